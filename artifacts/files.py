@@ -1,0 +1,81 @@
+"""Files: hashing, atomic writing, and the lock that keeps two builds apart."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from artifacts.errors import ThesisError
+
+ABSENT = ""
+
+
+def digest(path: Path) -> str:
+    """Content hash of a file as 32 hexadecimal digits, or `ABSENT` when there is no such file."""
+    try:
+        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+
+
+def write(path: Path, content: bytes) -> bool:
+    """Put `content` at `path` atomically; return whether anything changed.
+
+    The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill)
+    sees the old file or the new one, never half of one. An equal file is left untouched, time stamp included.
+
+    Raises
+    ------
+    ThesisError
+        When the disk is full or the folder cannot be written.
+    """
+    try:
+        if path.is_file() and path.read_bytes() == content:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ThesisError(_mend(path, error)) from error
+    return True
+
+
+def _mend(path: Path, error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
+    return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
+
+
+@contextmanager
+def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
+    """Hold an exclusive lock on `path`; call `waiting` once with the holder when another build has it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream = open(path, "a+", encoding="utf-8")  # noqa: SIM115 (held open for as long as the lock is)
+    except OSError as error:
+        raise ThesisError(_mend(path, error)) from error
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            waiting(stream.read().strip() or "unknown")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        stream.seek(0)
+        stream.truncate()
+        stream.write(f"process {os.getpid()}\n")
+        stream.flush()
+        yield

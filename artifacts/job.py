@@ -1,0 +1,62 @@
+"""A job: what a builder is told about the step that it builds."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from artifacts.errors import SpecError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Job:
+    """One step to build.
+
+    Attributes
+    ----------
+    root : Path
+        The project's folder; all other paths are relative to it.
+    kind, name : str
+        For example `table` and `ap_drop`.
+    file, function : str
+        Where the step is written; `function` is empty for steps that are not Python functions.
+    artifacts : mapping of str to str
+        Each artifact that the step reads, and the file or folder that holds it.
+    inputs : tuple of str
+        Every file that the step depends on.
+    """
+
+    root: Path
+    kind: str
+    name: str
+    file: str
+    function: str = ""
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Read every artifact of the step."""
+        from artifacts.store import read
+
+        return {name: read(self.root, name) for name in self.artifacts}
+
+    def load(self) -> Callable[..., Any]:
+        """Import the step's file and return its function."""
+        module = importlib.import_module(self.file.removesuffix(".py").replace("/", "."))
+        try:
+            function = getattr(module, self.function)
+        except AttributeError:
+            raise SpecError(f"{self.file}: no function {self.function}()") from None
+        if not callable(function):
+            raise SpecError(f"{self.file}: {self.function} is not a function")
+        return function  # type: ignore[no-any-return]
+
+    def call(self) -> Any:
+        """Run the step's function on its artifacts and return what it made."""
+        return self.load()(**self.frames())
