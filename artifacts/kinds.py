@@ -1,0 +1,160 @@
+"""The kinds of step, as data: where each is written, what it makes, and the dotted name of the builder that makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SCHEMA = "artifacts/datapackage.yaml"
+KEY_TABLES = ("artifacts/sources/models.csv", "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of step.
+
+    Attributes
+    ----------
+    name : str
+        Steps are called `name:step`.
+    builder : str
+        `module:function`, imported when a step runs; takes a `Job`, returns contents by target path.
+    folder, pattern : str
+        Where the files of its steps lie; files that begin with `_` are machinery.
+    function : str or None
+        The function that makes a step of the file; "" for every public function; None when the file is no Python.
+    targets : tuple of str
+        What a step makes, with `{name}`; a builder may return more.
+    artifact : str
+        The artifact that a step makes or checks, with `{name}`; empty when it makes none.
+    calls : str
+        `module:function` that lists the calls in a template of this kind.
+    also : tuple of str
+        Patterns of further files that every step depends on (templates, settings).
+    follows : str
+        A kind of which every step has one of this kind behind it.
+    single : str
+        The one file of a kind that has one step, called `step`.
+    gathers : tuple of str
+        Kinds all of whose steps come first.
+    parallel : bool
+        Whether steps may run beside others in a thread (only where the work is an outside program's).
+    """
+
+    name: str
+    builder: str
+    folder: str = ""
+    pattern: str = "*.py"
+    function: str | None = None
+    targets: tuple[str, ...] = ()
+    artifact: str = ""
+    calls: str = ""
+    also: tuple[str, ...] = ()
+    follows: str = ""
+    single: str = ""
+    step: str = ""
+    gathers: tuple[str, ...] = ()
+    folders: bool = False
+    checks: bool = False
+    parallel: bool = False
+
+    @property
+    def builder_file(self) -> str:
+        """The file in which the builder is defined."""
+        return self.builder.partition(":")[0].replace(".", "/") + ".py"
+
+
+KINDS = (
+    Kind(
+        name="source",
+        builder="artifacts.schema:build",
+        folder="artifacts/sources",
+        pattern="*.csv",
+        targets=("out/checked/{name}.json",),
+        artifact="artifacts/sources/{name}.csv",
+        checks=True,
+    ),
+    Kind(
+        name="measurement",
+        builder="artifacts.schema:build",
+        folder="artifacts/measurements",
+        pattern="*",
+        targets=("out/checked/{name}.json",),
+        artifact="artifacts/measurements/{name}",
+        folders=True,
+        checks=True,
+    ),
+    Kind(
+        name="result",
+        builder="artifacts.results:build",
+        folder="analysis/studies",
+        function="",
+        targets=("artifacts/results/{name}.csv",),
+        artifact="artifacts/results/{name}.csv",
+    ),
+    Kind(
+        name="claim",
+        builder="analysis.claims._build:build",
+        folder="analysis/claims",
+        function="",
+        targets=("out/claims/{name}.json",),
+    ),
+    Kind(
+        name="ledger",
+        builder="analysis.claims._ledger:build",
+        single="analysis/claims/_ledger.py",
+        step="claims",
+        targets=("artifacts/results/{name}.csv",),
+        artifact="artifacts/results/{name}.csv",
+        gathers=("claim",),
+    ),
+    Kind(
+        name="inventory",
+        builder="artifacts.provenance:build",
+        single="artifacts/provenance.py",
+        step="provenance",
+        targets=("artifacts/results/{name}.csv",),
+        artifact="artifacts/results/{name}.csv",
+        gathers=("source", "measurement", "result", "ledger"),
+        also=(SCHEMA, "artifacts/measurements/*/*.json"),
+    ),
+    Kind(
+        name="table",
+        builder="tables._build:build",
+        folder="tables",
+        function="table",
+        targets=("out/tables/{name}.tex",),
+        also=("tables/_templates/*",),
+    ),
+    Kind(
+        name="figure",
+        builder="figures._build:build",
+        folder="figures",
+        function="figure",
+        targets=("out/figures/{name}.tex", "out/figures/{name}.float.tex"),
+        also=("figures/_templates/*",),
+    ),
+    Kind(
+        name="picture",
+        builder="paper.figure_pdf:build",
+        follows="figure",
+        targets=("out/figures/{name}.pdf",),
+        parallel=True,
+    ),
+    Kind(
+        name="chapter",
+        builder="paper.chapter:build",
+        folder="paper/chapters",
+        pattern="*.tex.j2",
+        targets=("out/chapters/{name}.tex",),
+        calls="paper.calls:dependencies",
+    ),
+    Kind(
+        name="thesis",
+        builder="paper.document:build",
+        single="paper/thesis.tex.j2",
+        step="thesis",
+        targets=("out/thesis.tex", "out/thesis.pdf"),
+        gathers=("chapter",),
+        also=("paper/preamble.tex", "paper/references.bib", "paper/metadata.yaml"),
+    ),
+)

@@ -1,0 +1,55 @@
+"""Provenance: where every artifact comes from, as an artifact of its own."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+from artifacts.files import digest
+from artifacts.job import Job
+from artifacts.results import settled, text
+from artifacts.schema import files, resource
+from artifacts.table_file import rows
+
+
+def build(job: Job) -> dict[str, bytes]:
+    """Builder of the inventory: one row a file of sources, measurements and results (itself left out).
+
+    Columns: artifact, kind, file, rows, origin, command, versions, hash (the first 12 digits of the content hash).
+    Times and facts of the machine are left out, so that the table is the same wherever it is made.
+    """
+    path = "artifacts/results/provenance.csv"
+    entries = []
+    for folder, kind in (("sources", "source"), ("measurements", "measurement"), ("results", "result")):
+        base = job.root / "artifacts" / folder
+        names = sorted({part.relative_to(base).parts[0].removesuffix(".csv") for part in base.glob("**/*.csv")})
+        for name in (name for name in names if name != "provenance"):
+            for file in files(job.root, name):
+                entries.append(_entry(job, name, kind, file))
+    return {path: settled(job.root / path, text(pd.DataFrame(entries), "provenance").encode())}
+
+
+def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
+    described = resource(job.root, name) or {}
+    origins = described.get("origin") or []
+    commands = {"source": "transcribed", "result": f"python build.py analyze {name}"}
+    manifest_path = (job.root / file).with_suffix(".json")
+    manifest = json.loads(manifest_path.read_text(encoding="utf-8")) if manifest_path.is_file() else {}
+    versions = manifest.get("versions", {})
+    return {
+        "artifact": name,
+        "kind": kind,
+        "file": file.removeprefix("artifacts/"),
+        "rows": sum(1 for _ in rows(job.root / file)),
+        "origin": "; ".join(_words(origin) for origin in origins) or str(described.get("title", "computed")),
+        "command": manifest.get("command", commands.get(kind, "")),
+        "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
+        "hash": digest(job.root / file)[:12],
+    }
+
+
+def _words(origin: object) -> str:
+    if isinstance(origin, dict):
+        return ", ".join(str(part) for part in origin.values() if part)
+    return str(origin)

@@ -1,0 +1,189 @@
+"""The schema: `datapackage.yaml` read, and tables checked against it with frictionless.
+
+Beside what frictionless checks (fields, types, constraints, keys), a table here may hold no NaN or infinity, an empty
+cell needs a reason, a printed number must parse, and a metric must lie in its range.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from artifacts.errors import DataError
+from artifacts.files import digest
+from artifacts.job import Job
+from artifacts.kinds import SCHEMA
+from artifacts.printed import parse
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a table; row 1 is the header, row 0 the file as a whole."""
+
+    file: str
+    row: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file + (f": row {self.row}" if self.row else "") + (f", {self.field}" if self.field else "")
+        return f"{place}: {self.message}"
+
+
+@functools.lru_cache(maxsize=4)
+def _descriptor(path: Path, stamp: tuple[int, int]) -> dict[str, Any]:
+    try:
+        descriptor = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        raise DataError(f"{SCHEMA}{line}: {getattr(error, 'problem', None) or error}") from error
+    if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
+        raise DataError(f"{SCHEMA}: no list of `resources`; describe each table there")
+    return descriptor
+
+
+def package(root: Path) -> dict[str, Any]:
+    """The data package's descriptor.
+
+    Raises
+    ------
+    DataError
+        When the file is absent or no data package, with the line.
+    """
+    path = root / SCHEMA
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)") from None
+    return _descriptor(path, (status.st_mtime_ns, status.st_size))
+
+
+def resource(root: Path, name: str) -> dict[str, Any] | None:
+    """The description of the table called `name`, or None."""
+    for entry in package(root)["resources"]:
+        if entry.get("name") == name:
+            return entry  # type: ignore[no-any-return]
+    return None
+
+
+def files(root: Path, name: str) -> list[str]:
+    """The CSV files of a source, a result or an experiment's measurements, relative to `root`."""
+    single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
+    found = [path for path in single if (root / path).is_file()]
+    folder = root / "artifacts/measurements" / name
+    return found or sorted(path.relative_to(root).as_posix() for path in folder.glob("*.csv"))
+
+
+def check(root: Path, name: str) -> list[Fault]:
+    """Everything that is wrong with the artifact `name`, in file order."""
+    described = resource(root, name)
+    paths = files(root, name)
+    if described is None:
+        where = paths[0] if paths else name
+        return [Fault(where, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
+    if not paths:
+        return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
+    return [fault for path in paths for fault in _check_file(root, described, path)]
+
+
+def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
+    import frictionless
+
+    if not (root / path).read_text(encoding="utf-8", errors="replace").strip():
+        return [Fault(path, 0, "", "the file is empty; restore it from version control")]
+    descriptor = json.loads(json.dumps(package(root)))
+    entry = next(item for item in descriptor["resources"] if item["name"] == described["name"])
+    entry["path"] = path.removeprefix("artifacts/")
+    keep = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
+    descriptor["resources"] = [item for item in descriptor["resources"] if item["name"] in keep]
+    try:
+        bundle = frictionless.Package.from_descriptor(descriptor, basepath=str(root / "artifacts"))
+        report = bundle.get_resource(described["name"]).validate()
+    except frictionless.FrictionlessException as error:
+        reasons = error.reasons or [error.error]
+        return [Fault(SCHEMA, 0, described["name"], reason.note or reason.message) for reason in reasons]
+    faults = []
+    for task in report.tasks:
+        for error in task.errors:
+            row = getattr(error, "row_number", None) or 0
+            field = getattr(error, "field_name", "") or getattr(error, "label", "") or ""
+            faults.append(Fault(path, row, field, _words(error)))
+    if not faults:
+        faults = list(_own_checks(root, described, path))
+    return sorted(faults, key=lambda fault: fault.row)
+
+
+def _foreign(described: dict[str, Any]) -> list[dict[str, Any]]:
+    return described["schema"].get("foreignKeys", [])  # type: ignore[no-any-return]
+
+
+def _words(error: Any) -> str:
+    cell = getattr(error, "cell", "")
+    match error.type:
+        case "type-error":
+            return f"{cell!r} is no {error.note.partition('type is ')[2].partition('/')[0].strip(chr(34)) or 'such value'}"
+        case "foreign-key":
+            values = ", ".join(str(value) for value in getattr(error, "field_cells", []))
+            target = getattr(error, "reference_name", "")
+            return f"{values!r} is not in the table {target!r}; add it there or correct the name"
+        case "primary-key":
+            return f"the key stands twice ({error.note})"
+        case "incorrect-label" | "missing-label" | "extra-label":
+            return f"the header differs from the schema ({error.note}); fields: see {SCHEMA}"
+        case _:
+            return str(error.note or error.message)
+
+
+def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
+    from artifacts.table_file import rows
+
+    fields = {field["name"]: field for field in described["schema"]["fields"]}
+    ranges = described.get("range", {})
+    for number, row in rows(root / path):
+        empty = [
+            name
+            for name, cell in row.items()
+            if not cell and name not in ("reason", "note") and not fields[name].get("optional")
+        ]
+        if empty and not (row.get("reason") or row.get("note")):
+            yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
+        for name, cell in row.items():
+            if fields[name]["type"] in ("number", "integer") and cell and not math.isfinite(float(cell)):
+                yield Fault(path, number, name, f"{cell} is no number; leave it empty and give a reason")
+        printed = row.get("printed")
+        if not printed:
+            continue
+        try:
+            value = parse(printed).value
+        except DataError as error:
+            if not fields["printed"].get("words"):
+                yield Fault(path, number, "printed", str(error))
+            continue
+        low, high = ranges.get(row.get("metric") or "printed", (-math.inf, math.inf))
+        if value is not None and not low <= value <= high:
+            yield Fault(path, number, "printed", f"{printed} lies outside {low} to {high}")
+
+
+def require(root: Path, names: Sequence[str]) -> None:
+    """Raise DataError with all faults of the artifacts called `names`, one a line."""
+    faults = [str(fault) for name in names for fault in check(root, name)]
+    if faults:
+        shown = faults[:20] + ([f"... and {len(faults) - 20} more"] if len(faults) > 20 else [])
+        raise DataError("\n".join(shown))
+
+
+def build(job: Job) -> dict[str, str]:
+    """Builder of a source or an experiment's measurements: check it, and record what was checked."""
+    require(job.root, [job.name])
+    hashes = {path: digest(job.root / path) for path in files(job.root, job.name)}
+    return {f"out/checked/{job.name}.json": json.dumps(hashes, indent=0, sort_keys=True) + "\n"}
