@@ -1,0 +1,195 @@
+"""The look that every figure shares: one palette whose colours mean the same thing from the first page to the last.
+
+Colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), which stay apart for every common colour vision. A colour never
+stands alone: an entity also has its mark, its dash and its hatch, so that a grey print still tells them apart.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from artifacts.errors import SpecError
+
+TEXT_WIDTH_MM = 150.0
+"""The width of a full figure: the thesis' text block, a little short of its 152.7 mm."""
+
+PALETTE: Mapping[str, str] = {
+    "okblack": "000000",
+    "okorange": "E69F00",
+    "oksky": "56B4E9",
+    "okgreen": "009E73",
+    "okyellow": "F0E442",
+    "okblue": "0072B2",
+    "okvermillion": "D55E00",
+    "okpurple": "CC79A7",
+    "okgrey": "767676",
+}
+"""The colours' names in LaTeX, as hexadecimal RGB; `_templates/preamble.tex` defines the same ones."""
+
+VIRIDIS: tuple[tuple[int, int, int], ...] = (
+    (68, 1, 84), (72, 26, 108), (71, 47, 125), (65, 68, 135), (57, 86, 140), (49, 104, 142), (42, 120, 142), (35, 136, 142), (31, 152, 139),
+    (34, 168, 132), (53, 183, 121), (84, 197, 104), (122, 209, 81), (165, 219, 54), (210, 226, 27), (253, 231, 37),
+)  # fmt: skip
+"""Viridis at sixteen equal steps; LaTeX and the PNG writer both interpolate between these."""
+
+SIGNED: tuple[tuple[int, int, int], ...] = (
+    (5, 48, 97), (33, 102, 172), (67, 147, 195), (146, 197, 222), (209, 229, 240), (255, 255, 255),
+    (253, 219, 199), (244, 165, 130), (214, 96, 77), (178, 24, 43), (103, 0, 31),
+)  # fmt: skip
+"""Blue, white, red at eleven equal steps; white is zero."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How one entity looks.
+
+    Attributes
+    ----------
+    color : str
+        A colour of `PALETTE`, or an xcolor mix of them such as `okgreen!75!black`.
+    mark : str
+        A PGFPlots mark.
+    dash : str
+        A PGF dash style.
+    hatch : str
+        A PGF pattern laid over bars in white; empty for plain bars.
+    label : str
+        The name that a reader sees; the entity's key where empty.
+    """
+
+    color: str
+    mark: str = "*"
+    dash: str = "solid"
+    hatch: str = ""
+    label: str = ""
+
+
+_DASHES = ("solid", "dashed", "dash dot", "densely dotted", "dash dot dot")
+_MARKS = ("*", "square*", "triangle*", "diamond*", "pentagon*")
+_HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
+_STEPS = ("!60!white", "", "!75!black", "!50!black", "!30!black")
+
+
+def _family(color: str, label: str, models: Mapping[str, str], start: int = 1) -> dict[str, Style]:
+    """One hue for a family; its models, smallest first, get darker and change mark and dash."""
+    return {
+        key: Style(color=color + _STEPS[start + i], mark=_MARKS[i], dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label} {size}")
+        for i, (key, size) in enumerate(models.items())
+    }
+
+
+STYLES: Mapping[str, Style] = {
+    "rope": Style(color="okblue", label="RoPE"),
+    "drope": Style(color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="DroPE"),
+    "llama2-7b-rope": Style(color="okblue", label="Llama 2 7B (RoPE)"),
+    "llama2-7b-drope": Style(
+        color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="Llama 2 7B (DroPE)"
+    ),
+    "ministral3": Style(color="okorange", label="Ministral 3"),
+    "qwen3": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="Qwen3"),
+    "llama3": Style(color="oksky", mark="triangle*", dash="dash dot", hatch="north west lines", label="Llama 3"),
+    "mistral": Style(color="okblack", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Mistral"),
+    "smollm3": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", hatch="dots", label="SmolLM3"),
+    **_family("okorange", "Ministral 3", {"ministral3-3b": "3B", "ministral3-8b": "8B", "ministral3-14b": "14B"}),
+    **_family(
+        "okgreen",
+        "Qwen3",
+        {"qwen3-0.6b": "0.6B", "qwen3-1.7b": "1.7B", "qwen3-4b": "4B", "qwen3-8b": "8B", "qwen3-14b": "14B"},
+        start=0,
+    ),
+    **_family("oksky", "Llama 3.2", {"llama3.2-1b": "1B", "llama3.2-3b": "3B", "llama3.2-11b": "11B"}),
+    "llama3.1-8b": Style(color="oksky!35!black", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Llama 3.1 8B"),
+    "mistral-v0.2-7b": Style(color="okblack", mark="diamond*", dash="densely dotted", label="Mistral 7B v0.2"),
+    "smollm3-3b": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", label="SmolLM3 3B"),
+    "query": Style(color="okpurple", label="query"),
+    "key": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="key"),
+    "value": Style(color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="value"),
+    "attention": Style(color="oksky", label="attention"),
+    "mlp": Style(color="okorange", mark="square*", dash="dashed", hatch="north east lines", label="MLP"),
+    "reported": Style(color="okgrey", mark="o", dash="densely dotted", hatch="north east lines", label="reported"),
+    "recomputed": Style(color="oksky!75!black", mark="square*", dash="dashed", hatch="north west lines", label="recomputed"),
+    "measured": Style(color="okblack", mark="*", label="measured"),
+    "holds": Style(color="okgreen", mark="*", label="holds"),
+    "holds after rounding": Style(
+        color="okgreen!60!white", mark="o", dash="dashed", hatch="dots", label="holds after rounding"
+    ),
+    "not significant": Style(
+        color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="not significant"
+    ),
+    "not supported": Style(
+        color="okpurple", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="not supported"
+    ),
+    "contradicted": Style(
+        color="okvermillion", mark="square*", dash="dash dot dot", hatch="north east lines", label="contradicted"
+    ),
+    "not testable": Style(color="okgrey", mark="pentagon*", dash="densely dotted", hatch="dots", label="not testable"),
+    "neutral": Style(color="okgrey", label="all"),
+    "total": Style(color="okblack", label="total"),
+    "series-1": Style(color="okblue"),
+    "series-2": Style(color="okorange", mark="square*", dash="dashed", hatch="north east lines"),
+    "series-3": Style(color="okgreen", mark="triangle*", dash="dash dot", hatch="north west lines"),
+    "series-4": Style(color="okpurple", mark="diamond*", dash="densely dotted", hatch="crosshatch"),
+    "series-5": Style(color="oksky", mark="pentagon*", dash="dash dot dot", hatch="dots"),
+    "series-6": Style(color="okvermillion", mark="o", dash="solid"),
+    "series-7": Style(color="okblack", mark="square", dash="dashed", hatch="north east lines"),
+    "series-8": Style(color="okgrey", mark="triangle", dash="dash dot", hatch="north west lines"),
+}
+"""Every entity of the thesis. `series-1` to `series-8` have no fixed meaning: for contrasts that no other entity names."""
+
+HOLLOW: Mapping[str, str] = {
+    "*": "o",
+    "square*": "square",
+    "triangle*": "triangle",
+    "diamond*": "diamond",
+    "pentagon*": "pentagon",
+}
+"""The hollow twin of each filled mark: values that a source reports, beside those that this project measured."""
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.casefold() if c not in " _-")
+
+
+_BY_PLAIN: Mapping[str, str] = {_plain(key): key for key in STYLES} | {
+    _plain(style.label): key for key, style in STYLES.items() if style.label
+}
+
+
+def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
+    """Look an entity up, first among the figure's own, then in the palette.
+
+    Parameters
+    ----------
+    entity : str
+        A key of `STYLES` or the label shown for it; case, spaces, hyphens and underscores do not matter.
+    own : mapping of str to Style or str
+        The figure's own entities: a style each, or the palette's entity whose look they take.
+    where : str
+        The figure and series, for the error.
+
+    Raises
+    ------
+    SpecError
+        When nobody knows the entity; names the nearest match.
+    """
+    if entity in own:
+        found = own[entity]
+        if isinstance(found, Style):
+            return found
+        base = style(found, {}, where)
+        return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
+    key = _BY_PLAIN.get(_plain(entity))
+    if key is not None:
+        return STYLES[key]
+    near = difflib.get_close_matches(entity, [*own, *STYLES], n=1, cutoff=0.0)[0]
+    raise SpecError(
+        f"{where}: unknown entity '{entity}'; the nearest is '{near}'. Name one of figures/_style.py, or give the figure its own with entities=."
+    )
+
+
+def display(entity: str) -> str:
+    """The name that a reader sees: `ministral3-8b` is "Ministral 3 8B"; unknown names stay as they are."""
+    key = _BY_PLAIN.get(_plain(entity))
+    return (STYLES[key].label or entity) if key is not None else entity
