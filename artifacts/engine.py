@@ -1,4 +1,4 @@
-"""The engine: builds steps whose inputs or outputs differ, by content, from what was recorded when they were last built.
+"""The engine: builds the steps whose inputs or outputs differ, by content, from those recorded when last built.
 
 An own engine of this size was preferred to doit: doit compares targets by existence only, saves its state at the end,
 runs actions in parallel as processes that import everything again, and does not notice an input that changes while its
@@ -208,7 +208,7 @@ class Engine:
         return float(self.state.steps.get(key, {}).get("seconds", 0))
 
     def _sweep(self) -> None:
-        """Remove the outputs of steps that are gone; not while a file is unreadable, since its steps then only seem so."""
+        """Remove the outputs of steps that are gone; not while a file is unreadable, for its steps only seem gone."""
         gone = [] if self.graph.faults else [key for key in self.state.steps if key not in self.graph.steps]
         for key in gone:
             for path, known in self.state.steps[key]["outputs"].items():

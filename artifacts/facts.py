@@ -114,7 +114,7 @@ class Reader:
                 facts = {"imports": [], "functions": [], "calls": [], "error": f"not UTF-8 (byte {error.start})"}
             known = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True
-        return known  # type: ignore[no-any-return]
+        return known
 
     def save(self) -> None:
         """Write the parsed facts, when any is new."""

@@ -167,7 +167,9 @@ class _Loader:
                 artifacts=dict.fromkeys(item["artifacts"], ""),
             )
         if kind.function and not functions:
-            fault = f"{path}: {facts['error'] or f'no function {kind.function}(); define it with the artifacts it reads'}"
+            fault = (
+                f"{path}: {facts['error'] or f'no function {kind.function}(); define it with the artifacts it reads'}"
+            )
             yield Step(key=f"{kind.name}:{name}", kind=kind, name=name, file=path, fault=fault)
 
     def _add(self, step: Step) -> None:

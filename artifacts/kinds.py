@@ -1,4 +1,4 @@
-"""The kinds of step, as data: where each is written, what it makes, and the dotted name of the builder that makes it."""
+"""The kinds of step, as data: where each is written, what it makes, and the builder that makes it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
 
 
 def settled(path: Path, new: bytes) -> bytes:
-    """The bytes to keep at `path`: the old ones when all numbers agree within `TOLERANCE` (relative) and all else is equal."""
+    """The bytes to keep at `path`: the old ones when numbers agree within `TOLERANCE` and all else is equal."""
     if not path.is_file():
         return new
     old = path.read_bytes()

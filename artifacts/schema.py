@@ -114,10 +114,10 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         return [Fault(SCHEMA, 0, described["name"], reason.note or reason.message) for reason in reasons]
     faults = []
     for task in report.tasks:
-        for error in task.errors:
-            row = getattr(error, "row_number", None) or 0
-            field = getattr(error, "field_name", "") or getattr(error, "label", "") or ""
-            faults.append(Fault(path, row, field, _words(error)))
+        for found in task.errors:
+            row = getattr(found, "row_number", None) or 0
+            field = getattr(found, "field_name", "") or getattr(found, "label", "") or ""
+            faults.append(Fault(path, row, field, _words(found)))
     if not faults:
         faults = list(_own_checks(root, described, path))
     return sorted(faults, key=lambda fault: fault.row)
@@ -131,7 +131,9 @@ def _words(error: Any) -> str:
     cell = getattr(error, "cell", "")
     match error.type:
         case "type-error":
-            return f"{cell!r} is no {error.note.partition('type is ')[2].partition('/')[0].strip(chr(34)) or 'such value'}"
+            return (
+                f"{cell!r} is no {error.note.partition('type is ')[2].partition('/')[0].strip(chr(34)) or 'such value'}"
+            )
         case "foreign-key":
             values = ", ".join(str(value) for value in getattr(error, "field_cells", []))
             target = getattr(error, "reference_name", "")

@@ -47,7 +47,9 @@ def _frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFr
     try:
         frame = pd.read_csv(root / path, dtype=types, keep_default_na=False, na_values=[""], encoding="utf-8")
     except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise DataError(f"{path}: {str(error).strip().splitlines()[0]}; `python build.py check` names the row") from error
+        raise DataError(
+            f"{path}: {str(error).strip().splitlines()[0]}; `python build.py check` names the row"
+        ) from error
     if described:
         wanted = [field["name"] for field in _fields(described) if field["name"] != "model" or "model" in frame.columns]
         lacking = [name for name in wanted if name not in frame.columns]

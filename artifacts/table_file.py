@@ -10,5 +10,4 @@ from pathlib import Path
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Every row of a CSV file as (line number of the row, counted in records with the header as 1; cells by field)."""
     with path.open(encoding="utf-8", newline="") as stream:
-        for number, row in enumerate(csv.DictReader(stream), start=2):
-            yield number, row
+        yield from enumerate(csv.DictReader(stream), start=2)

@@ -1,0 +1,51 @@
+# make paper: the thesis PDF from a fresh clone; make test: everything that is checked.
+# Both set up what they need below .venv; TeX comes from the system's packages when it is missing and may be installed.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+
+.PHONY: paper test lint clean tex golden benchmark
+
+paper: $(VENV)/light.stamp tex
+	$(PY) build.py paper
+
+test: $(VENV)/test.stamp tex lint
+	$(PY) -m pytest -q
+	$(PY) build.py check
+	$(PY) build.py paper
+	$(PY) build.py diff HEAD --check
+
+lint: $(VENV)/test.stamp
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports --no-cache
+
+golden: $(VENV)/test.stamp
+	$(PY) -m pytest -q tests/test_golden.py --update-golden
+
+benchmark: $(VENV)/test.stamp tex
+	$(PY) benchmarks/build.py
+
+clean:
+	rm -rf out
+
+# Without the right to install, this prints the line to run and goes on: every .tex is still written.
+tex: $(VENV)/light.stamp
+	@$(PY) build.py doctor --install > /dev/null || true
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed; give it as: make PYTHON=python3.11 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -y -q python3-venv; } \
+	  || { echo "Python's venv is missing; as root run: apt-get install -y python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt .
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/light.stamp
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test]'
+	@touch $@

@@ -1,0 +1,45 @@
+"""What pdflatex needs for each character that text may hold: tables of characters and nothing else."""
+
+_NAMES = (
+    *("alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
+    *("xi", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega"),
+    *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
+)
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
+        _NAMES,
+        strict=True,
+    )
+)
+# Mathematical characters by the command that draws them; text uses them between dollars, math as they are.
+MATH: dict[str, str] = {char: "\\" + name for char, name in _GREEK.items()} | {
+    "−": "-", "×": r"\times", "÷": r"\div", "±": r"\pm", "∓": r"\mp", "·": r"\cdot", "∙": r"\cdot", "∗": r"\ast",
+    "≤": r"\leq", "≥": r"\geq", "≪": r"\ll", "≫": r"\gg", "≠": r"\neq", "≈": r"\approx", "≡": r"\equiv",
+    "∼": r"\sim", "∝": r"\propto", "∞": r"\infty", "√": r"\surd", "✓": r"\surd", "✗": r"\times", "∑": r"\sum",
+    "∏": r"\prod", "∂": r"\partial", "∇": r"\nabla", "∈": r"\in", "∉": r"\notin", "∩": r"\cap", "∪": r"\cup",
+    "⊂": r"\subset", "⊆": r"\subseteq", "⊥": r"\perp", "∥": r"\parallel", "∘": r"\circ", "ℓ": r"\ell", "∀": r"\forall",
+    "∃": r"\exists", "←": r"\leftarrow", "→": r"\rightarrow", "↔": r"\leftrightarrow", "↑": r"\uparrow",
+    "↓": r"\downarrow", "⇒": r"\Rightarrow", "⇐": r"\Leftarrow", "⇔": r"\Leftrightarrow", "⟨": r"\langle",
+    "⟩": r"\rangle", "µ": r"\mu", "ϕ": r"\phi", "ϵ": r"\epsilon", "′": "'", "″": "''", "⋅": r"\cdot",
+}  # fmt: skip
+LATEX: dict[str, str] = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    # A table row that starts with one of these would be read as an argument of the `\\` before it.
+    "[": "{[}", "]": "{]}", "*": "{*}",
+    "–": "--", "—": "---", "…": r"\dots{}", "‘": "`", "’": "'", "“": "``", "”": "''", "„": r"\quotedblbase{}",
+    "«": r"\guillemotleft{}", "»": r"\guillemotright{}", "\u2010": "-", "\u2011": r"\mbox{-}", "\u00ad": r"\-",
+    "\u00a0": "~", "\u2009": r"\,", "\u202f": r"\,", "\u2007": r"\phantom{0}", "°": r"\textdegree{}",
+    "•": r"\textbullet{}",
+    "§": r"\S{}", "¶": r"\P{}", "©": r"\textcopyright{}", "®": r"\textregistered{}", "™": r"\texttrademark{}",
+    "€": r"\texteuro{}", "£": r"\pounds{}", "†": r"\dag{}", "‡": r"\ddag{}", "½": r"$\frac{1}{2}$",
+    "¼": r"$\frac{1}{4}$", "¾": r"$\frac{3}{4}$", "¡": r"\textexclamdown{}", "¿": r"\textquestiondown{}",
+    "\n": " ", "\t": " ",
+} | {char: f"${command}$" for char, command in MATH.items()}  # fmt: skip
+T1_LETTERS = frozenset(
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿŸĂĄĆČĎĐĘĚĞĹĽŁŃŇŊŐŒŔŘŚŠŞŤŢŮŰŹŻŽİăąćčďđęěğĺľłńňŋőœŕřśšş"
+    "ťţůűźżž"
+)
+SCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-ni0123456789+-", strict=True))

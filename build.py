@@ -1,0 +1,275 @@
+#!/usr/bin/env python
+"""From artifacts to the thesis PDF: the command line, each command a few lines that call a room."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from artifacts.graph import Graph
+    from artifacts.session import Session
+
+ROOT = Path(__file__).resolve().parent
+EXHIBITS = ("table", "figure")
+
+
+class Commands(click.Group):
+    """A group that answers a mistyped command with the nearest one and keeps tracebacks for `--debug`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, or say which one is near."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from artifacts.graph import nearest
+
+            hint = nearest(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"{error.message} {hint}".strip(), ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; print the project's errors in their own words and exit with 1."""
+        from artifacts.errors import ThesisError
+
+        try:
+            return super().invoke(ctx)
+        except ThesisError as error:
+            if ctx.params.get("debug"):
+                raise
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(1)
+        except MemoryError:
+            click.echo("error: out of memory; close other programs or give `--jobs 1`, and run again", err=True)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            click.echo("interrupted; what was finished is kept, and the same command goes on from there", err=True)
+            ctx.exit(130)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
+    """Build the thesis, its tables, figures and results from artifacts."""
+    sys.pycache_prefix = str(ROOT / "out/state/pycache")
+    ctx.obj = {"debug": debug}
+
+
+def jobs_option(command: Any) -> Any:
+    """`--jobs`: how many LaTeX processes may run at a time."""
+    return click.option("-j", "--jobs", type=click.IntRange(1), help="LaTeX processes at a time [number of cores].")(
+        command
+    )
+
+
+@contextmanager
+def session(jobs: int | None = None) -> Iterator[Session]:
+    """An open project: its graph, the build lock held, and progress on the terminal."""
+    from artifacts.session import Session
+
+    context = click.get_current_context()
+    with Session.opened(ROOT, jobs=jobs or 0, debug=bool((context.obj or {}).get("debug"))) as opened:
+        yield opened
+
+
+def complete(*kinds: str) -> Any:
+    """Shell completion over the names of steps."""
+
+    def names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return sorted(
+            step.name
+            for step in _graph().steps.values()
+            if step.kind.name in kinds and step.name.startswith(incomplete)
+        )
+
+    return names
+
+
+def _graph() -> Graph:
+    from artifacts.facts import Reader
+    from artifacts.graph import load
+
+    return load(ROOT, Reader(ROOT, ROOT / "out/state/facts.json"))
+
+
+def found(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
+    """The steps of these names; an unknown one is a usage error (exit code 2)."""
+    from artifacts.errors import SpecError
+
+    try:
+        return [graph.find(name, kinds) for name in names]
+    except SpecError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+
+
+@main.command()
+@jobs_option
+def paper(jobs: int | None) -> None:
+    """Build the whole thesis: out/thesis.pdf."""
+    with session(jobs) as project:
+        project.build(["thesis:thesis"])
+        click.echo("out/thesis.pdf")
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True, shell_complete=complete("table"))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["latex", "markdown", "html", "csv", "json"]),
+    default="latex",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead.")
+def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
+    """Build tables and print them."""
+    with session() as project:
+        steps = found(project.graph, names, "table")
+        project.build([step.key for step in steps])
+        if form == "latex":
+            text = "\n".join((ROOT / step.targets[0]).read_text(encoding="utf-8") for step in steps)
+        else:
+            from tables._render import render
+
+            text = "\n".join(render(project.job(step).call(), step.name, form) for step in steps)
+    if output:
+        from artifacts.files import write
+
+        write(output, text.encode())
+        click.echo(str(output))
+    else:
+        click.echo(text, nl=not text.endswith("\n"))
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True, shell_complete=complete("figure"))
+@click.option("--format", "form", type=click.Choice(["pdf", "png", "svg", "tex"]), default="pdf", show_default=True)
+@jobs_option
+def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
+    """Build figures and print their paths."""
+    with session(jobs) as project:
+        steps = found(project.graph, names, "figure")
+        kind = "figure" if form == "tex" else "picture"
+        project.build([f"{kind}:{step.name}" for step in steps])
+        for step in steps:
+            path = f"out/figures/{step.name}.{form}"
+            if form in ("png", "svg"):
+                from paper.pictures import convert
+
+                convert(ROOT / f"out/figures/{step.name}.pdf", ROOT / path)
+            click.echo(path)
+
+
+@main.command()
+@click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "inventory"))
+def analyze(names: tuple[str, ...]) -> None:
+    """Run studies and print where their results lie; all of them when none is named."""
+    kinds = ("result", "ledger", "inventory")
+    with session() as project:
+        steps = (
+            found(project.graph, names, *kinds)
+            if names
+            else [step for step in project.graph.steps.values() if step.kind.name in kinds]
+        )
+        project.build([step.key for step in steps])
+        for step in steps:
+            click.echo(step.targets[0])
+
+
+@main.command()
+def check() -> None:
+    """Check every artifact against its schema, and every step for names that nothing is called."""
+    from artifacts.schema import check as faults_of
+    from artifacts.schema import package
+
+    graph = _graph()
+    described = [entry["name"] for entry in package(ROOT)["resources"]]
+    names = list(dict.fromkeys([*described, *graph.artifacts]))
+    words = [f"{fault}" for name in names for fault in faults_of(ROOT, name)]
+    words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
+    for line in words:
+        click.echo(line, err=True)
+    if words:
+        raise SystemExit(1)
+    click.echo(f"{len(names)} artifacts and {len(graph.steps)} steps: nothing wrong")
+
+
+@main.command("list")
+@click.argument("kind", required=False)
+def list_steps(kind: str | None) -> None:
+    """List the steps, or those of one KIND (table, figure, result, claim, chapter, source...)."""
+    graph = _graph()
+    kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
+    if kind and kind not in kinds:
+        from artifacts.graph import nearest
+
+        raise click.UsageError(f"no kind {kind!r}; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
+    for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
+        if kind in (None, step.kind.name):
+            click.echo(
+                f"{step.key:<40} {step.file}:{step.line}" if not kind else f"{step.name:<32} {step.doc or step.file}"
+            )
+
+
+@main.command()
+@click.argument("target", shell_complete=complete("table", "figure", "result", "chapter"))
+def why(target: str) -> None:
+    """Say what would be built for TARGET, and why."""
+    from artifacts.session import Session
+
+    project = Session(ROOT)
+    kinds = list(dict.fromkeys(step.kind.name for step in project.graph.steps.values()))
+    [step] = found(project.graph, [target], *kinds)
+    lines = project.why(step.key)
+    click.echo("\n".join(lines) if lines else f"{step.key} is up to date")
+
+
+@main.command()
+def clean() -> None:
+    """Remove out/ (everything in it can be built again)."""
+    import shutil
+
+    from artifacts.errors import ThesisError
+
+    try:
+        shutil.rmtree(ROOT / "out")
+    except FileNotFoundError:
+        click.echo("nothing to remove")
+    except OSError as error:
+        raise ThesisError(f"{error.filename}: cannot be removed ({error.strerror})") from error
+
+
+@main.command()
+@click.option("--install", is_flag=True, help="Install missing TeX packages from the system's, where permitted.")
+def doctor(install: bool) -> None:
+    """Say what is installed, what is missing, and the exact line that installs it."""
+    from artifacts.doctor import install_tex, report
+
+    if install and not install_tex():
+        raise SystemExit(1)
+    lines, sound = report(ROOT)
+    click.echo("\n".join(lines))
+    if not sound:
+        raise SystemExit(1)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell: eval "$(python build.py completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(main, {}, "build.py", "_BUILD_PY_COMPLETE").source())
+
+
+if __name__ == "__main__":
+    main(prog_name="build.py")

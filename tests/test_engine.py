@@ -1,0 +1,200 @@
+"""The engine's promises: what is built again, what is kept, and what a failure or a kill leaves behind."""
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from artifacts.engine import Engine
+from artifacts.errors import DataError, ThesisError
+from artifacts.facts import Reader
+from artifacts.graph import Graph, Step
+from artifacts.kinds import Kind
+
+
+class Project:
+    """A folder with two source files and steps over them: `upper` of a file, then `join` of both."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self.calls: list[str] = []
+        self.notes: list[str] = []
+        self.during = lambda job: None
+        module = types.ModuleType("engine_builders")
+        module.upper = self.upper  # type: ignore[attr-defined]
+        module.join = self.join  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "engine_builders", module)
+        for name in ("a", "b"):
+            (root / f"{name}.txt").write_text(name)
+        self.faults: tuple[str, ...] = ()
+
+    def graph(self, names: tuple[str, ...] = ("a", "b"), fault: str = "", parallel: bool = False) -> Graph:
+        upper = Kind(name="upper", builder="engine_builders:upper", targets=("out/{name}.up",), parallel=parallel)
+        join = Kind(name="join", builder="engine_builders:join", targets=("out/{name}",))
+        steps = {
+            f"upper:{name}": Step(
+                key=f"upper:{name}",
+                kind=upper,
+                name=name,
+                file=f"{name}.txt",
+                inputs=(f"{name}.txt",),
+                fault=fault if name == "a" else "",
+            )
+            for name in names
+        }
+        steps["join:all"] = Step(key="join:all", kind=join, name="all", file="", needs=tuple(steps))
+        return Graph(steps=steps, artifacts={}, faults=self.faults)
+
+    def upper(self, job):
+        self.calls.append(f"upper:{job.name}")
+        self.during(job)
+        return {f"out/{job.name}.up": (job.root / job.file).read_text().strip().upper()}
+
+    def join(self, job):
+        self.calls.append("join:all")
+        return {"out/all": " ".join((job.root / path).read_text() for path in job.inputs)}
+
+    def build(self, *targets: str, **options):
+        self.calls.clear()
+        self.notes.clear()
+        report = lambda event, key, text: self.notes.append(text) if event == "note" else None  # noqa: E731
+        reader = Reader(self.root, self.root / "out/state/facts.json")
+        return Engine(self.root, self.graph(**options), reader, report, jobs=2).build(targets or ("join:all",))
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    return Project(tmp_path, monkeypatch)
+
+
+def test_builds_once_then_nothing(project):
+    assert project.build().built == ["upper:a", "upper:b", "join:all"]
+    assert (project.root / "out/all").read_text() == "A B"
+    outcome = project.build()
+    assert project.calls == []
+    assert len(outcome.fresh) == 3
+
+
+def test_touching_is_no_change_but_editing_is(project):
+    project.build()
+    (project.root / "a.txt").touch()
+    project.build()
+    assert project.calls == []
+    (project.root / "a.txt").write_text("c")
+    project.build()
+    assert project.calls == ["upper:a", "join:all"]
+    assert (project.root / "out/all").read_text() == "C B"
+
+
+def test_the_wave_stops_where_the_output_is_the_same(project):
+    project.build()
+    (project.root / "a.txt").write_text("a ")
+    before = (project.root / "out/a.up").stat().st_mtime_ns
+    project.build()
+    assert project.calls == ["upper:a"]
+    assert (project.root / "out/a.up").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("action", ["edit", "remove"])
+def test_a_changed_output_is_built_again_and_said(project, action):
+    project.build()
+    target = project.root / "out/a.up"
+    target.write_text("mine") if action == "edit" else target.unlink()
+    project.build()
+    assert project.calls == ["upper:a"]
+    assert target.read_text() == "A"
+    assert project.notes == (["out/a.up was changed by hand; built again"] if action == "edit" else [])
+
+
+def test_an_input_that_changes_while_its_step_runs_fails_the_step(project):
+    project.during = lambda job: (job.root / "a.txt").write_text("later") if job.name == "a" else None
+    outcome = project.build()
+    assert "a.txt changed while upper:a was being built" in str(outcome.failed["upper:a"])
+    assert not (project.root / "out/a.up").exists()
+    project.during = lambda job: None
+    assert project.build().failed == {}
+    assert (project.root / "out/all").read_text() == "LATER B"
+
+
+def test_independent_steps_go_on_after_a_failure(project):
+    def fail(job):
+        if job.name == "a":
+            raise DataError("a is bad")
+
+    project.during = fail
+    outcome = project.build()
+    assert str(outcome.failed["upper:a"]) == "a is bad"
+    assert outcome.built == ["upper:b"]
+    assert outcome.left_out == {"join:all": "upper:a"}
+
+
+def test_an_exception_in_a_step_names_its_place(project):
+    project.during = lambda job: 1 / 0
+    outcome = project.build("upper:a")
+    assert "a.txt:1: ZeroDivisionError: division by zero" in str(outcome.failed["upper:a"])
+
+
+def test_a_faulty_step_fails_and_its_builder_does_not_run(project):
+    outcome = project.build(fault="a.txt:1: reads 'x', which no artifact is called")
+    assert "no artifact" in str(outcome.failed["upper:a"])
+    assert project.calls == ["upper:b"]
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"format": 99, "steps": {}}', "[]"])
+def test_an_unreadable_state_means_build_all(project, content):
+    project.build()
+    (project.root / "out/state/state.json").write_text(content)
+    project.build()
+    assert len(project.calls) == 3
+
+
+def test_a_kill_keeps_what_was_done(project):
+    def kill(job):
+        if job.name == "b":
+            raise KeyboardInterrupt
+
+    project.during = kill
+    with pytest.raises(KeyboardInterrupt):
+        project.build()
+    project.during = lambda job: None
+    project.build()
+    assert project.calls == ["upper:b", "join:all"]
+    assert not list(project.root.rglob("*.part"))
+
+
+def test_outputs_of_vanished_steps_are_removed_unless_a_file_is_unreadable(project):
+    project.build()
+    project.faults = ("b.txt: line 1: invalid syntax",)
+    project.build(names=("a",))
+    assert (project.root / "out/b.up").exists()
+    project.faults = ()
+    project.build(names=("a",))
+    assert not (project.root / "out/b.up").exists()
+    assert (project.root / "out/all").read_text() == "A"
+
+
+def test_a_builder_may_write_nowhere_else(project):
+    project.upper = None
+    sys.modules["engine_builders"].upper = lambda job: {"tables/x.py": "", f"out/{job.name}.up": ""}
+    assert "tables/x.py" in str(project.build("upper:a").failed["upper:a"])
+    assert not (project.root / "tables").exists()
+
+
+def test_parallel_steps_run_side_by_side_and_report_failures(project):
+    import threading
+
+    barrier = threading.Barrier(2, timeout=10)
+    project.during = lambda job: barrier.wait()
+    assert project.build(parallel=True).failed == {}
+    (project.root / "a.txt").write_text("q")
+    project.during = lambda job: (_ for _ in ()).throw(ThesisError("no"))
+    outcome = project.build(parallel=True)
+    assert list(outcome.failed) == ["upper:a"]
+
+
+def test_the_state_holds_no_times_of_files(project):
+    project.build()
+    entry = json.loads((project.root / "out/state/state.json").read_text())["steps"]["upper:a"]
+    assert set(entry) == {"inputs", "outputs", "seconds"}
