@@ -1,0 +1,143 @@
+"""The thesis: `out/thesis.tex` from its template, and the PDF that latexmk makes of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from artifacts import files
+from artifacts.errors import LatexError, SpecError
+from paper import latex, lint, log, metadata
+from paper.metadata import Metadata
+
+if TYPE_CHECKING:
+    from artifacts.job import Job
+
+TEMPLATE = "paper/thesis.tex.j2"
+PREAMBLE = "paper/preamble.tex"
+BIBLIOGRAPHY = "paper/references.bib"
+STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
+
+
+def build(job: Job) -> dict[str, str | bytes]:
+    """Write `out/thesis.tex` and compile it to `out/thesis.pdf`.
+
+    The `.tex` is on disk even when the compilation fails or there is no LaTeX.
+
+    Raises
+    ------
+    SpecError
+        Citations or references that nothing holds, or faults in the metadata: all of them, each with file and line.
+    LatexError
+        LaTeX's error, or all undefined references and citations, missing characters and boxes over 5 pt too wide.
+    MissingDependency
+        There is no LaTeX.
+    """
+    described = metadata.read(job.root)
+    text = render(job.root, described)
+    files.write(job.root / "out" / "thesis.tex", text.encode())
+    _check(job.root, described)
+    return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
+
+
+def render(root: Path, described: Metadata) -> str:
+    """Text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    described : Metadata
+        Title and order of chapters.
+    """
+    import jinja2
+
+    from artifacts.text import prose
+
+    environment = jinja2.Environment(
+        variable_start_string="<<",
+        variable_end_string=">>",
+        block_start_string="<%",
+        block_end_string="%>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    titles = ("title", "subtitle", "author", "institution", "date")
+    try:
+        return environment.from_string((root / TEMPLATE).read_text(encoding="utf-8")).render(
+            {name: prose(getattr(described, name), "latex") for name in titles},
+            keywords=[prose(word, "latex") for word in described.keywords],
+            preamble=(root / PREAMBLE).read_text(encoding="utf-8").rstrip(),
+            abstract="abstract" in metadata.templates(root),
+            chapters=described.chapters,
+            appendices=described.appendices,
+        )
+    except jinja2.TemplateError as error:
+        raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
+
+
+def compile_thesis(root: Path) -> bytes:
+    """Compile `out/thesis.tex` and return the PDF; the log goes to `out/logs/thesis.log`.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder; all exhibits and chapters lie in its output folder.
+    """
+    out = root / "out"
+    state = out / STATE
+    files.write(state / "references.bib", (root / BIBLIOGRAPHY).read_bytes())
+    done = latex.latexmk("thesis.tex", cwd=out, output=STATE)
+    found = _log(out)
+    if done.timed_out or done.returncode or found.errors:
+        complaints = bibliography_warnings(state)
+        # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
+        shutil.rmtree(state)
+        if done.timed_out:
+            raise LatexError("latexmk took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
+        if complaints and not found.errors:
+            raise LatexError("bibtex: " + "; ".join(complaints), BIBLIOGRAPHY)
+        raise log.failure(found, "out/thesis.tex", done.output)
+    faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
+    faults += [f"{BIBLIOGRAPHY}: {complaint}" for complaint in bibliography_warnings(state)]
+    if faults:
+        raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex")
+    return (state / "thesis.pdf").read_bytes()
+
+
+def bibliography_warnings(state: Path) -> list[str]:
+    """Warnings and errors of the last run of bibtex, such as an entry without a year."""
+    report = state / "thesis.blg"
+    if not report.is_file():
+        return []
+    lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
+    marks = ("Warning--", "I was expecting", "Repeated entry", "I couldn't", "A bad cross reference")
+    return [line.removeprefix("Warning--") for line in lines if line.startswith(marks)]
+
+
+def _check(root: Path, described: Metadata) -> None:
+    listed = [*described.chapters, *described.appendices]
+    if "abstract" in metadata.templates(root):
+        listed.insert(0, "abstract")
+    templates = {
+        f"paper/chapters/{name}.tex.j2": (root / f"paper/chapters/{name}.tex.j2").read_text(encoding="utf-8")
+        for name in listed
+    }
+    bibliography = (root / BIBLIOGRAPHY).read_text(encoding="utf-8")
+    findings = lint.citations(templates, bibliography) + lint.references(templates)
+    if findings:
+        raise SpecError("\n".join(map(str, findings)))
+
+
+def _log(out: Path) -> log.Log:
+    path = out / STATE / "thesis.log"
+    if not path.is_file():
+        return log.Log((), (), False)
+    content = path.read_bytes()
+    files.write(out / "logs" / "thesis.log", content)
+    return log.parse(content.decode("utf-8", errors="replace"), out)

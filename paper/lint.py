@@ -1,0 +1,209 @@
+"""Lint of chapters: numbers belong to artifacts, citations to the bibliography, references to labels that exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from paper import calls
+from paper.lookup import nearest
+
+_YEAR = r"(?:19|20)\d\d"
+# Commands whose braces hold no prose, by how many of their braces; brackets before them go too.
+_SILENT = {
+    "label": 1, "ref": 1, "cref": 1, "Cref": 1, "autoref": 1, "nameref": 1, "eqref": 1, "pageref": 1, "crefrange": 2,
+    "input": 1, "include": 1, "includegraphics": 1, "url": 1, "href": 1, "hyperref": 0, "hspace": 1, "vspace": 1,
+    "setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "rule": 2, "parbox": 1, "begin": 1, "end": 1,
+    "part": 1, "chapter": 1, "section": 1, "subsection": 1, "subsubsection": 1, "paragraph": 1, "phantom": 1,
+    "color": 1, "textcolor": 1, "usepackage": 1, "bibliography": 1, "thispagestyle": 1, "pagestyle": 1,
+}  # fmt: skip
+_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_COMMAND = re.compile(
+    rf"\\(?P<name>{'|'.join(sorted(_SILENT, key=len, reverse=True))})(?![A-Za-z])\*?(?:\s*\[[^\]]*\])*"
+)
+_MATH = re.compile(
+    r"(?<!\\)\$\$.*?(?<!\\)\$\$|(?<!\\)\$(?:\\.|[^$\\])*\$|\\\(.*?\\\)|\\\[.*?\\\]"
+    r"|\\begin\{(?P<environment>(?:equation|align|gather|multline|eqnarray|math|displaymath|verbatim|tikzpicture)\*?)\}"
+    r".*?\\end\{(?P=environment)\}",
+    re.DOTALL,
+)
+_CITE = re.compile(
+    r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[[^\]]*\]\s*)*)\{(?P<keys>[^}]*)\}"
+)
+_REFERENCE = re.compile(r"\\(?:ref|cref|Cref|autoref|nameref|eqref|pageref|labelcref)\*?\s*\{(?P<keys>[^}]*)\}")
+_LABEL = re.compile(r"\\label\s*(?:\[[^\]]*\])?\{(?P<key>[^}]*)\}")
+_VERBATIM = re.compile(r"\\verb\*?(?P<delimiter>[^A-Za-z\s*]).*?(?P=delimiter)")
+_COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*")
+_LENGTH = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?\\(?:textwidth|linewidth|columnwidth|baselineskip)")
+_ENTRY = re.compile(r"(?m)^\s*@(?!comment|string|preamble)\w+\s*\{\s*(?P<key>[^,\s]+)\s*,", re.IGNORECASE)
+_DIGITS = re.compile(r"\S*\d\S*")
+_BARE = re.compile(r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?")
+_VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
+_LITERAL = re.compile(r"\s*[-+]?\d")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault of a chapter: where, what, and how to mend it."""
+
+    file: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}"
+
+
+def check(
+    chapters: Mapping[str, str], bibliography: str, names: Iterable[str] = (), terms: Iterable[str] = ()
+) -> list[Finding]:
+    """Check all chapters together.
+
+    Parameters
+    ----------
+    chapters : mapping of str to str
+        The templates by file.
+    bibliography : str
+        The text of `references.bib`.
+    names, terms : iterables of str
+        As for `digits`.
+    """
+    findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
+    return findings + citations(chapters, bibliography) + references(chapters)
+
+
+def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[Finding]:
+    """Find digits that are typed into prose instead of read from an artifact.
+
+    Years from 1900 to 2099, headings, mathematics, labels, citations, lengths, comments and template expressions may
+    hold them; so may what `names` and `terms` list. A formula that only states a value (`$0.87$`, `$r = 0.87$`,
+    `$n = 7$`) is a number in disguise, unless it is a listed term.
+
+    Parameters
+    ----------
+    text : str
+        A chapter's template.
+    file : str
+        Its path, for the findings.
+    names : iterable of str
+        Regular expressions, matched as whole words.
+    terms : iterable of str
+        Fixed words.
+    """
+    findings = [
+        Finding(file, _line(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
+        for offset, code in calls.expressions(text)
+        if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
+    ]
+    listed = {re.sub(r"\s", "", term) for term in terms}
+    for match in _MATH.finditer(_COMMENT.sub(_gone, _without_tags(text))):
+        if _stated(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
+            findings.append(Finding(file, _line(text, match.start()), _typed(match[0])))
+    prose = _prose(text)
+    allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
+    # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
+    known = re.compile(rf"(?<![\w.\-])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
+    prose = known.sub(lambda match: _blank(match[0]), prose)
+    for match in _DIGITS.finditer(prose):
+        findings.append(Finding(file, _line(text, match.start()), _typed(match[0].strip("()[]{},.;:'`"))))
+    return sorted(findings, key=lambda finding: finding.line)
+
+
+def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
+    r"""Find `\cite` keys that the bibliography does not hold, and keys that it holds twice."""
+    held = [match["key"] for match in _ENTRY.finditer(bibliography)]
+    findings = [
+        Finding(
+            "paper/references.bib", _line(bibliography, match.start("key")), f"the key {match['key']} is there twice"
+        )
+        for match in _ENTRY.finditer(bibliography)
+        if held.count(match["key"]) > 1
+    ]
+    for file, text in chapters.items():
+        for match in _CITE.finditer(_code(text)):
+            for key in _keys(match["keys"]):
+                if key not in held and key != "*":
+                    what = f"\\cite of {key!r}, which paper/references.bib does not hold{nearest(key, held)}"
+                    findings.append(Finding(file, _line(text, match.start()), what))
+    return findings
+
+
+def references(chapters: Mapping[str, str]) -> list[Finding]:
+    r"""Find `\ref` and its kin to labels that no chapter sets and no exhibit included in a chapter brings."""
+    labels: set[str] = set()
+    for text in chapters.values():
+        labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
+        prefixes = {"table": "tab", "figure": "fig"}
+        labels.update(f"{prefixes[what]}:{name}" for what, name, _ in calls.dependencies(text) if what in prefixes)
+    findings = []
+    for file, text in chapters.items():
+        for match in _REFERENCE.finditer(_code(text)):
+            for key in _keys(match["keys"]):
+                if key not in labels:
+                    findings.append(Finding(file, _line(text, match.start()), _unknown(key, labels)))
+    return findings
+
+
+def _stated(formula: str) -> bool:
+    """Whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
+    if formula.startswith(("$$", r"\[", r"\begin")):
+        return False
+    inner = re.sub(r"\\[,;!: ]|[{}~]|\s", "", formula.removeprefix(r"\(").removesuffix(r"\)").strip("$"))
+    return bool(_BARE.fullmatch(inner) or _VALUE.search(inner))
+
+
+def _typed(shown: str) -> str:
+    return (
+        f"{shown!r} is typed in: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
+        "if it is a name, add it to names or terms in paper/metadata.yaml"
+    )
+
+
+def _unknown(key: str, labels: set[str]) -> str:
+    prefix, _, name = key.partition(":")
+    function = {"tab": "table", "fig": "figure"}.get(prefix)
+    if function and not nearest(key, labels).startswith("; did"):
+        return f"\\ref to {key!r}, but no chapter includes << {function}({name!r}) >>"
+    return f"\\ref to {key!r}, a label that nothing sets{nearest(key, sorted(labels))}"
+
+
+def _code(text: str) -> str:
+    """The template without comments and expressions, every line where it was."""
+    return _COMMENT.sub(_gone, _without_tags(text))
+
+
+def _prose(text: str) -> str:
+    """What a reader sees as words, every character where it was."""
+    text = _VERBATIM.sub(_gone, _without_tags(text))
+    text = _MATH.sub(_gone, _COMMENT.sub(_gone, text))
+    text = _CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
+    position = 0
+    while match := _COMMAND.search(text, position):
+        end = match.end()
+        for _ in range(_SILENT[match["name"]]):
+            group = re.compile(r"\s*" + _GROUP).match(text, end)
+            end = group.end() if group else end
+        text = text[: match.start()] + _blank(text[match.start() : end]) + text[end:]
+        position = end
+    return _LENGTH.sub(_gone, text)
+
+
+def _without_tags(text: str) -> str:
+    return re.sub(r"<#.*?#>|<<.*?>>|<%.*?%>", _gone, text, flags=re.DOTALL)
+
+
+def _gone(match: re.Match[str]) -> str:
+    return _blank(match[0])
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _keys(text: str) -> list[str]:
+    return [key.strip() for key in text.split(",") if key.strip()]
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1

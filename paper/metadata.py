@@ -1,0 +1,91 @@
+"""The paper's metadata: title page, order of chapters, and the names that are no numbers (`paper/metadata.yaml`)."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from artifacts.errors import SpecError
+from paper.lookup import nearest
+
+FILE = "paper/metadata.yaml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metadata:
+    """What `paper/metadata.yaml` says.
+
+    Attributes
+    ----------
+    title, subtitle, author, institution, date : str
+        The title page, as plain text plus `$math$` and `*emphasis*`.
+    keywords : tuple of str
+        For the PDF's description.
+    chapters, appendices : tuple of str
+        Names of templates in `paper/chapters`, in order; `abstract` is set before them where it exists.
+    names : tuple of str
+        Regular expressions of names that hold digits.
+    terms : tuple of str
+        Fixed terms that hold digits.
+    """
+
+    title: str
+    author: str
+    date: str
+    subtitle: str = ""
+    institution: str = ""
+    keywords: tuple[str, ...] = ()
+    chapters: tuple[str, ...] = ()
+    appendices: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+
+
+def read(root: Path) -> Metadata:
+    """Read the metadata of a project.
+
+    Raises
+    ------
+    SpecError
+        The file is missing or no YAML mapping, a field is unknown, missing or of the wrong type, a chapter is listed
+        twice or has no template.
+    """
+    import yaml
+
+    try:
+        loaded = yaml.safe_load((root / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SpecError(f"{FILE}: not there; it holds title, author, date and the order of the chapters") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise SpecError(f"{FILE}:{mark.line + 1 if mark else 0}: {getattr(error, 'problem', error)}") from None
+    if not isinstance(loaded, dict):
+        raise SpecError(f"{FILE}: must hold fields, as in `title: ...`")
+    known = {item.name: item.type for item in fields(Metadata)}
+    for name, value in loaded.items():
+        if name not in known:
+            raise SpecError(f"{FILE}: unknown field {name!r}{nearest(str(name), known)}")
+        wanted = str if known[name] is str else list
+        if not isinstance(value, wanted) or (wanted is list and not all(isinstance(item, str) for item in value)):
+            raise SpecError(f"{FILE}: {name} must be {'text' if wanted is str else 'a list of texts'}; quote it")
+    for name in ("title", "author", "date"):
+        if not loaded.get(name):
+            raise SpecError(f"{FILE}: {name} is missing")
+    made: dict[str, Any] = {name: value if isinstance(value, str) else tuple(value) for name, value in loaded.items()}
+    metadata = Metadata(**made)
+    _check_chapters(root, metadata)
+    return metadata
+
+
+def templates(root: Path) -> list[str]:
+    """Names of all chapter templates, sorted."""
+    return sorted(path.name.removesuffix(".tex.j2") for path in (root / "paper" / "chapters").glob("*.tex.j2"))
+
+
+def _check_chapters(root: Path, metadata: Metadata) -> None:
+    present = templates(root)
+    listed = [*metadata.chapters, *metadata.appendices]
+    for name in listed:
+        if name not in present:
+            raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{nearest(name, present)}")
+        if listed.count(name) > 1 or name == "abstract":
+            raise SpecError(f"{FILE}: the chapter {name!r} is listed twice (the abstract is set by itself)")

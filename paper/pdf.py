@@ -1,0 +1,109 @@
+"""Looking into a PDF: pages, text, and whether its fonts travel with it (with pypdf, which tests bring along)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from artifacts.errors import MissingDependency
+
+if TYPE_CHECKING:
+    import pypdf
+
+
+@dataclass(frozen=True, order=True)
+class Font:
+    """A font of a PDF.
+
+    Attributes
+    ----------
+    name : str
+        Such as `ABCDEF+TeXGyrePagella-Regular`.
+    kind : str
+        `Type1`, `TrueType`, `Type0` or, for bitmaps, `Type3`.
+    embedded : bool
+        Whether its glyphs are in the file.
+    """
+
+    name: str
+    kind: str
+    embedded: bool
+
+
+def pages(content: bytes) -> int:
+    """Count the pages."""
+    return len(_reader(content).pages)
+
+
+def text(content: bytes) -> str:
+    """All text, page after page, with runs of blanks as one."""
+    return "\n".join(" ".join((page.extract_text() or "").split()) for page in _reader(content).pages)
+
+
+def metadata(content: bytes) -> dict[str, str]:
+    """Title, author and so on."""
+    return {str(key).lstrip("/"): str(value) for key, value in (_reader(content).metadata or {}).items()}
+
+
+def fonts(content: bytes) -> list[Font]:
+    """All fonts, those of included figures and patterns as well, sorted."""
+    found: set[Font] = set()
+    seen: set[Any] = set()
+    for page in _reader(content).pages:
+        found.update(_fonts(page.get("/Resources"), seen))
+    return sorted(found)
+
+
+def faulty_fonts(content: bytes) -> list[Font]:
+    """Fonts that print badly or not at all elsewhere: bitmaps (Type 3), and those that are not embedded."""
+    return [font for font in fonts(content) if font.kind == "Type3" or not font.embedded]
+
+
+def _reader(content: bytes) -> pypdf.PdfReader:
+    try:
+        import pypdf
+    except ModuleNotFoundError:
+        raise MissingDependency("pypdf: not installed; pip install 'pypdf>=5.0'") from None
+    return pypdf.PdfReader(io.BytesIO(content))
+
+
+def _fonts(resources: Any, seen: set[Any]) -> Iterator[Font]:
+    """Walk the resources of a page and of every form, pattern and Type 3 font inside it."""
+    if resources is None:
+        return
+    resources = resources.get_object()
+    for reference in _values(resources, "/Font"):
+        font = reference.get_object()
+        yield _font(font)
+        yield from _inside(font, reference, seen)
+    for kind in ("/XObject", "/Pattern"):
+        for reference in _values(resources, kind):
+            yield from _inside(reference.get_object(), reference, seen)
+
+
+def _inside(thing: Any, reference: Any, seen: set[Any]) -> Iterator[Font]:
+    key = getattr(reference, "idnum", id(thing))
+    if key not in seen and "/Resources" in thing:
+        seen.add(key)
+        yield from _fonts(thing["/Resources"], seen)
+
+
+def _values(resources: Any, kind: str) -> list[Any]:
+    group = resources.get(kind)
+    if group is None:
+        return []
+    group = group.get_object()
+    return [group.raw_get(name) for name in group]
+
+
+def _font(font: Any) -> Font:
+    kind = str(font["/Subtype"]).lstrip("/")
+    name = str(font.get("/BaseFont", font.get("/Name", ""))).lstrip("/")
+    if kind == "Type3":
+        return Font(name, kind, True)
+    described = font["/DescendantFonts"][0].get_object() if kind == "Type0" else font
+    descriptor = described.get("/FontDescriptor")
+    files = ("/FontFile", "/FontFile2", "/FontFile3")
+    return Font(name, kind, descriptor is not None and any(file in descriptor.get_object() for file in files))
