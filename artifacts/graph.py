@@ -249,7 +249,7 @@ class _Loader:
             queue = [path]
             while queue:
                 file = queue.pop()
-                if file in seen:
+                if file in seen or not self._exists(file):
                     continue
                 seen.add(file)
                 for name in self.reader.python(file)["imports"]:
@@ -273,7 +273,7 @@ class _Loader:
 
     def _chapter(self, step: Step) -> tuple[dict[str, str], list[str]]:
         facts = self._facts(step)
-        faults = [f"{step.file}: {facts['error']}"] if facts["error"] else []
+        faults = [f"{step.file}:{facts['error']}"] if facts["error"] else []
         reads: dict[str, str] = {}
         for function, name, line in facts["calls"]:
             if function == "n":

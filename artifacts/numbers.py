@@ -174,7 +174,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """A pair (value, uncertainty) as `0.123 ± 0.045`: `digits` significant digits of uncertainty, the value to match."""
+    """A pair (value, uncertainty) as `0.123 ± 0.045`: the uncertainty to `digits` digits, the value to match."""
 
     digits: int = 2
     sign: bool = False
@@ -209,7 +209,7 @@ _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class AsPrinted:
     """A number given as the text that a document prints (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`), lined up as a number.
 
     Text that is no number, `97-100%` for one, is shown as it stands.
@@ -264,7 +264,7 @@ class Words:
 
 
 Number: TypeAlias = Fixed | Significant | Scientific | PValue
-Show: TypeAlias = Number | Interval | Uncertain | Printed | Words
+Show: TypeAlias = Number | Interval | Uncertain | AsPrinted | Words
 
 
 def raw(value: object) -> str:
@@ -358,9 +358,9 @@ def uncertain(digits: int = 2, *, sign: bool = False) -> Uncertain:
     return Uncertain(digits, sign)
 
 
-def printed() -> Printed:
+def printed() -> AsPrinted:
     """A number as a document prints it, given as text."""
-    return Printed()
+    return AsPrinted()
 
 
 text = Words()

@@ -168,7 +168,7 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
         try:
             value = parse(printed).value
         except DataError as error:
-            if not fields["printed"].get("words"):
+            if not described.get("words"):
                 yield Fault(path, number, "printed", str(error))
             continue
         low, high = ranges.get(row.get("metric") or "printed", (-math.inf, math.inf))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from artifacts.errors import DataError
 from artifacts.frames import parsed
+from artifacts.kinds import SCHEMA
 from artifacts.schema import files, resource
 
 _TYPES = {"number": "float64", "integer": "Int64", "boolean": "boolean", "string": "str", "year": "Int64"}
@@ -29,12 +31,19 @@ def read(root: Path, name: str) -> pd.DataFrame:
     paths = files(root, name)
     if not paths:
         raise DataError(f"no artifact called {name!r} under artifacts/; `python build.py list` shows all")
+    statuses = [(path, (root / path).stat()) for path in [*paths, SCHEMA]]
+    stamp = tuple((path, status.st_mtime_ns, status.st_size) for path, status in statuses)
+    return _kept(root, name, stamp).copy()
+
+
+@functools.lru_cache(maxsize=256)
+def _kept(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
+    """The frame of an artifact, read once a process: hundreds of claims read the same few tables."""
     described = resource(root, name)
-    frames = [_frame(root, path, described) for path in paths]
+    frames = [_frame(root, path, described) for path, *_ in stamp[:-1]]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     if "printed" in frame.columns:
-        field = next((item for item in _fields(described) if item["name"] == "printed"), {})
-        frame = parsed(frame, words=bool(field.get("words")))
+        frame = parsed(frame, words=bool(described and described.get("words")))
     return frame
 
 

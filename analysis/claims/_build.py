@@ -1,0 +1,51 @@
+"""The builder of a claim: calls it, and keeps its verdicts with the statement and place from its docstring."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import asdict
+
+from analysis.claims._verdict import Verdict
+from artifacts.errors import SpecError
+from artifacts.job import Job
+
+_PLACE = re.compile(r"^Source: (?P<source>00[0-4]|thesis), (?P<section>.+?)\.?$", re.MULTILINE)
+
+
+def build(job: Job) -> dict[str, str]:
+    """Builder of one claim: `out/claims/NAME.json`, a list of ledger rows.
+
+    Raises
+    ------
+    SpecError
+        When the docstring lacks the statement or its place, the function returns something else than verdicts, or two
+        of its verdicts share a key.
+    """
+    function = job.load()
+    where = f"{job.file}: {job.function}()"
+    text = inspect.getdoc(function) or ""
+    place = _PLACE.search(text)
+    statement = " ".join(text.split("\n\n")[0].split())
+    if not place or not statement or statement.startswith("Source:"):
+        raise SpecError(f"{where}: the docstring needs the statement, then a line `Source: 002, Section name.`")
+    found = job.call()
+    verdicts = found if isinstance(found, list) else [found]
+    if not verdicts or not all(isinstance(verdict, Verdict) for verdict in verdicts):
+        raise SpecError(f"{where} returned {type(found).__name__}; return a Verdict or a list of them, each with a key")
+    keys = [verdict.key for verdict in verdicts]
+    if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
+        raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
+    rows = [
+        {
+            **asdict(verdict),
+            "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
+            "statement": verdict.statement or statement,
+            "source": place["source"],
+            "section": place["section"],
+            "order": [place["source"], job.file, inspect.getsourcelines(function)[1]],
+        }
+        for verdict in verdicts
+    ]
+    return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}

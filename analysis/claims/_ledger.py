@@ -1,0 +1,40 @@
+"""The ledger: all verdicts gathered into the artifact `claims`."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+from artifacts.errors import SpecError
+from artifacts.job import Job
+from artifacts.results import settled, text
+
+COLUMNS = (
+    "claim",
+    "kind",
+    "source",
+    "section",
+    "statement",
+    "reported",
+    "recomputed",
+    "n",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "verdict",
+    "reason",
+)
+
+
+def build(job: Job) -> dict[str, bytes]:
+    """Builder of the ledger: one row a verdict, ordered by source document, file and line."""
+    files = [path for path in job.inputs if path.startswith("out/claims/")]
+    rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]
+    if not rows:
+        raise SpecError("analysis/claims holds no claim; write one function with its statement as docstring")
+    ordered = sorted(enumerate(rows), key=lambda item: (*item[1]["order"], item[0]))
+    frame = pd.DataFrame([row for _, row in ordered], columns=list(COLUMNS))
+    frame["n"] = frame["n"].astype("Int64")
+    path = "artifacts/results/claims.csv"
+    return {path: settled(job.root / path, text(frame, "claims").encode())}

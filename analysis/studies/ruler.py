@@ -1,0 +1,67 @@
+"""RULER: effective length, weighted averages, and the score against plasticity length by length."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.statistics.differences import levels_and_differences
+from analysis.statistics.estimate import Estimate, frame
+from artifacts import wide
+
+LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
+THRESHOLD = 85.6  # the score of Llama-2-7B at 4k, RULER's bar for an effective length
+
+
+def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Published RULER scores with the effective length by the rule and as stated, and both weighted averages.
+
+    The weights of `weighted_longer` rise linearly from 1 at 4k to 6 at 128k; those of `weighted_shorter` fall so.
+    """
+    table = published_ruler.pivot(index="model", columns="length", values="value")[list(LENGTHS)].reset_index()
+    table.columns.name = None
+    scores = table[list(LENGTHS)]
+    weights = pd.Series(range(1, len(LENGTHS) + 1), index=list(LENGTHS), dtype=float)
+    table["average"] = scores.mean(axis=1)
+    table["weighted_longer"] = (scores * weights).sum(axis=1) / weights.sum()
+    table["weighted_shorter"] = (scores * weights.to_numpy()[::-1]).sum(axis=1) / weights.sum()
+    table["effective"] = [_effective(row) for _, row in scores.iterrows()]
+    stated = published_ruler.drop_duplicates("model")[["model", "effective_reported", "origin"]]
+    table = table.merge(stated, on="model").merge(models[["model", "display_name", "family"]], on="model")
+    return table.sort_values("128k", ascending=False, ignore_index=True)
+
+
+def _effective(scores: pd.Series) -> str:
+    passing = [length for length in LENGTHS if scores[length] > THRESHOLD]
+    return passing[-1] if passing else f"<{LENGTHS[0]}"
+
+
+def ruler_lengths(reported_ruler_plasticity: pd.DataFrame, published_ruler: pd.DataFrame) -> pd.DataFrame:
+    """RULER score and plasticity per length with their change since 4k (percent) and their first difference.
+
+    `ruler` is the published score; `ruler_printed` what source 002 prints for it.
+    """
+    table = wide(reported_ruler_plasticity, by=["model", "length"]).rename(columns={"ruler": "ruler_printed"})
+    scores = published_ruler[["model", "length", "value"]].rename(columns={"value": "ruler"})
+    table = table.merge(scores, on=["model", "length"], how="left")
+    table["position"] = table["length"].map({length: position for position, length in enumerate(LENGTHS)})
+    table = table.sort_values(["model", "position"], ignore_index=True)
+    for name in ("ruler", "plasticity"):
+        series = table.groupby("model")[name]
+        table[f"{name}_change"] = 100 * (table[name] / series.transform("first") - 1)
+        table[f"{name}_step"] = series.diff()
+    notes = []
+    for _, row in table.iterrows():
+        reasons = ["steps: the first length has none"] if row["position"] == 0 else []
+        reasons += ["plasticity: longer than the captured context"] if pd.isna(row["plasticity"]) else []
+        notes.append("; ".join(reasons))
+    return table.assign(note=notes)
+
+
+def ruler_tests(ruler_lengths: pd.DataFrame) -> pd.DataFrame:
+    """RULER against plasticity over the lengths of each model: levels, and first differences beside them."""
+    tests: list[Estimate] = []
+    for model, rows in ruler_lengths[ruler_lengths["plasticity"].notna()].groupby("model", sort=False):
+        tests += levels_and_differences(
+            rows["plasticity"], rows["ruler"], study="ruler_tests", comparison=str(model), unit="length"
+        )
+    return frame(tests)

@@ -1,0 +1,132 @@
+"""The graph: steps found in source text, their needs and inputs, and the faults it names."""
+
+from pathlib import Path
+
+import pytest
+
+from artifacts.errors import SpecError
+from artifacts.facts import Reader, of_python
+from artifacts.graph import load
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(path: str, text: str = "") -> None:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    put("artifacts/sources/scores.csv", "model,printed\n")
+    put("analysis/studies/means.py", "def mean_score(scores):\n    '''Mean.\n\n    More.'''\n\ndef _helper(x):\n    pass\n")
+    put("tables/means.py", "from tables import Table\ndef table(mean_score, digits=2): ...\n")
+    put("tables/__init__.py", "from tables._spec import Table\n")
+    put("tables/_spec.py", "import json\n")
+    put("tables/_templates/table.tex.j2", "")
+    put("figures/means.py", "def figure(mean_score): ...\n")
+    put("paper/calls.py", "")
+    put("paper/thesis.tex.j2", "")
+    put("paper/chapters/one.tex.j2", "<< n('mean_score') >> << table('means') >> << figure('means') >>")
+    return put
+
+
+def graph(root: Path):
+    return load(root, Reader(root, root / "out/state/facts.json"))
+
+
+def test_steps_needs_and_targets(tmp_path, write):
+    steps = graph(tmp_path).steps
+    assert steps["result:mean_score"].needs == ("source:scores",)
+    assert steps["result:mean_score"].doc == "Mean."
+    assert steps["table:means"].artifacts == {"mean_score": "artifacts/results/mean_score.csv"}
+    assert steps["table:means"].needs == ("result:mean_score",)
+    assert steps["table:means"].targets == ("out/tables/means.tex",)
+    assert steps["picture:means"].needs == ("figure:means",)
+    assert steps["chapter:one"].needs == ("result:mean_score",)
+    assert set(steps["thesis:thesis"].needs) == {"chapter:one", "table:means", "figure:means", "picture:means"}
+
+
+def test_inputs_are_the_file_its_imports_and_its_room_s_templates(tmp_path, write):
+    inputs = graph(tmp_path).steps["table:means"].inputs
+    assert {"tables/means.py", "tables/__init__.py", "tables/_spec.py", "tables/_templates/table.tex.j2"} <= set(inputs)
+    assert "figures/means.py" not in inputs
+
+
+def test_order_puts_needs_first(tmp_path, write):
+    order = graph(tmp_path).order(["table:means"])
+    assert order == ["source:scores", "result:mean_score", "table:means"]
+
+
+def test_an_unknown_artifact_names_the_nearest(tmp_path, write):
+    write("tables/typo.py", "def table(mean_scores): ...\n")
+    fault = graph(tmp_path).steps["table:typo"].fault
+    assert fault.startswith("tables/typo.py:1: table:typo reads 'mean_scores', which no artifact is called")
+    assert "did you mean mean_score" in fault
+
+
+def test_a_clash_of_names_is_a_fault(tmp_path, write):
+    write("analysis/studies/other.py", "def scores(mean_score): ...\n")
+    assert "the artifact name 'scores' is taken by artifacts/sources/scores.csv" in graph(tmp_path).faults[0]
+
+
+def test_two_definitions_are_a_fault(tmp_path, write):
+    write("analysis/studies/other.py", "def mean_score(scores): ...\n")
+    assert "result:mean_score is also defined in analysis/studies/means.py" in graph(tmp_path).faults[0]
+
+
+def test_a_circle_is_named(tmp_path, write):
+    write("analysis/studies/ring.py", "def one(two): ...\ndef two(one): ...\n")
+    with pytest.raises(SpecError, match="result:one -> result:two -> result:one"):
+        graph(tmp_path).order(["result:one"])
+
+
+def test_a_syntax_error_is_a_fault_with_its_line(tmp_path, write):
+    write("tables/broken.py", "def table(:\n")
+    found = graph(tmp_path)
+    assert "tables/broken.py: line 1" in found.faults[0]
+    assert "tables/broken.py: line 1" in found.steps["table:broken"].fault
+
+
+def test_a_table_file_without_its_function(tmp_path, write):
+    write("tables/empty.py", "x = 1\n")
+    assert "tables/empty.py: no function table()" in graph(tmp_path).steps["table:empty"].fault
+
+
+def test_a_chapter_that_cites_what_does_not_exist(tmp_path, write):
+    write("paper/chapters/two.tex.j2", "a\n<< table('mean') >>\n<< claim('x') >>\n<< n('mean_scor') >>")
+    fault = graph(tmp_path).steps["chapter:two"].fault
+    assert "paper/chapters/two.tex.j2:2: no table called 'mean'; did you mean means" in fault
+    assert "paper/chapters/two.tex.j2:3: no claim called 'x'" in fault
+    assert "paper/chapters/two.tex.j2:4: chapter:two reads 'mean_scor'" in fault
+
+
+def test_measurements_of_an_experiment_are_one_artifact(tmp_path, write):
+    write("artifacts/measurements/sinks/tiny.csv", "a\n")
+    write("tables/sinks.py", "def table(sinks): ...\n")
+    step = graph(tmp_path).steps["table:sinks"]
+    assert step.artifacts == {"sinks": "artifacts/measurements/sinks"}
+    assert "artifacts/measurements/sinks/tiny.csv" in step.inputs
+
+
+def test_find_suggests_and_disambiguates(tmp_path, write):
+    found = graph(tmp_path)
+    assert found.find("means", ["table"]).key == "table:means"
+    assert found.find("figure:means", ["table", "figure"]).key == "figure:means"
+    with pytest.raises(SpecError, match="write one of table:means, figure:means"):
+        found.find("means", ["table", "figure"])
+    with pytest.raises(SpecError, match="did you mean means"):
+        found.find("mean", ["table"])
+
+
+def test_facts_are_kept_and_follow_the_text(tmp_path, write):
+    graph(tmp_path)
+    kept = (tmp_path / "out/state/facts.json").read_text()
+    write("tables/means.py", "def table(scores): ...\n")
+    assert graph(tmp_path).steps["table:means"].artifacts == {"scores": "artifacts/sources/scores.csv"}
+    assert (tmp_path / "out/state/facts.json").read_text() != kept
+    (tmp_path / "out/state/facts.json").write_text("{")
+    assert "table:means" in graph(tmp_path).steps
+
+
+def test_facts_of_a_function_with_all_kinds_of_parameters():
+    facts = of_python("def f(a, /, b, c=1, *, d, e=2): ...")["functions"][0]
+    assert facts["artifacts"] == ["a", "b", "d"]
+    assert facts["options"] == ["c", "e"]
