@@ -42,7 +42,7 @@ def _correlations(models: pd.DataFrame, study: str) -> pd.DataFrame:
             )
             for metric in METRICS
         ]
-        tests += holm(family, family=f"{len(METRICS)} metrics")
+        tests += holm(family, by=("study", "test"))
     for metric in METRICS:
         values = models[metric].to_numpy(dtype=float)
         about = {"study": study, "comparison": metric, "unit": "model", "note": CAVEAT}

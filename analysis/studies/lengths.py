@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.statistics import correlation
-from analysis.statistics.differences import levels_and_differences
+from analysis.statistics.contrast import levels_and_differences
 from analysis.statistics.estimate import Estimate, frame
 from analysis.statistics.multiplicity import holm
 
@@ -69,7 +69,7 @@ def length_decline_tests(length_decline: pd.DataFrame) -> pd.DataFrame:
                         names=(metric, "decline"),
                     )
                 )
-        tests += holm(family, family="6 comparisons")
+        tests += holm(family, by=("study", "test"))
     return frame(tests)
 
 

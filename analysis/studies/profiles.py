@@ -24,7 +24,7 @@ def decile_profiles(reported_deciles: pd.DataFrame, models: pd.DataFrame) -> pd.
     rows = [table.loc[index, names].to_numpy(dtype=float) for index in table.index]
     table["recovery"] = [row[6:8].mean() - row[4:6].mean() for row in rows]
     table["draw_up"] = [draw_up(row) for row in rows]
-    table["distance"] = [isotonic_distance(row) for row in rows]
+    table["distance"] = [isotonic_distance(row)[0] for row in rows]
     table["rises"] = [rises(row) for row in rows]
     table["rounding"] = step
     table["rise_shown"] = table["draw_up"] > step * (1 + 1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.differences import levels_and_differences
+from analysis.statistics.contrast import levels_and_differences
 from analysis.statistics.estimate import Estimate, frame
 from artifacts import wide
 
