@@ -30,7 +30,7 @@ RULER_LENGTHS = ["4k", "8k", "16k", "32k", "64k", "128k"]
 BINS = ["0-8K", "8K-16K", "16K-32K", "32K-64K", "64K-128K"]
 DECILES = [str(decile) for decile in range(10)]
 PROFILE = ["ap_overall", "ap_first_20", "ap_last_20", "ap_drop"]
-MATCHED = "ministral3-14b ministral3-8b qwen3-14b qwen3-8b qwen3-4b ministral3-3b llama3.2-3b".split()
+MATCHED = ["ministral3-14b", "ministral3-8b", "qwen3-14b", "qwen3-8b", "qwen3-4b", "ministral3-3b", "llama3.2-3b"]
 RULER_MODELS = ["llama3.1-8b", "mistral-v0.2-7b"]
 
 
