@@ -1,0 +1,144 @@
+"""Accuracy: what a disruption takes of it above chance, and the three outcomes that make it up."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial as bind
+
+import numpy as np
+from scipy import stats
+
+from analysis.statistics.bootstrap import DRAWS, SEED, percentile_interval
+from analysis.statistics.estimate import Estimate, join_notes, no
+from analysis.statistics.proportion import check_count, wilson_interval
+
+OUTCOMES = ("right", "wrong", "unparsed")
+
+
+def degradation(
+    base_right: int,
+    base_n: int,
+    disrupted_right: int,
+    disrupted_n: int,
+    chance: float,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    draws: int = DRAWS,
+    seed: int = SEED,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Give the share of the accuracy above chance that a disruption removes, (base - disrupted) / (base - chance).
+
+    Parameters
+    ----------
+    base_right, base_n, disrupted_right, disrupted_n : int
+        Right answers and all items, before and under the disruption.
+    chance : float
+        Accuracy of guessing, in [0, 1).
+    study, comparison, unit, note : str
+        Metadata of the row.
+    draws, seed, confidence
+        Of the interval: quantiles of the ratio over independent Jeffreys posteriors Beta(right + 1/2, wrong + 1/2)
+        (Brown, Cai & DasGupta 2001), which treats the arms as unpaired and is wider than a paired one.
+
+    Returns
+    -------
+    Estimate
+        Test `degradation`. 1 is chance level, above 1 below chance, negative an improvement. Empty with a reason when
+        the base's Wilson interval reaches chance: there is then nothing to lose.
+
+    Raises
+    ------
+    ValueError
+        If counts or chance are out of range.
+    """
+    place = f"degradation {study}/{comparison}"
+    check_count(base_right, base_n, place)
+    check_count(disrupted_right, disrupted_n, place)
+    if not 0 <= chance < 1:
+        raise ValueError(f"{place}: chance is {chance}; give the share that guessing gets right, from 0 to below 1")
+    base, disrupted = base_right / base_n, disrupted_right / disrupted_n
+    row = bind(Estimate, study=study, comparison=comparison, test="degradation", unit=unit, n=base_n + disrupted_n)
+    notes = [note, f"base {base_right} of {base_n}, disrupted {disrupted_right} of {disrupted_n}, chance {chance:.4g}"]
+    notes.append(no("statistic", "df", "p", "effect", because="a ratio with its interval, tested beside"))
+    floor, _ = wilson_interval(base_right, base_n, confidence)
+    if floor <= chance:
+        because = f"the base's Wilson interval starts at {floor:.3g} and reaches chance"
+        return row(note=join_notes(*notes, no("degradation", "interval", because=because)))
+    # quantiles of uniforms, whose stream does not change over numpy versions
+    uniform = np.random.default_rng(seed).random((2, draws))
+    base_drawn = stats.beta.ppf(uniform[0], base_right + 0.5, base_n - base_right + 0.5)
+    disrupted_drawn = stats.beta.ppf(uniform[1], disrupted_right + 0.5, disrupted_n - disrupted_right + 0.5)
+    above = base_drawn > chance
+    ratios = (base_drawn[above] - disrupted_drawn[above]) / (base_drawn[above] - chance)
+    low, high = percentile_interval(ratios, confidence)
+    if not above.all():
+        notes.append(f"{draws - int(above.sum())} of {draws} draws at or below chance dropped")
+    value = (base - disrupted) / (base - chance)
+    return row(estimate=value, ci_low=low, ci_high=high, note=join_notes(*notes))
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Counts of right, wrong and unparsed answers; together they are all items.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative or all are zero.
+    """
+
+    right: int
+    wrong: int
+    unparsed: int
+
+    def __post_init__(self) -> None:
+        if min(self.right, self.wrong, self.unparsed) < 0 or self.n == 0:
+            raise ValueError(f"{self}: counts must not be negative and not all zero")
+
+    @property
+    def n(self) -> int:
+        """Number of items, unparsed ones included: the denominator of every share."""
+        return self.right + self.wrong + self.unparsed
+
+
+def tally(labels: Iterable[str]) -> Outcomes:
+    """Count the labels `right`, `wrong` and `unparsed`; any other label is a ValueError."""
+    listed = list(labels)
+    unknown = sorted(set(listed) - set(OUTCOMES))
+    if unknown:
+        raise ValueError(f"tally: labels {', '.join(unknown)}; each item is one of {', '.join(OUTCOMES)}")
+    return Outcomes(*(listed.count(name) for name in OUTCOMES))
+
+
+def three_outcomes(
+    outcomes: Outcomes, *, study: str, comparison: str, unit: str, note: str = "", confidence: float = 0.95
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Give the shares of right, wrong and unparsed answers, each of all items, with Wilson intervals.
+
+    Returns
+    -------
+    right, wrong, unparsed : Estimate
+        Tests `share_right`, `share_wrong`, `share_unparsed`; their estimates add up to 1.
+    """
+    reason = no("statistic", "df", "p", "effect", because="an interval, not a test")
+    rows = []
+    for name in OUTCOMES:
+        count: int = getattr(outcomes, name)
+        low, high = wilson_interval(count, outcomes.n, confidence)
+        rows.append(
+            Estimate(
+                study=study,
+                comparison=comparison,
+                test=f"share_{name}",
+                unit=unit,
+                n=outcomes.n,
+                estimate=count / outcomes.n,
+                ci_low=low,
+                ci_high=high,
+                note=join_notes(note, f"{count} of all {outcomes.n} items", reason),
+            )
+        )
+    return rows[0], rows[1], rows[2]

@@ -1,0 +1,167 @@
+"""The row that every test returns, and the table of such rows."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import SupportsFloat
+
+import pandas as pd
+
+SEPARATOR = "; "
+
+NUMBERS = (
+    "estimate",
+    "ci_low",
+    "ci_high",
+    "statistic",
+    "df",
+    "p_value",
+    "p_adjusted",
+    "effect",
+    "effect_ci_low",
+    "effect_ci_high",
+)
+
+# `adjustment` = "none" already says why `p_adjusted` is empty, so it alone needs no note.
+EXPLAINED = tuple(name for name in NUMBERS if name != "p_adjusted")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """One test or interval, as one row of the tidy table.
+
+    A number that is undefined is None, never NaN or infinite, and `note` says why.
+
+    Parameters
+    ----------
+    study, comparison, test : str
+        The result the row belongs to, what is compared in it, and the method (`paired_t`, `pearson`, ...).
+    unit : str
+        The replication unit: model, layer, head, text, seed or item.
+    n : int
+        The number of units; for two independent groups their sum.
+    estimate, ci_low, ci_high : float or None
+        The quantity in its own unit with its interval (95 % unless `note` says otherwise).
+    statistic, df, p_value : float or None
+        The test; `p_value` is two-sided.
+    p_adjusted : float or None
+        `p_value` after the correction that `adjustment` names.
+    adjustment : str
+        The correction with its family, or "none".
+    effect_name : str
+        What `effect` is (`d_z`, `d_s`, `hedges_g`, `r`, `odds_ratio`, ...); empty when there is none.
+    effect, effect_ci_low, effect_ci_high : float or None
+        The effect size with its interval.
+    note : str
+        Method, guards that fired and reasons of empty fields, separated by "; ".
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, a p is outside [0, 1], an interval is reversed, a name is empty, or a field is
+        empty without any note.
+    """
+
+    study: str
+    comparison: str
+    test: str
+    unit: str
+    n: int
+    estimate: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    statistic: float | None = None
+    df: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    adjustment: str = "none"
+    effect_name: str = ""
+    effect: float | None = None
+    effect_ci_low: float | None = None
+    effect_ci_high: float | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        place = f"estimate {self.study}/{self.comparison}/{self.test}"
+        for name in ("study", "comparison", "test", "unit"):
+            if not getattr(self, name):
+                raise ValueError(f"{place}: {name} is empty; name it where the test is called")
+        if self.n < 0:
+            raise ValueError(f"{place}: n is {self.n}; give the number of units")
+        object.__setattr__(self, "n", int(self.n))
+        for name in NUMBERS:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            # numpy scalars would otherwise travel into YAML and JSON, where they do not belong
+            object.__setattr__(self, name, float(value))
+            if not math.isfinite(value):
+                raise ValueError(f"{place}: {name} is {value}; pass None and say why in note")
+        for name in ("p_value", "p_adjusted"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"{place}: {name} is {value}; a p lies between 0 and 1")
+        for low, high in (("ci_low", "ci_high"), ("effect_ci_low", "effect_ci_high")):
+            ends = getattr(self, low), getattr(self, high)
+            if None not in ends and ends[0] > ends[1]:
+                raise ValueError(f"{place}: {low} {ends[0]} is above {high} {ends[1]}; swap them")
+        empty = [name for name in EXPLAINED if getattr(self, name) is None]
+        if empty and not self.note:
+            raise ValueError(f"{place}: {', '.join(empty)} empty without a reason; say why in note")
+
+
+COLUMNS = tuple(field.name for field in fields(Estimate))
+
+
+def finite(value: SupportsFloat | None) -> float | None:
+    """Give `value` as a float, or None where it is None, NaN or infinite."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def join_notes(*notes: str) -> str:
+    """Join notes with "; ", each part once and empty ones dropped, in order of first appearance."""
+    parts = (part.strip() for note in notes for part in note.split(SEPARATOR.strip()))
+    return SEPARATOR.join(dict.fromkeys(part for part in parts if part))
+
+
+def no(*what: str, because: str) -> str:
+    """Word the reason of empty fields: `no("df", because="p by permutation")` is "no df: p by permutation"."""
+    return f"no {', '.join(what)}: {because}"
+
+
+def with_note(estimate: Estimate, *notes: str) -> Estimate:
+    """Return the estimate with further notes; a note that it already carries is not repeated."""
+    return replace(estimate, note=join_notes(estimate.note, *notes))
+
+
+def frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
+    """Gather estimates into the tidy table.
+
+    Parameters
+    ----------
+    estimates : iterable of Estimate
+        Rows, kept in order.
+
+    Returns
+    -------
+    DataFrame
+        One row per estimate with the columns of `COLUMNS`; numbers are float64 and missing where undefined, `n` is
+        int64, the rest is text.
+
+    Raises
+    ------
+    ValueError
+        If something that is no Estimate is among them (a function that returns a tuple was not unpacked).
+    """
+    rows = []
+    for position, estimate in enumerate(estimates):
+        if not isinstance(estimate, Estimate):
+            raise ValueError(
+                f"frame: item {position} is a {type(estimate).__name__}, not an Estimate; unpack it with *"
+            )
+        rows.append(asdict(estimate))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table.astype({**dict.fromkeys(NUMBERS, "float64"), "n": "int64"})

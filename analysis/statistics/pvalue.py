@@ -1,0 +1,76 @@
+"""Printed p: text that never claims more than the number."""
+
+import math
+from decimal import ROUND_CEILING, Decimal
+
+# Below this a p computed in double precision is no longer trustworthy, and zero means underflow.
+SMALLEST_EXPONENT = -300
+
+
+def bound_exponent(p: float) -> int:
+    """Give the smallest integer e, not below -300, with p < 10^e.
+
+    Raises
+    ------
+    ValueError
+        If p is outside [0, 1].
+    """
+    _check(p)
+    if p == 0:
+        return SMALLEST_EXPONENT
+    exact = Decimal(p)
+    exponent = exact.adjusted() + 1
+    # adjusted() is floor(log10 p) in exact decimal arithmetic, so p < 10^(adjusted + 1) always
+    return max(exponent, SMALLEST_EXPONENT)
+
+
+def p_bound(p: float) -> str:
+    """Give the tightest true bound by a power of ten: "p < 10^-11" for 3.4e-12, "p < 10^-11" for exactly 1e-12."""
+    return f"p < 10^{bound_exponent(p)}"
+
+
+def p_text(p: float, decimals: int = 3) -> str:
+    """Print a p, rounded up.
+
+    Parameters
+    ----------
+    p : float
+        In [0, 1].
+    decimals : int
+        Decimals of a p that is not below the last of them.
+
+    Returns
+    -------
+    str
+        "p = 0.050" for 0.0494, since "0.049" would claim more; `p_bound` below 10^-decimals.
+
+    Raises
+    ------
+    ValueError
+        If p is outside [0, 1].
+    """
+    _check(p)
+    # repr is the shortest text of the float: 0.05 must not become 0.051 for its binary tail
+    shortest = Decimal(repr(float(p)))
+    unit = Decimal(1).scaleb(-decimals)
+    if shortest < unit:
+        return p_bound(p)
+    return f"p = {shortest.quantize(unit, rounding=ROUND_CEILING)}"
+
+
+def bound_holds(p: float, bound: float) -> bool:
+    """Tell whether a printed "p < bound" is true of p; a p that underflowed to zero is below any bound above 1e-300."""
+    _check(p)
+    return p < bound if p > 0 else bound > 10.0**SMALLEST_EXPONENT
+
+
+def printed_p_holds(p: float, printed: float, decimals: int) -> bool:
+    """Tell whether a printed "p = ..." with so many decimals is p rounded: to nearest, or up."""
+    _check(p)
+    unit = 10.0**-decimals
+    return -0.5 * unit * (1 + 1e-9) <= printed - p < unit * (1 - 1e-9)
+
+
+def _check(p: float) -> None:
+    if math.isnan(p) or not 0 <= p <= 1:
+        raise ValueError(f"p is {p}; a p lies between 0 and 1")

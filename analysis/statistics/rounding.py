@@ -1,0 +1,164 @@
+"""Printed precision: what a printed number can stand for, and what follows from it.
+
+A number printed with d decimals stands for the interval of half a unit of its last place on either side. Results of
+rounded inputs are intervals too; each function below gives the exact range, given that its inputs vary independently.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Agreement = Literal["holds", "holds after rounding", "contradicted"]
+
+# Ends that touch in exact arithmetic may miss each other by this share of their size.
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A closed range of numbers.
+
+    Parameters
+    ----------
+    low, high : float
+        Its ends.
+
+    Raises
+    ------
+    ValueError
+        If low is above high or an end is missing.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"interval from {self.low} to {self.high}: give its ends in order, none of them missing")
+
+    @property
+    def middle(self) -> float:
+        """The middle of the range."""
+        return (self.low + self.high) / 2
+
+    @property
+    def width(self) -> float:
+        """The length of the range."""
+        return self.high - self.low
+
+    def __neg__(self) -> "Interval":
+        return Interval(-self.high, -self.low)
+
+    def __add__(self, other: "Interval | float") -> "Interval":
+        right = exact(other)
+        return Interval(self.low + right.low, self.high + right.high)
+
+    def __sub__(self, other: "Interval | float") -> "Interval":
+        return self + -exact(other)
+
+    def __mul__(self, other: "Interval | float") -> "Interval":
+        right = exact(other)
+        ends = [one * two for one in (self.low, self.high) for two in (right.low, right.high)]
+        return Interval(min(ends), max(ends))
+
+    def __truediv__(self, other: "Interval | float") -> "Interval":
+        return ratio(self, exact(other))
+
+
+def exact(value: "Interval | float") -> Interval:
+    """Give a number as the range of itself; a range stays what it is."""
+    return value if isinstance(value, Interval) else Interval(float(value), float(value))
+
+
+def half_unit(decimals: int) -> float:
+    """Give half a unit of the last place of a number printed with `decimals` decimals (negative for tens)."""
+    return 0.5 * 10.0**-decimals
+
+
+def printed_interval(value: float, decimals: int) -> Interval:
+    """Give the range that a printed number stands for: value -+ half a unit of its last place."""
+    half = half_unit(decimals)
+    return Interval(value - half, value + half)
+
+
+def difference(first: Interval, second: Interval) -> Interval:
+    """Give first - second."""
+    return first - second
+
+
+def mean(values: Iterable[Interval]) -> Interval:
+    """Give the mean of several numbers.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    listed = list(values)
+    if not listed:
+        raise ValueError("mean of no intervals; give at least one")
+    return Interval(sum(one.low for one in listed) / len(listed), sum(one.high for one in listed) / len(listed))
+
+
+def ratio(numerator: Interval, denominator: Interval) -> Interval:
+    """Give numerator / denominator.
+
+    Raises
+    ------
+    ValueError
+        If the denominator may be zero.
+    """
+    if denominator.low <= 0 <= denominator.high:
+        raise ValueError(f"ratio: the denominator lies in {denominator} and may be zero; compare differences instead")
+    return numerator * Interval(1 / denominator.high, 1 / denominator.low)
+
+
+def percent_change(before: Interval, after: Interval) -> Interval:
+    """Give 100 (after - before) / before, for a `before` that cannot be zero."""
+    # written with one division, so that `before` enters once and the range is not too wide
+    return (ratio(after, before) - 1) * 100
+
+
+def relative_decline(before: Interval, after: Interval) -> Interval:
+    """Give 1 - after / before, for a `before` that cannot be zero."""
+    return exact(1) - ratio(after, before)
+
+
+def meets(first: Interval, second: Interval) -> bool:
+    """Tell whether two ranges have a number in common; ends that touch count."""
+    slack = SLACK * min(first.width, second.width) + 1e-14 * max(
+        abs(first.low), abs(first.high), abs(second.low), abs(second.high)
+    )
+    return first.low <= second.high + slack and second.low <= first.high + slack
+
+
+def rounds_to(value: float, printed: float, decimals: int) -> bool:
+    """Tell whether `value` rounds to a number printed with `decimals` decimals; a tie may round either way."""
+    return abs(value - printed) <= half_unit(decimals) * (1 + SLACK) + 1e-14 * abs(printed)
+
+
+def agreement(value: float, within: Interval | None, printed: float, decimals: int) -> Agreement:
+    """Compare a recomputed number with the printed one.
+
+    Parameters
+    ----------
+    value : float
+        Recomputed from the printed inputs.
+    within : Interval or None
+        Its range given the inputs' rounding; None when the inputs are exact.
+    printed : float
+        The number printed.
+    decimals : int
+        Its decimals.
+
+    Returns
+    -------
+    str
+        `holds` when the value rounds to the printed one, `holds after rounding` when only the ranges meet, else
+        `contradicted`.
+    """
+    if rounds_to(value, printed, decimals):
+        return "holds"
+    if within is not None and meets(within, printed_interval(printed, decimals)):
+        return "holds after rounding"
+    return "contradicted"
