@@ -1,0 +1,66 @@
+"""Fixtures: the project that goldens are rendered from, and throw-away copies of it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of what is rendered")
+
+
+def pytest_collection_modifyitems(items):
+    absent = [program for program in PROGRAMS if not shutil.which(program)]
+    if absent:
+        skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")
+        for item in items:
+            if "latex" in item.keywords:
+                item.add_marker(skip)
+
+
+def _tracked(*folders: str) -> list[str]:
+    listed = subprocess.run(["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True, check=False)
+    return listed.stdout.split("\n")[:-1]
+
+
+def copy_project(target: Path) -> Path:
+    """Copy the project without what was built, and without measurements that it does not ship."""
+    ignored = shutil.ignore_patterns("out", ".*", "__pycache__", "golden", "*.egg-info")
+    shutil.copytree(ROOT, target, ignore=ignored)
+    shipped = set(_tracked("artifacts/measurements"))
+    for path in (target / "artifacts/measurements").glob("*/*"):
+        if path.relative_to(target).as_posix() not in shipped:
+            path.unlink()
+    return target
+
+
+def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
+    """Run the command line of the project in `root`."""
+    command = [sys.executable, "build.py", *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of the project that a test may change."""
+    return copy_project(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory):
+    """A project whose results rest on shipped artifacts only, freshly analysed.
+
+    This one, unless somebody's own measurements lie in it: then a copy without them, so that goldens stay green.
+    """
+    tracked = set(_tracked("artifacts/measurements"))
+    found = {path.relative_to(ROOT).as_posix() for path in (ROOT / "artifacts/measurements").glob("*/*")}
+    root = ROOT if found <= tracked or not tracked else copy_project(tmp_path_factory.mktemp("shipped") / "project")
+    done = run(root, "analyze")
+    assert done.returncode == 0, done.stderr
+    return root

@@ -1,0 +1,71 @@
+"""Golden files: every table in LaTeX and Markdown, every figure's source, the ledger, compared as text.
+
+`pytest tests/test_golden.py --update-golden` rewrites them (`-k NAME` for one).
+"""
+
+import difflib
+import os
+from pathlib import Path
+
+import pytest
+
+from artifacts.facts import Reader
+from artifacts.graph import load
+from artifacts.job import Job
+from conftest import ROOT, run
+
+GOLDEN = ROOT / "tests/golden"
+GRAPH = load(ROOT, Reader(ROOT, Path(os.devnull)))
+TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
+FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
+
+
+@pytest.fixture
+def golden(request):
+    def compare(path: str, text: str) -> None:
+        file = GOLDEN / path
+        if request.config.getoption("--update-golden"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        assert file.is_file(), f"no golden file {path}; make it with --update-golden and read it"
+        known = file.read_text()
+        diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
+        assert text == known, "\n".join(diff)
+
+    return compare
+
+
+def spec(root, kind, name):
+    """The spec that an exhibit's function makes of the shipped artifacts."""
+    step = GRAPH.steps[f"{kind}:{name}"]
+    assert not step.fault, step.fault
+    return Job(root, kind, name, step.file, step.function, step.artifacts).call()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_table(name, shipped, golden):
+    from tables._render import render
+
+    table = spec(shipped, "table", name)
+    golden(f"tables/{name}.tex", render(table, name, "latex"))
+    golden(f"tables/{name}.md", render(table, name, "markdown"))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure(name, shipped, golden):
+    from figures._render import float_tex, tex
+
+    figure = spec(shipped, "figure", name)
+    golden(f"figures/{name}.tex", tex(figure, name))
+    golden(f"figures/{name}.float.tex", float_tex(figure, name))
+
+
+def test_no_golden_without_its_exhibit():
+    for folder, names in (("tables", TABLES), ("figures", FIGURES)):
+        kept = {path.name.split(".")[0] for path in (GOLDEN / folder).glob("*")}
+        assert kept <= set(names), f"remove the golden files of {sorted(kept - set(names))}"
+
+
+def test_committed_results_agree_with_what_the_studies_compute(shipped):
+    done = run(shipped, "diff", "HEAD", "--check", "--results-only") if shipped == ROOT else None
+    assert done is None or done.returncode == 0, done.stdout + done.stderr
