@@ -29,7 +29,8 @@ _RERUN = re.compile(
     r"Rerun to get|Rerun LaTeX|may have changed\. *Rerun|\(re\)run LaTeX|Please rerun|rerunfilecheck.*has changed"
 )
 _PARENTHESIS = re.compile(r"\((?P<file>(?:\./|/)?[^\s()<>]+\.[A-Za-z]\w*)(?=[\s()]|$)|[()]")
-_MARK = re.compile(r"^%+ source: (?P<source>.*\S)\s*$")
+# How generated files say what made them: `% source: X`, or a sentence such as `% Generated from X through Y; ...`.
+_MARK = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>[^;]*[^;\s])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,9 @@ def parse(text: str, folder: Path | None = None) -> Log:
 
 
 def origin(text: str, line: int) -> str:
-    """Source of a line of a generated file: the nearest mark `% source: ...` at or above it, else the first one.
+    """Source of a line of a generated file: the nearest mark at or above it, else the first one.
+
+    Marks are comment lines: `% source: X`, or a sentence with "made from X" or "generated from X".
 
     Parameters
     ----------

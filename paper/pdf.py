@@ -1,13 +1,16 @@
-"""Looking into a PDF: pages, text, and whether its fonts travel with it (with pypdf, which tests bring along)."""
+"""Looking into a PDF: pages, text, and whether its fonts travel with it (pypdf comes with the tests, pdftotext with TeX)."""
 
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from artifacts.errors import MissingDependency
+from artifacts import process
+from artifacts.errors import LatexError, MissingDependency
 
 if TYPE_CHECKING:
     import pypdf
@@ -38,8 +41,16 @@ def pages(content: bytes) -> int:
 
 
 def text(content: bytes) -> str:
-    """All text, page after page, with runs of blanks as one."""
-    return "\n".join(" ".join((page.extract_text() or "").split()) for page in _reader(content).pages)
+    """All text, with runs of blanks and line ends as one blank, by poppler's pdftotext.
+
+    pypdf loses the spaces of tightly set lines, so that words looked for are not found.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "document.pdf").write_bytes(content)
+        done = process.run(("pdftotext", "-enc", "UTF-8", "document.pdf", "document.txt"), Path(folder), 60)
+        if done.returncode:
+            raise LatexError(f"pdftotext cannot read the PDF: {done.output.strip()}")
+        return " ".join((Path(folder) / "document.txt").read_text(encoding="utf-8").split())
 
 
 def metadata(content: bytes) -> dict[str, str]:
