@@ -232,6 +232,70 @@ def why(target: str) -> None:
 
 
 @main.command()
+@click.argument("revision")
+@click.option("--tolerance", type=click.FloatRange(0), default=1e-6, show_default=True, help="Relative, for numbers.")
+@click.option("--results-only", is_flag=True, help="Leave the tables out.")
+@click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
+def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> None:
+    """Compare results and tables with those of a git REVISION, cell by cell."""
+    from artifacts.changes import results, tables
+
+    with session() as project:
+        chosen = [step for step in project.graph.steps.values() if step.kind.name == "table" and not results_only]
+        kinds = ("result", "ledger", "inventory")
+        project.build([step.key for step in project.graph.steps.values() if step.kind.name in kinds])
+        changes = list(results(ROOT, revision, tolerance))
+        if chosen:
+            from tables._render import render
+
+            rendered = {step.name: render(project.job(step).call(), step.name, "markdown") for step in chosen}
+            changes += tables(ROOT, revision, rendered, tolerance)
+    for change in changes:
+        click.echo(str(change))
+    click.echo(f"{len(changes)} differences from {revision}" if changes else f"no difference from {revision}", err=True)
+    if changes and strict:
+        raise SystemExit(1)
+
+
+@main.command()
+@click.option("--source", help="Only claims of this document (000 to 004, thesis).")
+@click.option("--verdict", help="Only claims with this verdict.")
+@click.option(
+    "--check", "strict", is_flag=True, help="Fail when the committed ledger differs from what the claims say now."
+)
+def claims(source: str | None, verdict: str | None, strict: bool) -> None:
+    """Print the ledger: every claim of the sources with its verdict."""
+    import csv
+
+    from artifacts.graph import nearest
+
+    path = ROOT / "artifacts/results/claims.csv"
+    kept = path.read_bytes() if path.is_file() else b""
+    with session() as project:
+        project.build(["ledger:claims"])
+    if strict and path.read_bytes() != kept:
+        raise click.ClickException(
+            "artifacts/results/claims.csv differed from the claims; it is written anew: commit it"
+        )
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for option, field, wanted in (("--source", "source", source), ("--verdict", "verdict", verdict)):
+        known = sorted({row[field] for row in rows})
+        if wanted and wanted not in known:
+            raise click.UsageError(
+                f"{option}: no {wanted!r}; {nearest(wanted, known)}the ledger has {', '.join(known)}"
+            )
+        rows = [row for row in rows if wanted in (None, row[field])]
+    for row in rows:
+        values = f" (reported {row['reported']}, recomputed {row['recomputed']})" if row["recomputed"] else ""
+        click.echo(f"{row['claim']}: {row['verdict']}{values}\n    {row['statement']}\n    {row['reason']}")
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["verdict"]] = counts.get(row["verdict"], 0) + 1
+    click.echo(", ".join(f"{count} {word}" for word, count in sorted(counts.items(), key=lambda item: -item[1])))
+
+
+@main.command()
 def clean() -> None:
     """Remove out/ (everything in it can be built again)."""
     import shutil

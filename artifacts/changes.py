@@ -1,0 +1,157 @@
+"""Changes: results and tables compared with those of a git revision, cell by cell."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from artifacts.errors import DataError
+
+GOLDEN = "tests/golden/tables"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cell (or row, or column) that differs; `place` says where in `exhibit`."""
+
+    exhibit: str
+    place: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.exhibit}: {self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by()}"
+
+    def _by(self) -> str:
+        try:
+            before, after = float(self.before), float(self.after)
+        except ValueError:
+            return ""
+        share = f", {100 * (after / before - 1):+.3g} %" if before else ""
+        return f" ({after - before:+.4g}{share})"
+
+
+def at_revision(root: Path, revision: str, path: str) -> str | None:
+    """The text of a file at a git revision, or None when it was not there.
+
+    Raises
+    ------
+    DataError
+        When the folder is no git checkout, or there is no such revision.
+    """
+    try:
+        known = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except FileNotFoundError:
+        raise DataError("git is not installed; `apt-get install -y git`") from None
+    if known.returncode:
+        inside = _git(root, "rev-parse", "--git-dir").returncode == 0
+        raise DataError(
+            f"no revision {revision!r}; `git log --oneline` lists them" if inside else f"{root} is no checkout"
+        )
+    found = _git(root, "show", f"{revision}:{path}")
+    return found.stdout if found.returncode == 0 else None
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+
+
+def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
+    """Names of the files with `suffix` in a folder at a revision."""
+    at_revision(root, revision, folder)
+    listed = _git(root, "ls-tree", "--name-only", f"{revision}:{folder}")
+    return {name.removesuffix(suffix) for name in listed.stdout.split("\n") if name.endswith(suffix)}
+
+
+def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
+    """Differences of `artifacts/results` from a revision's; numbers count when they differ by more than `tolerance`."""
+    folder = "artifacts/results"
+    now = {path.stem for path in (root / folder).glob("*.csv")}
+    for name in sorted(now | names_at(root, revision, folder, ".csv")):
+        path = root / folder / f"{name}.csv"
+        old = at_revision(root, revision, f"{folder}/{name}.csv")
+        new = path.read_text(encoding="utf-8") if path.is_file() else None
+        if old is None or new is None:
+            yield Change(
+                f"result {name}", "whole table", "" if old is None else "present", "" if new is None else "present"
+            )
+        elif old != new:
+            yield from _frames(f"result {name}", _csv(old), _csv(new), tolerance)
+
+
+def tables(root: Path, revision: str, rendered: Mapping[str, str], tolerance: float) -> Iterator[Change]:
+    """Differences of tables, rendered as Markdown, from a revision's golden files."""
+    for name in sorted(rendered.keys() | names_at(root, revision, GOLDEN, ".md")):
+        old, new = at_revision(root, revision, f"{GOLDEN}/{name}.md"), rendered.get(name)
+        if old is None or new is None:
+            yield Change(
+                f"table {name}", "whole table", "" if old is None else "present", "" if new is None else "present"
+            )
+        elif old != new:
+            changes = list(_frames(f"table {name}", _markdown(old), _markdown(new), tolerance))
+            yield from changes or [Change(f"table {name}", "caption or notes", "other words", "these words")]
+
+
+def _csv(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+
+
+def _markdown(text: str) -> pd.DataFrame:
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").replace("\\|", "\0").split("|")] for line in lines]
+    header, body = (cells[0], cells[2:]) if len(cells) > 1 else ([], [])
+    width = max((len(row) for row in [header, *body]), default=0)
+    names = [name or f"column {number + 1}" for number, name in enumerate(header + [""] * (width - len(header)))]
+    unique = [name if names.index(name) == number else f"{name} ({number + 1})" for number, name in enumerate(names)]
+    return pd.DataFrame([row + [""] * (width - len(row)) for row in body], columns=unique, dtype=str)
+
+
+def _frames(exhibit: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:
+    for column in [name for name in old.columns if name not in new.columns]:
+        yield Change(exhibit, f"column {column}", "present", "")
+    for column in [name for name in new.columns if name not in old.columns]:
+        yield Change(exhibit, f"column {column}", "", "present")
+    shared = [name for name in new.columns if name in old.columns]
+    keys = _keys(old[shared], new[shared])
+    before, after = _indexed(old[shared], keys), _indexed(new[shared], keys)
+    for key in [key for key in before if key not in after]:
+        yield Change(exhibit, f"row {key}", "present", "")
+    for key, row in after.items():
+        if key not in before:
+            yield Change(exhibit, f"row {key}", "", "present")
+            continue
+        for column in shared:
+            if not _equal(before[key][column], row[column], tolerance):
+                yield Change(exhibit, f"{key}, {column}", before[key][column], row[column])
+
+
+def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
+    """The fewest leading text columns that tell the rows of both frames apart; none when no such columns do."""
+    words = [name for name in new.columns if pd.to_numeric(new[name], errors="coerce").isna().any()]
+    for count in range(1, min(len(words), 6) + 1):
+        chosen = words[:count]
+        if not old[chosen].duplicated().any() and not new[chosen].duplicated().any():
+            return chosen
+    return []
+
+
+def _indexed(frame: pd.DataFrame, keys: list[str]) -> dict[str, dict[str, str]]:
+    rows = frame.to_dict("records")
+    if not keys:
+        return {str(number + 1): row for number, row in enumerate(rows)}
+    return {", ".join(row[key] for key in keys): row for row in rows}
+
+
+def _equal(before: str, after: str, tolerance: float) -> bool:
+    if before == after:
+        return True
+    try:
+        one, two = float(before), float(after)
+    except ValueError:
+        return False
+    return abs(one - two) <= tolerance * max(abs(one), abs(two))
