@@ -1,10 +1,10 @@
-"""From values to millimetres: limits with a margin, ticks at round numbers, and their texts."""
+"""From values to millimetres: limits with a margin, and the way along an axis."""
 
 from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def number(value: float) -> str:
     """Six significant digits, the same on every machine, never minus zero."""
     text = f"{value:.6g}"
-    return "0" if text in ("-0", "0") else text
+    return "0" if text == "-0" else text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,12 @@ class Scale:
         In mm.
     ticks : tuple of (float, str)
         Values and their texts.
+    threshold : float
+        Where `symlog` turns logarithmic.
+    edges : tuple of float
+        Borders of a heat map's cells.
+    reverse : bool
+        Values grow leftwards or downwards; drawn by changing their sign, so that the axis line stays where it is.
     """
 
     kind: str
@@ -45,164 +51,86 @@ class Scale:
 
     def drawn(self, value: float) -> float:
         """The coordinate that PGFPlots is given."""
+        if self.kind == "log":
+            return value
+        found = self._along(value)
+        return -found if self.reverse else found
+
+    def _along(self, value: float) -> float:
+        if self.kind == "log":
+            return math.log10(value)
         if self.kind == "symlog":
             return math.copysign(math.log10(1 + abs(value) / self.threshold), value)
         if self.kind == "edges":
-            i = min(max(bisect.bisect_right(self.edges, value) - 1, 0), len(self.edges) - 2)
-            left, right = self.edges[i], self.edges[i + 1]
-            if left > 0 and right / left > 1.5:  # borders that grow by factors: between them a log axis is the straight reading
-                return i + math.log(max(value, 1e-300) / left) / math.log(right / left) if value > 0 else float(i)
-            return i + (value - left) / (right - left)
+            return self._cell(value)
         return value
+
+    def _cell(self, value: float) -> float:
+        i = min(max(bisect.bisect_right(self.edges, value) - 1, 0), len(self.edges) - 2)
+        left, right = self.edges[i], self.edges[i + 1]
+        if (
+            left > 0 and right / left > 1.5
+        ):  # borders that grow by factors: between them a log axis is the straight reading
+            return i + math.log(max(value, left / right) / left) / math.log(right / left)
+        return i + (value - left) / (right - left)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The limits that PGFPlots is given, the smaller first."""
+        a, b = self.drawn(self.low), self.drawn(self.high)
+        return (a, b) if a < b else (b, a)
 
     def at(self, value: float) -> float:
         """The distance in mm from the lower (left) end of the axis."""
-        f = math.log10 if self.kind == "log" else self.drawn
-        share = (f(value) - f(self.low)) / (f(self.high) - f(self.low))
+        share = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
         return (1 - share if self.reverse else share) * self.length
 
-    def value(self, mm: float) -> float:
-        """The coordinate, as PGFPlots is given it, at a distance in mm; the inverse of `at`."""
-        share = 1 - mm / self.length if self.reverse else mm / self.length
+    def extended(self, value: float, room: float) -> Scale:
+        """Move the nearer limit out until `room` mm lie between it and a value."""
+        upper = self._along(value) >= (self._along(self.low) + self._along(self.high)) / 2
+        inner, outer = (self.low, self.high) if upper else (self.high, self.low)
+        have = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
+        if have >= room or self.kind == "edges" or room >= self.length:
+            return self
+        there = self._along(inner) + (self._along(value) - self._along(inner)) * self.length / (self.length - room)
+        return replace(self, high=self._back(there)) if upper else replace(self, low=self._back(there))
+
+    def _back(self, along: float) -> float:
         if self.kind == "log":
-            return float(10 ** (math.log10(self.low) + share * (math.log10(self.high) - math.log10(self.low))))
-        low, high = self.drawn(self.low), self.drawn(self.high)
-        return low + share * (high - low)
+            return float(10**along)
+        if self.kind == "symlog":
+            return math.copysign(self.threshold * (10 ** abs(along) - 1), along)
+        return along
 
 
-def settle(axis: Axis, values: Iterable[float], *, pad: float, zero: bool = False) -> Scale:
-    """Find limits for the data: its range and a margin of `pad` (a share of the range) on both sides.
+def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, grounded: bool = False) -> Scale:
+    """Find limits for the data: its range, and a margin on both sides.
 
     Parameters
     ----------
-    values : iterable of float
-        Everything the panel draws along this axis, ends of error bars included.
-    zero : bool
-        Bars stand on zero: it is a limit, and has no margin beyond it.
+    axis : Axis
+    values : sequence of float
+        Everything the panel draws along this axis, ends of error bars included; not empty.
+    length : float
+        In mm.
+    pad : float
+        The margin as a share of the range.
+    grounded : bool
+        Bars stand here: zero is a limit (on a log axis a power of ten below the data), with no margin beyond it.
     """
-    data = sorted(values)
-    low, high = data[0], data[-1]
-    if axis.scale == "log":
-        a, b = math.log10(low), math.log10(high)
-        span = (b - a) or 1.0
-        found = Scale(kind="log", low=10 ** (a - pad * span), high=10 ** (b + pad * span), reverse=axis.reverse)
-        if zero:
-            found = replace(found, low=10.0 ** math.floor(a - 0.3))
-    else:
-        if axis.zero or zero:
-            low, high = min(low, 0.0), max(high, 0.0)
-        bare = Scale(kind=axis.scale, low=low, high=high, threshold=axis.threshold, reverse=axis.reverse)
-        a, b = bare.drawn(low), bare.drawn(high)
-        span = (b - a) or abs(a) or 1.0
-        grounded = axis.zero or zero
-        a, b = (a if grounded and a == 0 else a - pad * span), (b if grounded and b == 0 else b + pad * span)
-        found = replace(bare, low=_undrawn(bare, a), high=_undrawn(bare, b))
+    low, high = min(values), max(values)
+    kind = axis.scale
+    bare = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
+    if kind != "log" and (axis.zero or grounded):
+        low, high = min(low, 0.0), max(high, 0.0)
+    a, b = bare._along(low), bare._along(high)
+    span = (b - a) or abs(a) / 2 or 1.0
+    stands = (axis.zero or grounded) and kind != "log"
+    a, b = (a if stands and a == 0 else a - pad * span), (b if stands and b == 0 else b + pad * span)
+    if kind == "log" and grounded:
+        a = math.floor(bare._along(low) - 0.1)
     return replace(
-        found,
-        low=found.low if axis.low is None else axis.low,
-        high=found.high if axis.high is None else axis.high,
+        bare,
+        low=bare._back(a) if axis.low is None else float(axis.low),
+        high=bare._back(b) if axis.high is None else float(axis.high),
     )
-
-
-def _undrawn(scale: Scale, drawn: float) -> float:
-    if scale.kind == "symlog":
-        return math.copysign(scale.threshold * (10 ** abs(drawn) - 1), drawn)
-    return drawn
-
-
-def with_ticks(scale: Scale, axis: Axis, *, every: float) -> Scale:
-    """Add ticks: the axis' own, or round numbers about `every` mm apart."""
-    percent = r"\,\%" if axis.percent else ""
-    if axis.ticks is not None:
-        from figures._text import latex
-
-        if hasattr(axis.ticks, "items"):
-            return replace(scale, ticks=tuple((float(v), latex(str(t))) for v, t in axis.ticks.items()))
-        own = [float(v) for v in axis.ticks]
-        return replace(scale, ticks=tuple(zip(own, _texts(own, percent), strict=True)))
-    wanted = max(2, min(9, round(scale.length / every)))
-    if scale.kind == "log":
-        at = _log_ticks(scale, wanted, axis.base)
-        texts = [_power(v, axis.base) + percent for v in at] if _spread(at) else _texts(at, percent)
-    elif scale.kind == "symlog":
-        at = _symlog_ticks(scale, wanted)
-        texts = _texts(at, percent)
-    else:
-        at = linear_ticks(scale.low, scale.high, wanted)
-        texts = _texts(at, percent)
-    return replace(scale, ticks=tuple(zip(at, texts, strict=True)))
-
-
-def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten between the limits, about as many as wanted."""
-    raw = (high - low) / wanted
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = min((m * power for m in (1, 2, 2.5, 5, 10)), key=lambda s: abs(math.log(s / raw)))
-    slack = step * 1e-9
-    first, last = math.ceil((low - slack) / step), math.floor((high + slack) / step)
-    return [round(i * step, 12 - math.floor(math.log10(step))) for i in range(first, last + 1)]
-
-
-def _log_ticks(scale: Scale, wanted: int, base: int) -> list[float]:
-    log = math.log2 if base == 2 else math.log10
-    a, b = log(scale.low), log(scale.high)
-    powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
-    if base == 10 and len(powers) < 3:
-        for parts in ((1, 3), (1, 2, 5)):
-            at = [m * 10.0**p for p in range(math.floor(a), math.floor(b) + 1) for m in parts]
-            at = [v for v in at if scale.low <= v <= scale.high]
-            if len(at) >= 3:
-                return at
-        return linear_ticks(scale.low, scale.high, wanted)
-    step = max(1, math.ceil(len(powers) / wanted))
-    return [float(base) ** p for p in powers if p % step == 0]
-
-
-def _symlog_ticks(scale: Scale, wanted: int) -> list[float]:
-    start = math.floor(math.log10(scale.threshold))
-    stop = math.ceil(math.log10(max(abs(scale.low), abs(scale.high))))
-    sides = (scale.low < 0) + (scale.high > 0)
-    step = max(1, math.ceil((stop - start + 1) * sides / wanted))
-    sizes = [10.0**p for p in range(start, stop + 1, step)]
-    return [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if scale.low <= v <= scale.high]
-
-
-def _spread(at: Sequence[float]) -> bool:
-    """Whether plain numbers would be unwieldy."""
-    return bool(at) and (max(at) >= 1e6 or min(at) < 1e-3)
-
-
-def _power(value: float, base: int) -> str:
-    exponent = round(math.log2(value) if base == 2 else math.log10(value), 6)
-    if exponent == int(exponent):
-        return f"${base}^{{{int(exponent)}}}$"
-    lead = value / 10 ** math.floor(exponent)
-    return f"${lead:g}\\cdot 10^{{{math.floor(exponent)}}}$"
-
-
-def _texts(at: Sequence[float], percent: str) -> list[str]:
-    """Ticks with equal decimals on linear axes, plain numbers else; thousands set apart by a thin space."""
-    if not at:
-        return []
-    largest = max(abs(v) for v in at)
-    if largest and (largest >= 1e6 or largest < 1e-3):
-        power = math.floor(math.log10(largest))
-        return [rf"$0${percent}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${percent}" for v in at]
-    steps = {round(b - a, 12) for a, b in zip(at, at[1:], strict=False)}
-    places = max(_decimals(v) for v in at) if len(steps) <= 1 else None
-    return [f"${thousands(f'{v:.{_decimals(v) if places is None else places}f}')}${percent}" for v in at]
-
-
-def _decimals(value: float) -> int:
-    text = f"{value:.6g}"
-    return len(text.partition(".")[2]) if "e" not in text else 6
-
-
-def thousands(text: str) -> str:
-    r"""Set groups of three digits apart by `\,` where a number has five or more before the point."""
-    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
-    whole, point, rest = digits.partition(".")
-    if len(whole) < 5:
-        return text
-    head = len(whole) % 3 or 3
-    return sign + r"\,".join([whole[:head], *(whole[i : i + 3] for i in range(head, len(whole), 3))]) + point + rest

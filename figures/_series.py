@@ -7,19 +7,16 @@ decides its colour, mark and dash; `label` is what the legend says (the entity's
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from artifacts.errors import SpecError
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
-    Values: TypeAlias = Sequence[float] | Sequence[str] | np.ndarray[Any, Any] | pd.Series[Any] | pd.Index[Any]
-    Matrix: TypeAlias = Sequence[Sequence[float]] | np.ndarray[Any, Any] | pd.DataFrame
-
+Values: TypeAlias = Any
+"""A sequence, array or DataFrame column of numbers or texts; kept as a tuple. (No type covers all of these for mypy.)"""
+Matrix: TypeAlias = Any
+"""Rows of numbers: nested sequences, a 2-D array or a DataFrame; kept as a tuple of tuples."""
 Origin: TypeAlias = Literal["reported", "recomputed", "measured"]
 
 
@@ -49,7 +46,7 @@ class Series:
             value = getattr(self, field.name)
             if isinstance(value, str | bool | int | float | Mapping) or value is None:
                 continue
-            object.__setattr__(self, field.name, _frozen(value, f"{type(self).__name__}.{field.name}"))
+            object.__setattr__(self, field.name, as_tuple(value, f"{type(self).__name__}.{field.name}"))
 
     @property
     def title(self) -> str:
@@ -57,7 +54,7 @@ class Series:
         return f"{type(self).__name__} '{self.label or self.entity or 'without label'}'"
 
 
-def _frozen(value: Any, where: str) -> tuple[Any, ...]:
+def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
     """Make a tuple of any column; rows of a matrix become tuples too."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
@@ -67,7 +64,10 @@ def _frozen(value: Any, where: str) -> tuple[Any, ...]:
         items = tuple(value)
     except TypeError:
         raise SpecError(f"{where} is a {type(value).__name__}; give a sequence or a column") from None
-    return tuple(_frozen(v, where) if isinstance(v, list | tuple) or hasattr(v, "tolist") and getattr(v, "ndim", 0) else v for v in items)
+    return tuple(
+        as_tuple(v, where) if isinstance(v, list | tuple) or hasattr(v, "tolist") and getattr(v, "ndim", 0) else v
+        for v in items
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

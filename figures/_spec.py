@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from figures._series import Series
+from figures._series import Series, Values, as_tuple
 from figures._style import TEXT_WIDTH_MM, Style
-
-if TYPE_CHECKING:
-    from figures._series import Values
 
 Position: TypeAlias = float | str
 Anchor: TypeAlias = Literal[
@@ -62,11 +59,9 @@ class Axis:
     percent: bool = False
 
     def __post_init__(self) -> None:
-        from figures._series import _frozen
-
-        object.__setattr__(self, "categories", _frozen(self.categories, "Axis.categories"))
+        object.__setattr__(self, "categories", as_tuple(self.categories, "Axis.categories"))
         if self.ticks is not None and not isinstance(self.ticks, Mapping):
-            object.__setattr__(self, "ticks", _frozen(self.ticks, "Axis.ticks"))
+            object.__setattr__(self, "ticks", as_tuple(self.ticks, "Axis.ticks"))
 
 
 @dataclass(frozen=True, kw_only=True)

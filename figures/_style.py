@@ -9,8 +9,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from artifacts.errors import SpecError
+
+if TYPE_CHECKING:
+    from figures._series import Series
 
 TEXT_WIDTH_MM = 150.0
 """The width of a full figure: the thesis' text block, a little short of its 152.7 mm."""
@@ -75,7 +79,9 @@ _STEPS = ("!60!white", "", "!75!black", "!50!black", "!30!black")
 def _family(color: str, label: str, models: Mapping[str, str], start: int = 1) -> dict[str, Style]:
     """One hue for a family; its models, smallest first, get darker and change mark and dash."""
     return {
-        key: Style(color=color + _STEPS[start + i], mark=_MARKS[i], dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label} {size}")
+        key: Style(
+            color=color + _STEPS[start + i], mark=_MARKS[i], dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label} {size}"
+        )
         for i, (key, size) in enumerate(models.items())
     }
 
@@ -100,7 +106,9 @@ STYLES: Mapping[str, Style] = {
         start=0,
     ),
     **_family("oksky", "Llama 3.2", {"llama3.2-1b": "1B", "llama3.2-3b": "3B", "llama3.2-11b": "11B"}),
-    "llama3.1-8b": Style(color="oksky!35!black", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Llama 3.1 8B"),
+    "llama3.1-8b": Style(
+        color="oksky!35!black", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Llama 3.1 8B"
+    ),
     "mistral-v0.2-7b": Style(color="okblack", mark="diamond*", dash="densely dotted", label="Mistral 7B v0.2"),
     "smollm3-3b": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", label="SmolLM3 3B"),
     "query": Style(color="okpurple", label="query"),
@@ -109,7 +117,9 @@ STYLES: Mapping[str, Style] = {
     "attention": Style(color="oksky", label="attention"),
     "mlp": Style(color="okorange", mark="square*", dash="dashed", hatch="north east lines", label="MLP"),
     "reported": Style(color="okgrey", mark="o", dash="densely dotted", hatch="north east lines", label="reported"),
-    "recomputed": Style(color="oksky!75!black", mark="square*", dash="dashed", hatch="north west lines", label="recomputed"),
+    "recomputed": Style(
+        color="oksky!75!black", mark="square*", dash="dashed", hatch="north west lines", label="recomputed"
+    ),
     "measured": Style(color="okblack", mark="*", label="measured"),
     "holds": Style(color="okgreen", mark="*", label="holds"),
     "holds after rounding": Style(
@@ -138,14 +148,35 @@ STYLES: Mapping[str, Style] = {
 }
 """Every entity of the thesis. `series-1` to `series-8` have no fixed meaning: for contrasts that no other entity names."""
 
-HOLLOW: Mapping[str, str] = {
-    "*": "o",
-    "square*": "square",
-    "triangle*": "triangle",
-    "diamond*": "diamond",
-    "pentagon*": "pentagon",
-}
-"""The hollow twin of each filled mark: values that a source reports, beside those that this project measured."""
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """A style applied to a series: marks are named by their filled form, `hollow` ones are drawn with a white inside."""
+
+    color: str
+    mark: str
+    dash: str
+    hatch: str
+    hollow: bool
+    label: str
+
+    @property
+    def text(self) -> str:
+        """The colour for words: light hues are darkened until they can be read."""
+        return f"{self.color}!75!black" if "!" not in self.color and self.color != "okblack" else self.color
+
+
+def look(style: Style, series: Series) -> Look:
+    """Apply a style: the series' own dash and label come first, and reported values get hollow marks."""
+    mark = style.mark if style.mark.endswith("*") else "*" if style.mark == "o" else f"{style.mark}*"
+    return Look(
+        color=style.color,
+        mark=mark,
+        dash=getattr(series, "dash", "") or style.dash,
+        hatch=style.hatch,
+        hollow=series.origin == "reported" or not style.mark.endswith("*"),
+        label=series.label or style.label,
+    )
 
 
 def _plain(name: str) -> str:

@@ -1,0 +1,188 @@
+"""Where names go so that none covers another: along an edge, and among points.
+
+Both are small deterministic searches in millimetres; LaTeX only prints what they decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: float) -> list[float]:
+    """Move centres along a line as little as possible (in squares) until no two boxes overlap.
+
+    Neighbours that would touch are pooled into a block around their mean wish, as in isotonic regression.
+
+    Parameters
+    ----------
+    wanted, heights : sequence of float
+        Centres and sizes in mm.
+    low, high : float
+        The room; boxes overflow upwards when it is too small.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    blocks: list[tuple[list[int], float]] = []  # members, and the lower edge of the block
+    for i in order:
+        members, start = [i], wanted[i] - heights[i] / 2
+        while blocks and blocks[-1][1] + sum(heights[j] for j in blocks[-1][0]) > start:
+            before, _ = blocks.pop()
+            members = before + members
+            offset, wishes = 0.0, 0.0
+            for j in members:
+                wishes += wanted[j] - heights[j] / 2 - offset
+                offset += heights[j]
+            start = wishes / len(members)
+        size = sum(heights[j] for j in members)
+        start = max(low, min(start, high - size))
+        blocks.append((members, start))
+        if len(blocks) > 1 and start < blocks[-2][1] + sum(heights[j] for j in blocks[-2][0]):
+            before, first = blocks[-2]
+            total = sum(heights[j] for j in before) + size
+            blocks[-2:] = [(before + members, max(low, min(first, high - total)))]
+    found = [0.0] * len(wanted)
+    for members, start in blocks:
+        for j in members:
+            found[j] = start + heights[j] / 2
+            start += heights[j]
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A label's left, lower, right and upper edge in mm, and whether a thin line leads back to its point."""
+
+    left: float
+    low: float
+    right: float
+    high: float
+    leader: bool
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Its centre."""
+        return (self.left + self.right) / 2, (self.low + self.high) / 2
+
+    def overlap(self, other: Placed) -> float:
+        """Shared area in square mm."""
+        wide = min(self.right, other.right) - max(self.left, other.left)
+        tall = min(self.high, other.high) - max(self.low, other.low)
+        return max(wide, 0.0) * max(tall, 0.0)
+
+    def holds(self, x: float, y: float, room: float) -> bool:
+        """Whether a point lies in the box, or nearer to it than `room`."""
+        return self.left - room < x < self.right + room and self.low - room < y < self.high + room
+
+
+def place(
+    points: Sequence[tuple[float, float]],
+    widths: Sequence[float],
+    height: float,
+    box: tuple[float, float],
+    obstacles: Sequence[tuple[float, float]],
+    radius: float,
+) -> list[Placed]:
+    """Find a place for each point's label: close, inside the axes, on no mark, line or other label.
+
+    Parameters
+    ----------
+    points : sequence of (float, float)
+        The labelled points in mm.
+    widths : sequence of float
+        The labels' widths in mm.
+    height : float
+        Of one label, in mm.
+    box : (float, float)
+        The axes' width and height.
+    obstacles : sequence of (float, float)
+        Points to keep clear of: all marks, and samples along lines.
+    radius : float
+        Of a mark.
+    """
+    options = [
+        _options(x, y, w, height, radius, box, points, obstacles) for (x, y), w in zip(points, widths, strict=True)
+    ]
+    chosen = [min(range(len(o)), key=lambda k, o=o: (o[k][1], k)) for o in options]  # type: ignore[misc]
+    for _ in range(8):
+        changed = False
+        for i, mine in enumerate(options):
+            others = [options[j][chosen[j]][0] for j in range(len(options)) if j != i]
+            ends = [points[j] for j in range(len(options)) if j != i]
+
+            def cost(
+                k: int,
+                i: int = i,
+                mine: list[tuple[Placed, float]] = mine,
+                others: list[Placed] = others,
+                ends: list[tuple[float, float]] = ends,
+            ) -> tuple[float, int]:
+                box_, own = mine[k]
+                total = own + 30 * sum(1 + box_.overlap(o) for o in others if box_.overlap(o))
+                for other, end in zip(others, ends, strict=True):
+                    if box_.leader and other.leader and _cross(points[i], box_.middle, end, other.middle):
+                        total += 30
+                    if other.leader and _through(box_, end, other.middle):
+                        total += 20
+                    if box_.leader and _through(other, points[i], box_.middle):
+                        total += 20
+                return total, k
+
+            best = min(range(len(mine)), key=cost)
+            if best != chosen[i] and cost(best) < cost(chosen[i]):
+                chosen[i], changed = best, True
+        if not changed:
+            break
+    return [o[k][0] for o, k in zip(options, chosen, strict=True)]
+
+
+_NEAR = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+
+
+def _options(
+    x: float,
+    y: float,
+    w: float,
+    h: float,
+    radius: float,
+    box: tuple[float, float],
+    points: Sequence[tuple[float, float]],
+    obstacles: Sequence[tuple[float, float]],
+) -> list[tuple[Placed, float]]:
+    """Boxes around one point with what each costs on its own."""
+    found = []
+    gap = radius + 0.6
+    for dx, dy in _NEAR:
+        step = gap if not (dx and dy) else gap * 0.6
+        cx, cy = x + dx * (step + w / 2), y + dy * (step + h / 2)
+        found.append((_box(cx, cy, w, h, leader=False), 0.0 if dx and not dy else 0.4 if dy and not dx else 0.7))
+    for far in (3.0, 5.0, 7.5, 10.5, 14.0):
+        for k in range(16):
+            angle = 2 * math.pi * k / 16
+            dx, dy = math.cos(angle), math.sin(angle)
+            cx, cy = x + dx * (far + w / 2 * abs(dx)), y + dy * (far + h / 2)
+            found.append((_box(cx, cy, w, h, leader=True), 2.0 + far * 0.6))
+    scored = []
+    for placed, start in found:
+        cost = start
+        cost += 6 * sum(1 for px, py in points if (px, py) != (x, y) and placed.holds(px, py, radius * 0.7))
+        cost += 3 * sum(1 for px, py in obstacles if (px, py) != (x, y) and placed.holds(px, py, 0.3))
+        over = max(-placed.left, 0) + max(-placed.low, 0) + max(placed.right - box[0], 0) + max(placed.high - box[1], 0)
+        cost += 20 * (over > 0) + 10 * over
+        scored.append((placed, cost))
+    return scored
+
+
+def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> Placed:
+    return Placed(left=cx - w / 2, low=cy - h / 2, right=cx + w / 2, high=cy + h / 2, leader=leader)
+
+
+def _through(box: Placed, a: tuple[float, float], b: tuple[float, float]) -> bool:
+    return any(box.holds(a[0] + (b[0] - a[0]) * t / 8, a[1] + (b[1] - a[1]) * t / 8, 0.0) for t in range(1, 8))
+
+
+def _cross(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], d: tuple[float, float]) -> bool:
+    def side(p: tuple[float, float], q: tuple[float, float], r: tuple[float, float]) -> float:
+        return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0

@@ -1,0 +1,108 @@
+"""Where ticks stand and what they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from figures._text import latex
+
+if TYPE_CHECKING:
+    from figures._scale import Scale
+    from figures._spec import Axis
+
+
+def with_ticks(scale: Scale, axis: Axis, *, every: float) -> Scale:
+    """Add ticks: the axis' own, or round numbers about `every` mm apart."""
+    sign = r"\,\%" if axis.percent else ""
+    if isinstance(axis.ticks, Mapping):
+        return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
+    if axis.ticks is not None:
+        own = [float(v) for v in axis.ticks]
+        return replace(scale, ticks=tuple(zip(own, texts(own, sign), strict=True)))
+    wanted = max(2, min(9, round(scale.length / every)))
+    if scale.kind == "log":
+        at = log_ticks(scale.low, scale.high, wanted, axis.base)
+        powers = len(at) > 1 and (max(at) >= 1e5 or min(at) < 1e-3)
+        said = [_power(v, axis.base) + sign for v in at] if powers else texts(at, sign, equal=False)
+    elif scale.kind == "symlog":
+        at = symlog_ticks(scale.low, scale.high, wanted, axis.threshold)
+        said = texts(at, sign, equal=False)
+    else:
+        at = linear_ticks(scale.low, scale.high, wanted)
+        said = texts(at, sign)
+    return replace(scale, ticks=tuple(zip(at, said, strict=True)))
+
+
+def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten between the limits, about as many as wanted."""
+    raw = (high - low) / wanted
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / raw)))
+    slack = step * 1e-9
+    first, last = math.ceil((low - slack) / step), math.floor((high + slack) / step)
+    return [round(i * step, 12 - math.floor(math.log10(step))) for i in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
+    """Powers of the base; over less than two decades 1, 2 and 5 times these, or round numbers."""
+    log = math.log2 if base == 2 else math.log10
+    a, b = log(low), log(high)
+    powers = range(math.ceil(a - 1e-9), math.floor(b + 1e-9) + 1)
+    if base == 10 and len(powers) < 3:
+        for parts in ((1, 3), (1, 2, 5)):
+            at = [m * 10.0**p for p in range(math.floor(a), math.floor(b) + 1) for m in parts]
+            at = [v for v in at if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
+            if len(at) >= 3:
+                return at
+        return linear_ticks(low, high, wanted)
+    step = max(1, math.ceil(len(powers) / wanted))
+    return [float(base) ** p for p in powers if p % step == 0]
+
+
+def symlog_ticks(low: float, high: float, wanted: int, threshold: float) -> list[float]:
+    """Zero, and powers of ten from the threshold outwards."""
+    start = math.ceil(math.log10(threshold))
+    stop = math.floor(math.log10(max(abs(low), abs(high), threshold)))
+    sides = (low < 0) + (high > 0)
+    step = max(1, math.ceil((stop - start + 1) * sides / wanted))
+    sizes = [10.0**p for p in range(start, stop + 1, step)]
+    return [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if low <= v <= high]
+
+
+def texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
+    """Write numbers for an axis, with equal decimals where asked; very large and small ones as multiples of one power of ten."""
+    largest = max((abs(v) for v in at), default=0.0)
+    if largest and (largest >= 1e6 or largest < 1e-3):
+        power = math.floor(math.log10(largest))
+        return [rf"$0${sign}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${sign}" for v in at]
+    most = max((decimals(v) for v in at), default=0)
+    return [f"${thousands(f'{v:.{most if equal else decimals(v)}f}')}${sign}" for v in at]
+
+
+def _power(value: float, base: int) -> str:
+    exponent = math.log2(value) if base == 2 else math.log10(value)
+    whole = math.floor(exponent + 1e-9)
+    lead = value / float(base) ** whole
+    return f"${base}^{{{whole}}}$" if abs(lead - 1) < 1e-6 else rf"${lead:g}\cdot {base}^{{{whole}}}$"
+
+
+def decimals(value: float) -> int:
+    """Decimals that a number needs, up to six significant digits."""
+    text = f"{value:.6g}"
+    if "e" in text:
+        mantissa, _, exponent = text.partition("e")
+        return max(0, len(mantissa.partition(".")[2]) - int(exponent))
+    return len(text.partition(".")[2])
+
+
+def thousands(text: str) -> str:
+    r"""Set groups of three digits apart by `\,` where a number has five or more before the point."""
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    whole, point, rest = digits.partition(".")
+    if len(whole) < 5:
+        return text
+    head = len(whole) % 3 or 3
+    return sign + r"\,".join([whole[:head], *(whole[i : i + 3] for i in range(head, len(whole), 3))]) + point + rest
