@@ -1,0 +1,39 @@
+"""Tables: one file per table, `tables/NAME.py` with `def table(...) -> Table`; the machinery is in underscored modules.
+
+This module stays light: it imports neither pandas nor Jinja2, so that a table file costs nothing to read.
+"""
+
+from artifacts.numbers import (
+    fixed,
+    integer,
+    interval,
+    markup,
+    percent,
+    printed,
+    pvalue,
+    scientific,
+    signed,
+    significant,
+    text,
+    times,
+    uncertain,
+)
+from tables._spec import Column, Table
+
+__all__ = [
+    "Column",
+    "Table",
+    "fixed",
+    "integer",
+    "interval",
+    "markup",
+    "percent",
+    "printed",
+    "pvalue",
+    "scientific",
+    "signed",
+    "significant",
+    "text",
+    "times",
+    "uncertain",
+]

@@ -1,0 +1,95 @@
+"""Tables as data: CSV and JSON hold the numbers themselves, unrounded, with what goes with them."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import io
+import json as json_module
+
+from artifacts.numbers import raw
+from tables._cells import Cell, Grid
+from tables._notes import gather
+from tables._spec import Column
+
+
+def csv(grid: Grid, name: str) -> str:
+    """Write a table as CSV.
+
+    Beside each shown field stand, where the column has them, `FIELD_uncertainty`, `FIELD_low`, `FIELD_high`, `FIELD_p`,
+    `FIELD_marks` and, where any cell is empty, `FIELD_reason`. Rows keep what the typeset table leaves out as repeated.
+    """
+    header: list[str] = []
+    values: list[list[str]] = []
+    if grid.table.groups is not None and grid.table.groups not in [column.field for column in grid.columns]:
+        header.append(grid.table.groups)
+        values.append(list(grid.groups))
+    for index, column in enumerate(grid.columns):
+        cells = [row[index] for row in grid.rows]
+        for key in _keys(column, cells):
+            header.append(f"{column.field}_{key}" if key != "value" else column.field)
+            values.append([_text(_get(cell, key)) for cell in cells])
+    text = io.StringIO()
+    writer = csv_module.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(zip(*values, strict=True))
+    return text.getvalue()
+
+
+def json(grid: Grid, name: str) -> str:
+    """Write a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
+    columns = [
+        {"field": column.field, "title": column.title, "unit": column.unit, "group": column.group}
+        for column in grid.columns
+    ]
+    rows = []
+    for row in grid.rows:
+        found = {}
+        for column, cell in zip(grid.columns, row, strict=True):
+            values = {key: _get(cell, key) for key in _keys(column, [cell])}
+            found[column.field] = {
+                key: list(each) if isinstance(each, tuple) else each
+                for key, each in values.items()
+                if key == "value" or (each is not None and each not in ("", ()))
+            }
+        rows.append(found)
+    content: dict[str, object] = {"name": name, "caption": grid.table.caption, "columns": columns, "rows": rows}
+    if grid.table.groups is not None:
+        content["groups"] = list(grid.groups)
+    content["notes"] = [{"label": note.label, "text": note.text} for note in gather(grid).notes]
+    content["marks"] = {mark: grid.table.marks[mark] for mark in _used(grid)}
+    return json_module.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _keys(column: Column, cells: list[Cell]) -> list[str]:
+    keys = ["value"]
+    if column.uncertainty is not None:
+        keys.append("uncertainty")
+    if column.ci is not None:
+        keys += ["low", "high"]
+    if column.p is not None:
+        keys.append("p")
+    if column.mark is not None:
+        keys.append("marks")
+    if any(cell.reason for cell in cells):
+        keys.append("reason")
+    return keys
+
+
+def _get(cell: Cell, key: str) -> object:
+    return getattr(cell, key)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, (str, bool)):
+        return str(value)
+    return raw(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _used(grid: Grid) -> list[str]:
+    used = {mark for row in grid.rows for cell in row for mark in cell.marks}
+    titles = {mark for column in grid.columns for mark in (column.title_mark or "").replace(";", ",").split(",")}
+    return [mark for mark in grid.table.marks if mark in used or mark in {each.strip() for each in titles}]

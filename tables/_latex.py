@@ -1,0 +1,163 @@
+r"""Tables in LaTeX: booktabs rules, threeparttable notes, decimals lined up without siunitx."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from artifacts.text import citations, escape, prose, without_citations
+from tables._cells import Cell, Grid, is_number
+from tables._layout import Separator, alignment, body, label_text, note_text, separators, spanners, titles
+from tables._notes import Notes, gather
+from tables._spec import Column
+from tables._template import PLACE, fill
+from tables._width import NARROW, fitting, natural
+
+_SPEC = {"left": "l", "right": "r", "center": "c"}
+_PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
+_BREAKS = re.compile(r"(\\_|(?<=\w)/)(?=[\w\\])")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row with what stands before it."""
+
+    cells: tuple[str, ...]
+    before: frozenset[Separator]
+    group: str = ""
+
+
+def latex(grid: Grid, name: str) -> str:
+    """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
+    table, notes = grid.table, gather(grid)
+    size, space = fitting(grid)
+    count = len(grid.columns)
+    paragraphs = any(column.width is not None for column in grid.columns)
+    stretched = not (table.long or paragraphs) and natural(grid, size, space) < NARROW
+    template = "longtable.tex.j2" if table.long else "table.tex.j2"
+    return fill(
+        template,
+        name,
+        source=f"tables/{name}.py",
+        place=f"{PLACE}/{template}",
+        packages=_packages(grid),
+        landscape=table.landscape,
+        short=_short(table.caption, table.short),
+        caption=prose(table.caption, "latex"),
+        size=size,
+        space=f"{space:g}",
+        width=f"{NARROW:g}pt" if stretched else "",
+        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid) + "@{}",
+        count=count,
+        spanners=spanners(grid, "latex"),
+        heads=_heads(grid, notes),
+        lines=_lines(grid, notes),
+        notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
+    )
+
+
+def _packages(grid: Grid) -> str:
+    table = grid.table
+    needed = ["booktabs", "array", "threeparttable"]
+    if table.long:
+        needed += ["longtable", "threeparttablex"] + (["pdflscape"] if table.landscape else [])
+    elif table.landscape:
+        needed.append("rotating")
+    words = [table.caption, *table.notes, *table.marks.values()]
+    words += [cell.words for row in grid.rows for cell in row if cell.words]
+    if any("[@" in each for each in words):
+        needed.append("natbib")
+    return ", ".join(needed)
+
+
+def _short(caption: str, short: str | None) -> str:
+    """Return the caption for the list of tables; empty where it is the caption itself."""
+    if short is not None:
+        return prose(short, "latex")
+    first = re.split(r"(?<=[.?!])\s+(?=[A-Z$*])", caption, maxsplit=1)[0]
+    if first == caption and not citations(caption):
+        return ""
+    return prose(
+        without_citations(first).rstrip(".") if first.count("$") % 2 == 0 else without_citations(caption), "latex"
+    )
+
+
+def _columns(grid: Grid) -> str:
+    return "".join(_column(column) for column in grid.columns)
+
+
+def _column(column: Column) -> str:
+    if column.width is None:
+        return _SPEC[alignment(column)]
+    width = column.width
+    if not isinstance(width, str):
+        width = f"\\dimexpr{width:g}\\linewidth-2\\tabcolsep\\relax"
+    return f">{{{_PARAGRAPH[alignment(column)]}\\arraybackslash}}p{{{width}}}"
+
+
+def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
+    """Return the heading's lines from the top; short headings stand at the bottom."""
+    found = titles(grid, "latex")
+    depth = max(map(len, found))
+    lines = []
+    for line in range(depth):
+        cells = []
+        for index, (column, title) in enumerate(zip(grid.columns, found, strict=True)):
+            at = line - (depth - len(title))
+            text = title[at] if at >= 0 else ""
+            if at == len(title) - 1 and (letters := notes.of_title(column)):
+                text += f"\\tnote{{{','.join(letters)}}}"
+            if text and is_number(column) and (column.ci or column.uncertainty) and alignment(column) == "right":
+                edge = ("@{}", "") if index == 0 else ("", "@{}") if index == len(grid.columns) - 1 else ("", "")
+                text = f"\\multicolumn{{1}}{{{edge[0]}c{edge[1]}}}{{{text}}}"
+            cells.append(text)
+        lines.append(cells)
+    return lines
+
+
+def _lines(grid: Grid, notes: Notes) -> list[Line]:
+    texts = body(grid, "latex")
+    hung = [_hangs(grid, index, notes) for index in range(len(grid.columns))]
+    indent = grid.table.groups is not None and grid.table.group_style == "row"
+    lines = []
+    for row, before in enumerate(separators(grid)):
+        cells = []
+        for index, (column, cell) in enumerate(zip(grid.columns, grid.rows[row], strict=True)):
+            text = texts[row][index]
+            if column.width is not None:
+                text = _breakable(text)
+            text += _marks(cell, notes, column, hung[index])
+            cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
+        lines.append(Line(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
+    return lines
+
+
+def _marks(cell: Cell, notes: Notes, column: Column, widest: str) -> str:
+    """Write stars and letters; in a column of numbers they take no width, or all take the widest's."""
+    text = _superscript(cell.stars, notes.of_cell(cell))
+    if not is_number(column):
+        return text
+    hanging = f"\\rlap{{{text}}}" if text else ""
+    return hanging + (f"\\phantom{{{widest}}}" if widest else "")
+
+
+def _superscript(stars: int, letters: tuple[str, ...]) -> str:
+    inside = (f"${'{*}' * stars}$" if stars else "") + ",".join(letters)
+    return f"\\tnote{{{inside}}}" if inside else ""
+
+
+def _hangs(grid: Grid, index: int, notes: Notes) -> str:
+    """Return the widest mark of a column where space must be kept for it: in the last column, or beyond two signs."""
+    found = [(cell.stars, notes.of_cell(cell)) for row in grid.rows for cell in (row[index],)]
+    lengths = [stars + 2 * len(letters) for stars, letters in found]
+    longest = max(lengths)
+    if not longest or (longest <= 2 and index < len(grid.columns) - 1):
+        return ""
+    return _superscript(*found[lengths.index(longest)])
+
+
+def _breakable(text: str) -> str:
+    """Let long names in paragraphs break after underscores and slashes, outside of mathematics."""
+    parts = text.split("$")
+    parts[::2] = [_BREAKS.sub(r"\1\\allowbreak{}", part) for part in parts[::2]]
+    return "$".join(parts)

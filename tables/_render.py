@@ -1,0 +1,49 @@
+"""From a specification to text, in any format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from artifacts.errors import SpecError
+from tables._cells import Grid
+from tables._data import csv, json
+from tables._html import html
+from tables._latex import latex
+from tables._markdown import markdown
+from tables._read import read
+from tables._spec import nearest
+
+if TYPE_CHECKING:
+    from tables._spec import Table
+
+FORMATS: Mapping[str, Callable[[Grid, str], str]] = {
+    "latex": latex,
+    "markdown": markdown,
+    "html": html,
+    "csv": csv,
+    "json": json,
+}
+
+
+def render(spec: Table, name: str, format: str = "latex") -> str:
+    """Write a table.
+
+    Parameters
+    ----------
+    spec : Table
+    name : str
+        Becomes the label `tab:NAME` and names the table in messages.
+    format : {"latex", "markdown", "html", "csv", "json"}
+
+    Raises
+    ------
+    SpecError, DataError
+        See `tables._read.read`; also prose that is malformed and text that the format cannot hold.
+    """
+    try:
+        renderer = FORMATS[format]
+    except KeyError:
+        known = ", ".join(FORMATS)
+        raise SpecError(f"unknown table format {format!r}{nearest(format, FORMATS)}: one of {known}") from None
+    return renderer(read(spec, name), name)
