@@ -103,10 +103,10 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     prose = _prose(text)
     allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
-    known = re.compile(rf"(?<![\w.\-])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
+    known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
     prose = known.sub(lambda match: _blank(match[0]), prose)
     for match in _DIGITS.finditer(prose):
-        findings.append(Finding(file, _line(text, match.start()), _typed(match[0].strip("()[]{},.;:'`"))))
+        findings.append(Finding(file, _line(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
     return sorted(findings, key=lambda finding: finding.line)
 
 
@@ -155,7 +155,7 @@ def _stated(formula: str) -> bool:
 
 def _typed(shown: str) -> str:
     return (
-        f"{shown!r} is typed in: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
+        f"'{shown}' is typed in: read it with << n('artifact', ...) | fixed(2) >>, write a small count as a word, or, "
         "if it is a name, add it to names or terms in paper/metadata.yaml"
     )
 

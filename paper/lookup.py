@@ -87,7 +87,8 @@ def _absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: s
         narrowed = rows[_equal(rows[name], item)]
         rows = narrowed if len(narrowed) else rows
     known = list(dict.fromkeys(str(item) for item in rows[column]))
-    return f"{artifact} has no row with {_said(where)}{nearest(str(wanted), known)}"
+    shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
+    return f"{artifact} has no row with {_said(where)}; with {_said(others)} there is {column}: {shown}"
 
 
 def _several(rows: pd.DataFrame, artifact: str, where: dict[str, Any]) -> str:

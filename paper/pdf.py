@@ -1,4 +1,4 @@
-"""Looking into a PDF: pages, text, and whether its fonts travel with it (pypdf comes with the tests, pdftotext with TeX)."""
+"""Looking into a PDF: pages, text, and whether its fonts travel with it (with pypdf and pdftotext)."""
 
 from __future__ import annotations
 

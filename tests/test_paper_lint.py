@@ -1,0 +1,99 @@
+"""The lint tells numbers from names, and knows every citation and label."""
+
+import re
+
+import pytest
+
+from paper import lint
+
+NAMES = (r"Llama[- ]3\.[12](?:-\d+B)?", r"Qwen3(?:-\d+(?:\.\d+)?B)?", r"H[1-8]")
+TERMS = ("2-D", "$\\alpha = 0.05$")
+
+
+def found(text: str) -> list[tuple[int, str]]:
+    """Line and word of each finding."""
+    return [(item.line, re.split("'", item.what)[1]) for item in lint.digits(text, "c", NAMES, TERMS)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In 1999 and 2026, (2024).",
+        "\\section{Experiment 2}\\label{sec:exp2}",
+        "\\chapter[Part 1]{The \\emph{first 3} runs}",
+        "\\subsection*{Layer 1}",
+        "The sum $\\sum_{i=1}^{10} x_i^2$ and \\(2x\\) and \\[ 12 \\] and $$3 + 4$$.",
+        "\\begin{equation}\n r = 0.5 x \n\\end{equation}",
+        "\\begin{align*} a &= 12 \\end{align*}",
+        "See \\cref{tab:exp1,fig:a2} and \\citep[Table 2]{hsieh2024}, \\ref{sec:3}.",
+        "<< n('a', k=3) | fixed(2) >> and <% if x > 3 %>a<% endif %><# 17 #>",
+        "% 12 percent\nfine % 13",
+        "\\vspace{2em}\\hspace*{3pt}\\setlength{\\x}{4pt} 0.5\\textwidth",
+        "Llama-3.1-8B, Qwen3-0.6B, Qwen3's, Llama 3.2; H1--H8, a 2-D plane",
+        "At $\\alpha=0.05$ we test.",
+        "\\href{https://a.b/12}{here} \\url{http://x/1}",
+        "\\verb|x=12|",
+    ],
+)
+def test_what_may_hold_digits(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a 12 b", [(1, "12")]),
+        ("\n\nrises by 3.5\\%, then", [(3, "3.5\\%")]),
+        ("a 12-D space, a 2-D one", [(1, "12-D")]),
+        ("Qwen37", [(1, "Qwen37")]),
+        ("Qwen3.5", [(1, "Qwen3.5")]),
+        ("2026.5 and 1850", [(1, "2026.5"), (1, "1850")]),
+        ("100\\% % 5", [(1, "100\\%")]),
+        ("\\emph{47 heads}", [(1, "\\emph{47")]),
+        ("\\footnote{of 3} \\textbf{4x}", [(1, "3"), (1, "\\textbf{4x")]),
+        ("$0.87$, $-3$, $\\approx 12\\%$", [(1, "$0.87$"), (1, "$-3$"), (1, "$\\approx 12\\%$")]),
+        ("a\n$r = -0.87$ at $n = 7$", [(2, "$r = -0.87$"), (2, "$n = 7$")]),
+        ("$p < 0.001$", [(1, "$p < 0.001$")]),
+        ("\\verb|x=12| 10", [(1, "10")]),
+        ("escaped \\$5 and \\$6", [(1, "\\$5"), (1, "\\$6")]),
+    ],
+)
+def test_typed_in_digits(text: str, expected: list[tuple[int, str]]) -> None:
+    assert found(text) == expected
+
+
+def test_a_literal_in_an_expression_is_typed_in_too() -> None:
+    (finding,) = lint.digits("x\n<< 0.87 | fixed(2) >>", "c")
+    assert str(finding) == "c:2: a number typed into << >>: read it with n('artifact', ...)"
+
+
+BIBLIOGRAPHY = "@article{holm1979,\n title = {A}\n}\n@book{ cohen1988 , year = 1988 }\n@comment{x,}\n"
+
+
+def test_citations() -> None:
+    text = "\\citep{holm1979}\n\\citet[p.~3][]{cohen1988, homl1979}\n% \\cite{gone}\n\\nocite{*}"
+    (finding,) = lint.citations({"c": text}, BIBLIOGRAPHY)
+    assert (finding.file, finding.line) == ("c", 2)
+    assert finding.what.endswith("does not hold; did you mean 'holm1979'?")
+
+
+def test_a_key_twice() -> None:
+    findings = lint.citations({}, BIBLIOGRAPHY + "@misc{holm1979,}")
+    assert [finding.line for finding in findings] == [1, 6]
+
+
+def test_references() -> None:
+    chapters = {
+        "a": "\\section{A}\\label{sec:a} << table('x') >> \\cref{sec:b}",
+        "b": "\\label{sec:b} \\ref{tab:x}\n\\cref{sec:a,fig:y} \\eqref{sec:bb}",
+    }
+    findings = lint.references(chapters)
+    assert [str(finding) for finding in findings] == [
+        "b:2: \\ref to 'fig:y', but no chapter includes << figure('y') >>",
+        "b:2: \\ref to 'sec:bb', a label that nothing sets; did you mean 'sec:b'?",
+    ]
+
+
+def test_all_together() -> None:
+    findings = lint.check({"c": "5 \\cite{x} \\ref{y}"}, BIBLIOGRAPHY)
+    assert [finding.line for finding in findings] == [1, 1, 1]
