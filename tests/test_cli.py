@@ -1,0 +1,257 @@
+"""The command line as a user meets it: output, exit codes, and one or two lines for each thing that can be wrong."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from artifacts import files
+from artifacts.errors import ThesisError
+from conftest import run
+
+DECILES = "artifacts/sources/reported_plasticity.csv"
+
+
+def fails(done, *words, code=1):
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def edit(root: Path, path: str, old: str, new: str, count: int = 1) -> None:
+    text = (root / path).read_text()
+    assert old in text
+    (root / path).write_text(text.replace(old, new, count))
+
+
+def test_table_prints_every_format(project):
+    latex = run(project, "table", "ap_drop").stdout
+    assert latex.count("\\begin{table}") == latex.count("\\end{table}") == 1
+    for part in ("\\caption", "\\label{tab:ap_drop}", "\\toprule", "\\bottomrule", "tablenotes"):
+        assert part in latex
+    assert run(project, "table", "ap_drop", "--format", "markdown").stdout.count("\n|") > 7
+    assert "<table" in run(project, "table", "ap_drop", "--format", "html").stdout
+    assert len(run(project, "table", "ap_drop", "--format", "csv").stdout.splitlines()) > 7
+    assert json.loads(run(project, "table", "ap_drop", "--format", "json").stdout)
+    target = project / "out/here.md"
+    assert run(project, "table", "ap_drop", "--format", "markdown", "--output", str(target)).stdout.strip() == str(
+        target
+    )
+    assert "ap" in target.read_text().lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["table", "ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
+        (["tabel", "ap_drop"], ["No such command 'tabel'", "did you mean table"]),
+        (["figure", "nothing"], ["no figure called 'nothing'"]),
+        (["table", "ap_drop", "--format", "word"], ["'word' is not one of"]),
+        (["list", "tabel"], ["no kind 'tabel'", "did you mean table"]),
+        (["claims", "--verdict", "contradictd"], ["no 'contradictd'", "contradicted"]),
+        (["table"], ["Missing argument"]),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(shipped, arguments, words):
+    fails(run(shipped, *arguments), *words, code=2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("model,metric,printed", "model,metric,prnted", ["header", "prnted"]),
+        ("0.6224", "high", ["row", "printed", "'high'"]),
+        ("0.6224", "NaN", ["row", "printed", "'NaN'"]),
+        ("0.6224", "6.224", ["outside"]),
+        ("ministral3-3b,ap_overall", "ministral3-3b,ap_drop", ["twice"]),
+        ("ministral3-3b,ap_overall", "ministral3-4b,ap_overall", ["'ministral3-4b'", "models"]),
+        ("0.6224", "", ["empty without a reason"]),
+    ],
+)
+def test_bad_data_is_named_by_file_row_and_field(project, old, new, words):
+    edit(project, DECILES, old, new)
+    fails(run(project, "table", "ap_drop"), DECILES, *words)
+    fails(run(project, "check"), DECILES, *words)
+
+
+def test_a_truncated_or_missing_file(project):
+    text = (project / DECILES).read_text()
+    (project / DECILES).write_text(text[: len(text) // 2])
+    fails(run(project, "check"), DECILES)
+    (project / DECILES).write_text("")
+    fails(run(project, "table", "ap_drop"), DECILES, "empty")
+    (project / DECILES).unlink()
+    fails(run(project, "table", "ap_drop"), "reported_plasticity")
+
+
+def test_a_table_that_names_a_missing_column(project):
+    edit(project, "tables/ap_drop.py", 'Column("lbp"', 'Column("lpb"')
+    fails(run(project, "table", "ap_drop"), "table:ap_drop", "'lpb'", "lbp")
+
+
+def test_a_step_that_raises_is_named_by_line(project):
+    (project / "tables/oops.py").write_text("def table(models):\n    return models['nothing']\n")
+    fails(run(project, "table", "oops"), "table:oops", "tables/oops.py:2", "KeyError")
+    assert "Traceback" in run(project, "--debug", "table", "oops").stderr
+
+
+def test_a_template_error_names_file_and_line(project):
+    (project / "paper/chapters/oops.tex.j2").write_text(
+        "\\chapter{X}\n\n<< n('models', model='qwen3-9b', value='layers') >>\n"
+    )
+    fails(run(project, "paper"), "paper/chapters/oops.tex.j2:3", "qwen3-9b")
+
+
+def test_faults_elsewhere_are_warnings(project):
+    (project / "tables/broken.py").write_text("def table(:\n")
+    done = run(project, "table", "models")
+    assert done.returncode == 0
+    assert "warning: tables/broken.py: line 1" in done.stderr
+
+
+@pytest.mark.latex
+def test_a_latex_error_names_the_exhibit_and_latex_s_message(project):
+    (project / "figures/oops.py").write_text(
+        "from figures import Figure\ndef figure(models):\n"
+        "    return Figure(caption='x', body=r'\\begin{tikzpicture}\\nonsense\\end{tikzpicture}')\n"
+    )
+    fails(run(project, "figure", "oops"), "picture:oops", "out/figures/oops.tex", "Undefined control sequence")
+
+
+def test_without_tex_every_source_is_written_and_the_line_is_printed(project):
+    environment = {**os.environ, "PATH": str(Path(sys.executable).parent)}
+    done = run(project, "figure", "decile_profiles", env=environment)
+    fails(done, "apt-get install")
+    assert (project / "out/figures/decile_profiles.tex").is_file()
+
+
+def test_two_builds_wait_for_each_other(project):
+    with files.lock(project / "out/state/lock", print):
+        waiting = subprocess.Popen(
+            [sys.executable, "build.py", "table", "models"],
+            cwd=project,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr is not None
+        assert "another build" in waiting.stderr.readline()
+        assert waiting.poll() is None
+    assert waiting.communicate(timeout=60)[0].startswith("%")
+    assert waiting.returncode == 0
+
+
+def test_a_killed_build_leaves_nothing_half_written(project):
+    started = subprocess.Popen([sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (project / "out/checked").is_dir() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    started.send_signal(signal.SIGKILL)
+    started.wait()
+    for path in (project / "out").rglob("*.json"):
+        if not path.name.endswith(".part"):
+            json.loads(path.read_text())
+    assert run(project, "table", "ap_drop").returncode == 0
+
+
+def test_ctrl_c_ends_the_build_and_says_so(project):
+    started = subprocess.Popen(
+        [sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 60
+    while not (project / "out/checked").is_dir() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(started.pid, signal.SIGINT)
+    _, errors = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_build_writes_only_out_and_results(project):
+    run(project, "table", "ap_drop")
+
+    def snapshot() -> dict[str, int]:
+        kept = (path for path in project.rglob("*") if path.is_file())
+        names = {path.relative_to(project).as_posix(): path.stat().st_mtime_ns for path in kept}
+        return {name: stamp for name, stamp in names.items() if not name.startswith(("out/", "artifacts/results/"))}
+
+    before = snapshot()
+    edit(project, DECILES, "0.6224", "0.6225")
+    assert run(project, "table", "ap_drop", "model_plasticity").returncode == 0
+    assert snapshot().keys() == before.keys()
+
+
+def imported(root: Path, *arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "build.py", *arguments],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if "|" in line}
+
+
+def test_nothing_heavy_is_imported_where_nothing_is_to_do(shipped):
+    run(shipped, "table", "ap_drop")
+    light = imported(shipped, "table", "ap_drop")
+    assert not light & {"pandas", "numpy", "jinja2", "yaml", "frictionless", "torch", "scipy"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["list"], ["table", "models"], ["figure", "decile_profiles", "--format", "tex"]]
+)
+def test_torch_stays_out(project, arguments):
+    assert "torch" not in imported(project, *arguments)
+
+
+def test_disk_full_is_said_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(ThesisError, match="disk is full"):
+        files.write(tmp_path / "a/b.txt", b"x")
+    assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_why_says_what_changed(project):
+    assert "never built here" in run(project, "why", "table:ap_drop").stdout
+    run(project, "table", "ap_drop")
+    assert run(project, "why", "table:ap_drop").stdout == "table:ap_drop is up to date\n"
+    edit(project, DECILES, "0.6224", "0.6225")
+    assert f"source:reported_plasticity: {DECILES} changed" in run(project, "why", "table:ap_drop").stdout
+
+
+def test_clean_removes_out(project):
+    run(project, "table", "models")
+    assert run(project, "clean").returncode == 0
+    assert not (project / "out").exists()
+
+
+def test_doctor_tells_and_completion_completes(shipped):
+    assert "Python 3" in run(shipped, "doctor").stdout
+    assert "_BUILD_PY_COMPLETE" in run(shipped, "completion", "bash").stdout
+
+
+def test_diff_shows_a_changed_cell_and_its_size(project):
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    run(project, "analyze")
+    (project / ".gitignore").write_text("/out/\n")
+    subprocess.run([*git, "add", "-A"], cwd=project, check=True)
+    subprocess.run([*git, "commit", "-qm", "x"], cwd=project, check=True)
+    assert run(project, "diff", "HEAD", "--results-only", "--check").returncode == 0
+    edit(project, DECILES, "0.6224", "0.6324")
+    done = run(project, "diff", "HEAD", "--results-only", "--check")
+    assert done.returncode == 1
+    assert "result captured_models: ministral3-3b, ap_overall: 0.6224 -> 0.6324 (+0.01, +1.61 %)" in done.stdout
+    fails(run(project, "diff", "nowhere"), "no revision 'nowhere'")
