@@ -117,7 +117,7 @@ def bibliography_warnings(state: Path) -> list[str]:
         return []
     lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
     marks = ("Warning--", "I was expecting", "Repeated entry", "I couldn't", "A bad cross reference")
-    return [line.removeprefix("Warning--") for line in lines if line.startswith(marks)]
+    return list(dict.fromkeys(line.removeprefix("Warning--") for line in lines if line.startswith(marks)))
 
 
 def _check(root: Path, described: Metadata) -> None:

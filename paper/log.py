@@ -194,7 +194,7 @@ def _overfull(match: re.Match[str], after: list[str], file: str) -> Finding:
     last = f"-{match['last']}" if match["last"] and match["last"] != match["line"] else ""
     where = f", lines {match['line']}{last}" if last else ""
     # The text of the box, without TeX's font switches.
-    shown = re.sub(r"\\\w+(?:/\w+)*(?:/[\d.]+)?|\[\]|[|$^_]", " ", after[0]) if after else ""
+    shown = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", after[0]) if after else ""
     return Finding(
         "overfull box",
         f"\\{match['box']} {match['size']} pt too {'wide' if match['box'] == 'hbox' else 'high'}{where}",

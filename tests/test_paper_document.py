@@ -1,0 +1,268 @@
+"""The thesis compiles quietly, repeatably and without the network, and its faults are all listed."""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from artifacts import process
+from artifacts.errors import LatexError, MissingDependency, SpecError
+from artifacts.job import Job
+from paper import bundle, chapter, document, figure_pdf, latex, lint, log, metadata, pdf
+
+PAPER = Path(__file__).parent.parent / "paper"
+needs_latex = pytest.mark.skipif(
+    bool(process.missing("pdflatex", "latexmk", "bibtex", "pdftotext")), reason="needs pdflatex and latexmk"
+)
+TABLE = r"""% source: tables/x.py
+\begin{table}[tbp]
+\centering
+\begin{threeparttable}
+\caption{Two models.}\label{tab:x}
+\begin{tabular}{lr}
+\toprule Model & Score \\ \midrule One & 12.3 \\ \bottomrule
+\end{tabular}
+\begin{tablenotes}\item A note \citep{holm1979}.\end{tablenotes}
+\end{threeparttable}
+\end{table}
+"""
+FLOAT = r"""% source: figures/x.py
+\begin{figure}[tbp]\centering\includegraphics{figures/x.pdf}\caption{A line.}\label{fig:x}\end{figure}
+"""
+FIGURE = r"""% source: figures/x.py
+\documentclass[border=1pt]{standalone}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern,tikz}
+\csname endofdump\endcsname
+\pdftrailerid{}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1
+\begin{document}
+\begin{tikzpicture}\draw (0,0) -- (5,2) node {drawn};\end{tikzpicture}
+\end{document}
+"""
+ONE = r"""\chapter{One}\label{cha:one}
+\citet{vaswani2017} said it; $r = << n('r', value='estimate') | fixed(2) >>$ in \cref{tab:x,fig:x,cha:one}.
+<< table('x') >>
+<< figure('x') >>
+"""
+FRAMES = {"r": pd.DataFrame({"estimate": [0.876]})}
+
+
+def put(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+
+
+def settle(root: Path, one: str = ONE) -> Job:
+    """Write chapters as the chapter step would."""
+    put(root, "paper/chapters/one.tex.j2", one)
+    put(root, "paper/chapters/abstract.tex.j2", "What was found.\n")
+    for name in ("one", "abstract"):
+        file = f"paper/chapters/{name}.tex.j2"
+        put(root, f"out/chapters/{name}.tex", chapter.render((root / file).read_text(), file, FRAMES))
+    return Job(root=root, kind="thesis", name="thesis", file=document.TEMPLATE)
+
+
+@pytest.fixture(scope="module")
+def picture(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    root = tmp_path_factory.mktemp("picture")
+    put(root, "out/figures/x.tex", FIGURE)
+    return figure_pdf.compile_figure(root / "out", "x")
+
+
+@pytest.fixture
+def project(tmp_path: Path, picture: bytes) -> Callable[[str], Path]:
+    def make(name: str = "project") -> Path:
+        root = tmp_path / name
+        put(root, "out/tables/x.tex", TABLE)
+        put(root, "out/figures/x.float.tex", FLOAT)
+        (root / "out/figures/x.pdf").write_bytes(picture)
+        (root / "paper").mkdir()
+        for file in ("thesis.tex.j2", "preamble.tex", "references.bib"):
+            shutil.copy(PAPER / file, root / "paper" / file)
+        put(
+            root,
+            "paper/metadata.yaml",
+            "title: Heads & *tails*\nauthor: An Author\ndate: November 2026\nkeywords: [attention]\nchapters: [one]\n",
+        )
+        return root
+
+    return make
+
+
+def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes:
+    found = made[path]
+    assert isinstance(found, bytes)
+    return found
+
+
+@pytest.mark.latex
+@needs_latex
+def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
+    root = project("one")
+    job = settle(root)
+    made = document.build(job)
+    assert set(made) == {"out/thesis.tex", "out/thesis.pdf"}
+    assert (root / "out/thesis.tex").read_text() == made["out/thesis.tex"]
+    thesis = content(made)
+
+    words = pdf.text(thesis)
+    for part in (
+        "Heads & tails",
+        "What was found.",
+        "Vaswani et al. (2017) said it",
+        "0.88",
+        "Table 1.1",
+        "Figure 1.1",
+    ):
+        assert part in words
+    assert "drawn" in words
+    assert "??" not in words
+    assert pdf.pages(thesis) > 5
+    assert pdf.metadata(thesis)["Title"] == "Heads & tails"
+    assert "CreationDate" not in pdf.metadata(thesis)
+    assert any("Pagella" in font.name for font in pdf.fonts(thesis))
+    assert any("LMRoman" in font.name for font in pdf.fonts(thesis)), "fonts of the included figure are looked at too"
+    assert not pdf.faulty_fonts(thesis)
+
+    # Another folder, a cold run: the same bytes.
+    other = project("two")
+    assert content(document.build(settle(other))) == thesis
+    # Nothing changed: the same again, and a pass more finds nothing to update.
+    assert content(document.build(job)) == thesis
+    done = latex.pdflatex("thesis.tex", cwd=root / "out", output=document.STATE, job="thesis", timeout=60)
+    assert done.returncode == 0
+    assert (root / "out" / document.STATE / "thesis.pdf").read_bytes() == thesis
+
+    packed = bundle.make(root / "out")
+    assert packed == bundle.make(other / "out")
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        names = archive.getnames()
+    assert names == [
+        "chapters/abstract.tex",
+        "chapters/one.tex",
+        "figures/x.float.tex",
+        "figures/x.pdf",
+        "tables/x.tex",
+        "thesis.bbl",
+        "thesis.tex",
+    ]
+    (tmp_path / "empty").mkdir()
+    assert bundle.dry_run(packed, tmp_path / "empty") == thesis
+    with pytest.raises(SpecError, match="not empty"):
+        bundle.dry_run(packed, tmp_path / "empty")
+
+
+@pytest.mark.latex
+@needs_latex
+def test_an_error_names_the_chapter_and_the_next_run_recovers(project: Callable[..., Path]) -> None:
+    root = project()
+    with pytest.raises(LatexError) as caught:
+        document.build(settle(root, ONE + "\nAnd \\undefinde.\n"))
+    assert str(caught.value) == (
+        "out/chapters/one.tex:7 (from paper/chapters/one.tex.j2): Undefined control sequence. near: And \\undefinde"
+    )
+    assert (root / "out/logs/thesis.log").is_file()
+    assert content(document.build(settle(root)))
+
+
+@pytest.mark.latex
+@needs_latex
+def test_all_faults_of_a_thesis_that_compiles(project: Callable[..., Path]) -> None:
+    root = project()
+    put(root, "out/tables/x.tex", TABLE.replace("A note \\citep{holm1979}", "A note \\citep{nobody}, \\ref{nowhere}"))
+    put(root, "paper/references.bib", (PAPER / "references.bib").read_text() + "\n@article{bare,\n author = {A B}\n}\n")
+    wide = "\\noindent\\rule{8in}{1pt}\n\n\\fontencoding{OT1}\\fontfamily{cmr}\\selectfont\\char200 \\cite{bare}\n"
+    with pytest.raises(LatexError) as caught:
+        document.build(settle(root, f"{ONE}\n{wide}"))
+    message = str(caught.value)
+    for part in (
+        "out/tables/x.tex:9 (from tables/x.py): undefined reference: nowhere",
+        "out/tables/x.tex:9 (from tables/x.py): undefined citation: nobody",
+        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2): overfull box: \\hbox",
+        "out/chapters/one.tex (from paper/chapters/one.tex.j2): missing character: There is no",
+        "paper/references.bib: empty title in bare",
+    ):
+        assert part in message
+    assert (root / "out/thesis.tex").is_file()
+
+
+def test_citations_and_references_are_checked_before_latex(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    job = settle(root, ONE + "\\cite{homl1979} \\ref{tab:y}\n")
+    monkeypatch.setenv("PATH", str(root))
+    with pytest.raises(SpecError) as caught:
+        document.build(job)
+    assert [line[:35] for line in str(caught.value).splitlines()] == [
+        "paper/chapters/one.tex.j2:5: \\cite ",
+        "paper/chapters/one.tex.j2:5: \\ref t",
+    ]
+
+
+def test_without_latex_the_tex_is_written(project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = project()
+    job = settle(root)
+    monkeypatch.setenv("PATH", str(root))
+    with pytest.raises(MissingDependency) as caught:
+        document.build(job)
+    assert str(caught.value).endswith(process.TEX_INSTALL)
+    text = (root / "out/thesis.tex").read_text()
+    assert text.startswith(latex.FIRST_LINE + "\n% source: paper/thesis.tex.j2\n")
+    assert "\\input{chapters/one}" in text
+    assert log.origin(text, text[: text.index("booktabs")].count("\n") + 1) == "paper/preamble.tex"
+
+
+def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="has not been compiled yet"):
+        bundle.make(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("title: T\nauthor: A\n", "paper/metadata.yaml: date is missing"),
+        ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date must be text; quote it"),
+        ("titel: T\n", "paper/metadata.yaml: unknown field 'titel'; did you mean 'title'?"),
+        ("title: [\n", "paper/metadata.yaml:2: "),
+        ("- a\n", "paper/metadata.yaml: must hold fields"),
+        (
+            "title: T\nauthor: A\ndate: D\nchapters: [oen]\n",
+            "paper/metadata.yaml: no chapter 'oen' in paper/chapters; did you mean 'one'?",
+        ),
+        (
+            "title: T\nauthor: A\ndate: D\nchapters: [one, one]\n",
+            "paper/metadata.yaml: the chapter 'one' is listed twice",
+        ),
+    ],
+)
+def test_metadata_faults(tmp_path: Path, text: str, expected: str) -> None:
+    put(tmp_path, "paper/metadata.yaml", text)
+    put(tmp_path, "paper/chapters/one.tex.j2", "x")
+    with pytest.raises(SpecError) as caught:
+        metadata.read(tmp_path)
+    assert str(caught.value).startswith(expected)
+
+
+def test_our_own_metadata_and_bibliography() -> None:
+    described = metadata.read(PAPER.parent)
+    assert described.title
+    bibliography = (PAPER / "references.bib").read_text(encoding="utf-8")
+    assert not lint.citations({}, bibliography)
+    sample = (
+        "Llama-3.1-8B, Llama 3.2 11B Vision, Qwen3-0.6B, Mistral 7B v0.2, SmolLM3-3B, Ministral 3 8B, 4-bit NF4, H8"
+    )
+    assert not lint.digits(sample, "c", described.names, described.terms)
+    assert len(lint.digits("Qwen3 gains 14 points at 8 heads", "c", described.names, described.terms)) == 2
+
+
+@pytest.mark.latex
+@needs_latex
+def test_every_entry_of_our_bibliography_is_complete(project: Callable[..., Path]) -> None:
+    root = project()
+    words = pdf.text(content(document.build(settle(root, ONE + "\\nocite{*}\n"))))
+    assert "Permutation P-values should never be zero" in words

@@ -1,0 +1,142 @@
+"""Figures compile on a shared format, alone, repeatably, and say what is wrong."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from artifacts import process
+from artifacts.errors import LatexError, MissingDependency, SpecError
+from artifacts.job import Job
+from paper import figure_pdf, latex, pdf
+
+needs_latex = pytest.mark.skipif(bool(process.missing("pdflatex", "kpsewhich")), reason="needs pdflatex")
+
+FIGURE = r"""% source: figures/NAME.py
+\pdftrailerid{}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1
+\documentclass[border=1pt]{standalone}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern}
+\usepackage{tikz}
+\csname endofdump\endcsname
+\pdftrailerid{}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1
+\begin{document}
+\begin{tikzpicture}
+BODY
+\end{tikzpicture}
+\end{document}
+"""
+
+
+def write(root: Path, name: str, body: str = r"\draw (0,0) -- (1,1) node {NAME};", text: str = FIGURE) -> Job:
+    path = root / "out" / "figures" / f"{name}.tex"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.replace("BODY", body).replace("NAME", name))
+    return Job(root=root, kind="picture", name=name, file=f"figures/{name}.py")
+
+
+@pytest.mark.latex
+@needs_latex
+def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
+    made = []
+    for folder in ("one", "two"):
+        jobs = [write(tmp_path / folder, name) for name in ("first", "second", "third")]
+        with ThreadPoolExecutor(3) as pool:
+            made.append(list(pool.map(figure_pdf.build, jobs)))
+        out = tmp_path / folder / "out"
+        assert len(list((out / "state/formats").iterdir())) == 1
+        assert sorted(path.name for path in (out / "logs/figures").iterdir()) == [
+            "first.log",
+            "preamble.log",
+            "second.log",
+            "third.log",
+        ]
+        assert sorted(path.name for path in out.iterdir()) == ["figures", "logs", "state"]
+    assert made[0] == made[1]
+    content = made[0][1]["out/figures/second.pdf"]
+    assert isinstance(content, bytes)
+    assert pdf.pages(content) == 1
+    assert pdf.text(content) == "second"
+    assert pdf.fonts(content)
+    assert not pdf.faulty_fonts(content)
+
+
+@pytest.mark.latex
+@needs_latex
+def test_an_error_names_the_exhibit_and_the_line(tmp_path: Path) -> None:
+    job = write(tmp_path, "bad", "\\draw (0,0) -- (1,1);\n\\drow (0,0);")
+    with pytest.raises(LatexError) as caught:
+        figure_pdf.build(job)
+    assert str(caught.value) == (
+        "out/figures/bad.tex:12 (from figures/bad.py): Undefined control sequence. near: \\drow"
+    )
+    assert (tmp_path / "out/logs/figures/bad.log").is_file()
+
+
+@pytest.mark.latex
+@needs_latex
+def test_an_error_in_the_preamble(tmp_path: Path) -> None:
+    job = write(tmp_path, "bad", text=FIGURE.replace("{tikz}", "{tikz}\n% a comment\n\\undefinde"))
+    with pytest.raises(LatexError) as caught:
+        figure_pdf.build(job)
+    assert str(caught.value).startswith(
+        "out/figures/bad.tex:8 (from figures/bad.py): in the preamble: Undefined control sequence."
+    )
+    with pytest.raises(LatexError, match="in the preamble"):
+        figure_pdf.build(job)
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_lost_character_fails(tmp_path: Path) -> None:
+    job = write(tmp_path, "lost", r"\node {\fontencoding{OT1}\fontfamily{cmr}\selectfont\char200};")
+    with pytest.raises(LatexError, match="missing character: There is no"):
+        figure_pdf.build(job)
+
+
+@pytest.mark.latex
+@needs_latex
+def test_an_endless_figure_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure_pdf.build(write(tmp_path, "fine"))
+    monkeypatch.setattr(latex, "FIGURE_TIMEOUT", 1.0)
+    job = write(tmp_path, "endless", r"\def\x{\x}\x")
+    start = time.monotonic()
+    with pytest.raises(LatexError, match="took longer than 1 s and was ended"):
+        figure_pdf.build(job)
+    assert time.monotonic() - start < 8
+
+
+@pytest.mark.latex
+@needs_latex
+def test_labels_inside_a_figure_get_their_second_pass(tmp_path: Path) -> None:
+    body = r"\node {\label{a}\pageref{a}};"
+    content = figure_pdf.build(write(tmp_path, "label", body))["out/figures/label.pdf"]
+    assert isinstance(content, bytes)
+    assert pdf.text(content) == "1"
+
+
+def test_without_the_end_of_the_preamble(tmp_path: Path) -> None:
+    text = FIGURE.replace("\\csname endofdump\\endcsname\n", "")
+    with pytest.raises(SpecError, match=r"^out/figures/x.tex: no line"):
+        figure_pdf.preamble(text, "figures/x.tex")
+
+
+def test_comments_do_not_part_preambles() -> None:
+    one, lines = figure_pdf.preamble(FIGURE.replace("NAME", "one"), "one")
+    two, _ = figure_pdf.preamble(FIGURE.replace("NAME", "two"), "two")
+    assert one == two
+    assert lines == [2, 3, 4, 5, 6]
+
+
+def test_a_figure_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="build the figure gone first"):
+        figure_pdf.compile_figure(tmp_path, "gone")
+
+
+def test_without_latex_the_install_line_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = write(tmp_path, "x")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingDependency) as caught:
+        figure_pdf.build(job)
+    assert str(caught.value).endswith(process.TEX_INSTALL)

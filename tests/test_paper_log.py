@@ -1,0 +1,149 @@
+"""The log reader, on logs by hand and on documents that really fail."""
+
+from pathlib import Path
+
+import pytest
+
+from artifacts import process
+from paper import latex, log
+from paper.log import Finding
+
+HEAD = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022/Debian)\n**thesis.tex\n(./thesis.tex\n"
+
+
+def test_an_error_with_its_context() -> None:
+    text = HEAD + (
+        "(./chapters/one.tex\nChapter 1.\n./chapters/one.tex:12: Undefined control sequence.\n"
+        "l.12 some text \\undefinde\n                          {here}\nThe control sequence at the end\n"
+        "./chapters/one.tex:12:  ==> Fatal error occurred, no output PDF file produced!\n"
+    )
+    found = log.parse(text)
+    assert found.errors == (
+        Finding("error", "Undefined control sequence.", "chapters/one.tex", 12, context="some text \\undefinde"),
+    )
+    assert not found.warnings
+    assert not found.rerun
+
+
+def test_a_message_over_several_lines() -> None:
+    text = (
+        "./figures/x.tex:9: Package pgfplots Error: Sorry, there is no such axis\n(pgfplots)       called foo.\n\n"
+        "See the pgfplots package documentation for explanation.\nType  H <return>  for immediate help.\n ...\n\n"
+        "l.9 \\addplot\n             {x};\n"
+    )
+    (error,) = log.parse(text).errors
+    assert error.message == "Package pgfplots Error: Sorry, there is no such axis called foo."
+    assert (error.file, error.line, error.context) == ("figures/x.tex", 9, "\\addplot")
+
+
+def test_a_missing_file_takes_the_place_of_the_stop_that_follows() -> None:
+    text = (
+        "! LaTeX Error: File `tables/gone.tex' not found.\n\nType X to quit or <RETURN> to proceed,\nor enter new name."
+        " (Default extension: tex)\n\nEnter file name: \n./chapters/one.tex:4: Emergency stop.\n<read *> \n\n"
+        "l.4 \\input{tables/gone}\n"
+    )
+    (error,) = log.parse(text).errors
+    assert error.message.startswith("LaTeX Error: File `tables/gone.tex' not found.")
+    assert (error.file, error.line) == ("chapters/one.tex", 4)
+
+
+def test_only_a_stop() -> None:
+    (error,) = log.parse("! Emergency stop.\n<*> gone.tex\n\n*** (job aborted, file error in nonstop mode)\n").errors
+    assert error.message.startswith("Emergency stop.")
+
+
+def test_warnings_with_their_files() -> None:
+    text = HEAD + (
+        "(/usr/share/texlive/texmf-dist/tex/latex/koma-script/scrreprt.cls\nDocument Class: scrreprt (KOMA-Script)\n)\n"
+        "(./chapters/one.tex\nLaTeX Warning: Reference `tab:x' on page 3 undefined on input line 7.\n\n"
+        "Package natbib Warning: Citation `holm' on page 3 undefined on input line 8.\n\n"
+        "(./tables/wide.tex\nOverfull \\hbox (23.5pt too wide) in paragraph at lines 10--14\n"
+        "\\T1/qpl/m/n/10.95 a smiley :( and \\T1/qpl/m/it/10.95 text\n []\n\n)\n"
+        "Overfull \\hbox (4.9pt too wide) in paragraph at lines 20--21\n[]\\T1/qpl/m/n/10.95 fine\n []\n\n"
+        "Overfull \\vbox (9.0pt too high) has occurred while \\output is active []\n\n"
+        "Missing character: There is no \u03b1 (U+03B1) in font ec-qplr!\n)\n"
+        "LaTeX Warning: Label `fig:a' multiply defined.\n\n"
+        "LaTeX Warning: Label(s) may have changed. Rerun to get cross-references right.\n)\n"
+    )
+    found = log.parse(text)
+    assert [(item.kind, item.message, item.file, item.line) for item in found.warnings] == [
+        ("undefined reference", "tab:x", "chapters/one.tex", 7),
+        ("undefined citation", "holm", "chapters/one.tex", 8),
+        ("overfull box", "\\hbox 23.5 pt too wide, lines 10-14", "tables/wide.tex", 10),
+        ("overfull box", "\\vbox 9.0 pt too high", "chapters/one.tex", 0),
+        ("missing character", "There is no \u03b1 (U+03B1) in font ec-qplr", "chapters/one.tex", 0),
+        ("multiply defined label", "fig:a", "thesis.tex", 0),
+    ]
+    assert found.warnings[2].context == "a smiley :( and text"
+    assert found.rerun
+    assert not found.errors
+
+
+def test_the_same_warning_counts_once() -> None:
+    line = "LaTeX Warning: Reference `a' on page 3 undefined on input line 7.\n"
+    assert len(log.parse(line * 3).warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        (0, "paper/thesis.tex.j2"),
+        (1, "paper/thesis.tex.j2"),
+        (3, "paper/thesis.tex.j2"),
+        (5, "paper/preamble.tex"),
+        (6, "figures/x.py through figures/_templates/standalone.tex.j2"),
+        (7, "tables/x.py by tables/_templates/table.tex.j2"),
+    ],
+)
+def test_origin(line: int, source: str) -> None:
+    text = (
+        "\\pdftrailerid{}\n% source: paper/thesis.tex.j2\n\\documentclass{x}\n% source: paper/preamble.tex\nx\n"
+        "% Generated from figures/x.py through figures/_templates/standalone.tex.j2; edits are lost.\n"
+        "% Table x: made from tables/x.py by tables/_templates/table.tex.j2; do not edit.\n"
+    )
+    assert log.origin(text, line) == source
+
+
+def test_a_file_without_a_mark_has_no_origin() -> None:
+    assert log.origin("\\relax\n% a comment\n", 2) == ""
+
+
+DOCUMENT = r"""% source: tests/sample.py
+\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(bool(process.missing("pdflatex")), reason="needs pdflatex")
+@pytest.mark.parametrize(
+    ("body", "kind", "message", "line"),
+    [
+        ("a\n\nb \\undefinde c", "error", "Undefined control sequence.", 8),
+        ("\\begin{nope}\\end{nope}", "error", "LaTeX Error: Environment nope undefined.", 6),
+        ("$a", "error", "Missing $ inserted.", 7),
+        ("a\n\\input{gone}\n", "error", "LaTeX Error: File `gone.tex' not found.", 7),
+        ("\\input{../secret}", "error", "LaTeX Error: File `../secret.tex' not found.", 6),
+        ("see \\ref{gone}", "undefined reference", "gone", 6),
+        ("see \\cite{gone}", "undefined citation", "gone", 6),
+        ("x\n\n\\noindent\\rule{9in}{1pt}", "overfull box", "\\hbox", 8),
+        ("\\char200\\fontencoding{OT1}\\fontfamily{cmr}\\selectfont\\char200", "missing character", "There is no ", 0),
+    ],
+)
+def test_documents_that_fail(tmp_path: Path, body: str, kind: str, message: str, line: int) -> None:
+    (tmp_path / "secret.tex").write_text("secret")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "sample.tex").write_text(DOCUMENT.replace("%s", body))
+    done = latex.pdflatex("sample.tex", cwd=out, output=".", job="sample", timeout=60)
+    found = log.parse((out / "sample.log").read_text(errors="replace"), out)
+    assert bool(found.errors) == bool(done.returncode) == (kind == "error")
+    first = (found.errors or found.warnings)[0]
+    assert first.kind == kind
+    assert first.message.startswith(message)
+    assert (first.file, first.source) == ("sample.tex", "tests/sample.py")
+    assert first.line in (line, line + 1) if kind == "error" else first.line == line
