@@ -141,7 +141,8 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
     Returns
     -------
     str
-        LaTeX, with the mark `% source: file` as its first line.
+        LaTeX, with the mark `% source: file` as its last line: lines keep the template's numbers as long as it has
+        no statements.
     """
     import jinja2
 
@@ -154,9 +155,9 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
     except jinja2.UndefinedError as error:
-        name = str(error.message).split("'")[1] if "'" in str(error.message) else ""
-        known = [*environment.globals, *environment.filters] if name else []
-        raise SpecError(f"{file}:{_line(error, file)}: {error.message}{nearest(name, known)}") from error
+        name, _, rest = str(error.message).strip("'").partition("'")
+        hint = nearest(name, environment.globals) if rest == " is undefined" else ""
+        raise SpecError(f"{file}:{_line(error, file)}: {error.message}{hint}") from error
     except ThesisError as error:
         raise SpecError(f"{file}:{_line(error, file)}: {error}") from error
     except (TypeError, ValueError, AttributeError, KeyError, ZeroDivisionError) as error:
@@ -167,7 +168,7 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
             f"{file}: cites {', '.join(map(repr, silent))} without the verdict; "
             f"print << claim({silent[0]!r}) >> or its .phrase"
         )
-    return f"% source: {file}\n{text.rstrip()}\n"
+    return f"{text.rstrip()}\n% source: {file}\n"
 
 
 def escaped(text: str) -> Latex:

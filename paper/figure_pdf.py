@@ -135,9 +135,10 @@ def _format(out: Path, text: str, document: str) -> str:
 @cache
 def _installation() -> str:
     """What tells one TeX installation from another: a format is bound to its binary and its packages."""
-    version = process.run(("pdflatex", "--version"), Path.cwd(), latex.FIGURE_TIMEOUT, latex.environment()).output
-    found = process.run(("kpsewhich", "-engine=pdftex", "pdflatex.fmt"), Path.cwd(), latex.FIGURE_TIMEOUT)
-    base = Path(found.output.strip())
+    here, environment = Path.cwd(), latex.environment()
+    version = process.run(("pdflatex", "--version"), here, latex.FIGURE_TIMEOUT, environment).output
+    asked = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")
+    base = Path(process.run(asked, here, latex.FIGURE_TIMEOUT, environment).output.strip())
     stamp = f"{base.stat().st_mtime_ns} {base.stat().st_size}" if base.is_file() else ""
     return f"{version.splitlines()[0] if version else ''} {stamp}"
 

@@ -1,5 +1,6 @@
 """The paper's metadata: title page, order of chapters, and the names that are no numbers (`paper/metadata.yaml`)."""
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,11 @@ def read(root: Path) -> Metadata:
             raise SpecError(f"{FILE}: {name} is missing")
     made: dict[str, Any] = {name: value if isinstance(value, str) else tuple(value) for name, value in loaded.items()}
     metadata = Metadata(**made)
+    for pattern in metadata.names:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise SpecError(f"{FILE}: {pattern!r} in names is no regular expression: {error}") from None
     _check_chapters(root, metadata)
     return metadata
 

@@ -36,9 +36,10 @@ FRAMES = {"lbp": RESULTS, "claims": LEDGER}
 
 
 def render(body: str) -> str:
-    first, text = chapter.render(body, FILE, FRAMES).split("\n", 1)
-    assert first == f"% source: {FILE}"
-    return text.removesuffix("\n")
+    text = chapter.render(body, FILE, FRAMES)
+    mark = f"\n% source: {FILE}\n"
+    assert text.endswith(mark)
+    return text.removesuffix(mark)
 
 
 def fault(body: str) -> str:
@@ -118,6 +119,7 @@ def test_a_claim_without_its_verdict_is_refused() -> None:
         ("<< claim('dip').recomputed >>", "1: claim 'dip' has no recomputed: it is empty in the ledger"),
         ("<< claim('dip').reson >>", "1: a claim has no 'reson'; did you mean 'reason'?"),
         ("<< tabel('x') >>", "1: 'tabel' is undefined; did you mean 'table'?"),
+        ("<< 'x'.y >>", "1: 'str object' has no attribute 'y'"),
         ("x\n<< n('lbp' >>", "2: unexpected"),
         ("<< 1 | fixd(2) >>", "1: No filter named 'fixd'"),
         ("<< 3 | words(1) >>", "1: TypeError: "),
@@ -141,7 +143,7 @@ def project(root: Path, body: str) -> Job:
 
 def test_builder(tmp_path: Path) -> None:
     job = project(tmp_path, "Qwen3 wins.\n")
-    assert chapter.build(job) == {"out/chapters/sample.tex": f"% source: {FILE}\nQwen3 wins.\n"}
+    assert chapter.build(job) == {"out/chapters/sample.tex": f"Qwen3 wins.\n% source: {FILE}\n"}
 
 
 def test_builder_refuses_typed_in_numbers(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def test_an_error_names_the_chapter_and_the_next_run_recovers(project: Callable[
     with pytest.raises(LatexError) as caught:
         document.build(settle(root, ONE + "\nAnd \\undefinde.\n"))
     assert str(caught.value) == (
-        "out/chapters/one.tex:7 (from paper/chapters/one.tex.j2): Undefined control sequence. near: And \\undefinde"
+        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2): Undefined control sequence. near: And \\undefinde"
     )
     assert (root / "out/logs/thesis.log").is_file()
     assert content(document.build(settle(root)))
@@ -229,6 +229,7 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
         ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date must be text; quote it"),
         ("titel: T\n", "paper/metadata.yaml: unknown field 'titel'; did you mean 'title'?"),
         ("title: [\n", "paper/metadata.yaml:2: "),
+        ("title: T\nauthor: A\ndate: D\nnames: ['(']\n", "paper/metadata.yaml: '(' in names is no regular expression"),
         ("- a\n", "paper/metadata.yaml: must hold fields"),
         (
             "title: T\nauthor: A\ndate: D\nchapters: [oen]\n",
