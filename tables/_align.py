@@ -93,6 +93,13 @@ def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Mark
     return text
 
 
+def widest_tokens(column: Sequence[Pieces | None]) -> list[str]:
+    """Return the tokens, by class of width, to which a column's numbers are padded."""
+    present = [pieces for pieces in column if pieces is not None]
+    most = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
+    return [token for each in most for token in each.elements()]
+
+
 def _class(token: str) -> str:
     if token.isdigit() or token == DASH:
         return "0"

@@ -55,6 +55,7 @@ class Grid:
 
     Attributes
     ----------
+    name : str
     table : Table
     columns : tuple of Column
         With the formats that were left out filled in.
@@ -65,6 +66,7 @@ class Grid:
         Whether a rule stands before each row.
     """
 
+    name: str
     table: Table
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]

@@ -12,7 +12,7 @@ from tables._notes import gather
 from tables._spec import Column
 
 
-def csv(grid: Grid, name: str) -> str:
+def csv(grid: Grid) -> str:
     """Write a table as CSV.
 
     Beside each shown field stand, where the column has them, `FIELD_uncertainty`, `FIELD_low`, `FIELD_high`, `FIELD_p`,
@@ -35,7 +35,7 @@ def csv(grid: Grid, name: str) -> str:
     return text.getvalue()
 
 
-def json(grid: Grid, name: str) -> str:
+def json(grid: Grid) -> str:
     """Write a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
     columns = [
         {"field": column.field, "title": column.title, "unit": column.unit, "group": column.group}
@@ -52,7 +52,7 @@ def json(grid: Grid, name: str) -> str:
                 if key == "value" or (each is not None and each not in ("", ()))
             }
         rows.append(found)
-    content: dict[str, object] = {"name": name, "caption": grid.table.caption, "columns": columns, "rows": rows}
+    content: dict[str, object] = {"name": grid.name, "caption": grid.table.caption, "columns": columns, "rows": rows}
     if grid.table.groups is not None:
         content["groups"] = list(grid.groups)
     content["notes"] = [{"label": note.label, "text": note.text} for note in gather(grid).notes]

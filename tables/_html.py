@@ -18,7 +18,7 @@ class _Block:
     rows: list[list[tuple[str, str]]] = field(default_factory=list)
 
 
-def html(grid: Grid, name: str) -> str:
+def html(grid: Grid) -> str:
     """Write a table in HTML; numbers are meant to be set with `font-variant-numeric: tabular-nums`."""
     notes = gather(grid)
     heads = []
@@ -26,8 +26,8 @@ def html(grid: Grid, name: str) -> str:
         heads.append(("<br>".join(lines) + _letters(notes.of_title(column)), alignment(column)))
     return fill(
         "table.html.j2",
-        name,
-        source=f"tables/{name}.py",
+        grid.name,
+        source=f"tables/{grid.name}.py",
         caption=prose(grid.table.caption, "html"),
         count=len(grid.columns),
         spanners=spanners(grid, "html"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from artifacts.text import citations, escape, prose, without_citations
 from tables._cells import Cell, Grid, is_number
-from tables._layout import Separator, alignment, body, label_text, note_text, separators, spanners, titles
+from tables._layout import Separator, alignment, body, label_text, note_text, separators, spacing, spanners, titles
 from tables._notes import Notes, gather
 from tables._spec import Column
 from tables._template import PLACE, fill
@@ -16,6 +16,7 @@ from tables._width import NARROW, fitting, natural
 _SPEC = {"left": "l", "right": "r", "center": "c"}
 _PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
 _BREAKS = re.compile(r"(\\_|(?<=\w)/)(?=[\w\\])")
+_ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "approx", "no", "resp")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Line:
     group: str = ""
 
 
-def latex(grid: Grid, name: str) -> str:
+def latex(grid: Grid) -> str:
     """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
     table, notes = grid.table, gather(grid)
     size, space = fitting(grid)
@@ -37,8 +38,8 @@ def latex(grid: Grid, name: str) -> str:
     template = "longtable.tex.j2" if table.long else "table.tex.j2"
     return fill(
         template,
-        name,
-        source=f"tables/{name}.py",
+        grid.name,
+        source=f"tables/{grid.name}.py",
         place=f"{PLACE}/{template}",
         packages=_packages(grid),
         landscape=table.landscape,
@@ -49,6 +50,7 @@ def latex(grid: Grid, name: str) -> str:
         width=f"{NARROW:g}pt" if stretched else "",
         columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid) + "@{}",
         count=count,
+        apart="[10pt]" if spacing(grid) == 1 else "",
         spanners=spanners(grid, "latex"),
         heads=_heads(grid, notes),
         lines=_lines(grid, notes),
@@ -74,12 +76,14 @@ def _short(caption: str, short: str | None) -> str:
     """Return the caption for the list of tables; empty where it is the caption itself."""
     if short is not None:
         return prose(short, "latex")
-    first = re.split(r"(?<=[.?!])\s+(?=[A-Z$*])", caption, maxsplit=1)[0]
+    first = caption
+    for end in re.finditer(r"(\S+)[.?!]\s+(?=[A-Z$*])", caption):
+        if caption[: end.end()].count("$") % 2 == 0 and end[1].lower() not in _ABBREVIATIONS:
+            first = caption[: end.end()].rstrip()
+            break
     if first == caption and not citations(caption):
         return ""
-    return prose(
-        without_citations(first).rstrip(".") if first.count("$") % 2 == 0 else without_citations(caption), "latex"
-    )
+    return prose(without_citations(first).rstrip("."), "latex")
 
 
 def _columns(grid: Grid) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from artifacts.errors import SpecError
+from artifacts.errors import ThesisError
 from artifacts.numbers import Words
 from artifacts.text import Markup, escape, prose
 from tables._align import DASH, lined_up
@@ -36,9 +36,14 @@ def body(grid: Grid, format: Markup) -> list[list[str]]:
     for index, column in enumerate(grid.columns):
         cells = [row[index] for row in grid.rows]
         numbers = lined_up([cell.pieces for cell in cells], format, [cell.best for cell in cells])
-        columns.append([number or _words(column, cell, format) for number, cell in zip(numbers, cells, strict=True)])
-    return [["" if cell.hidden else text for text, cell in zip(texts, row, strict=True)]
-            for texts, row in zip(zip(*columns, strict=True), grid.rows, strict=True)]  # fmt: skip
+        texts = []
+        for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
+            try:
+                texts.append("" if cell.hidden else number or _words(column, cell, format))
+            except ThesisError as error:
+                raise type(error)(f"table {grid.name}, column {column.title!r}, row {row + 1}: {error}") from None
+        columns.append(texts)
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _words(column: Column, cell: Cell, format: Markup) -> str:
@@ -61,10 +66,7 @@ def titles(grid: Grid, format: Markup) -> list[list[str]]:
                 lines = [f"{lines[0]} {unit}"]
             else:
                 lines.append(unit)
-        try:
-            found.append([prose(line, format) for line in lines])
-        except SpecError as error:
-            raise SpecError(f"column {column.title!r}: {error}") from None
+        found.append([prose(line, format) for line in lines])
     return found
 
 
@@ -105,14 +107,18 @@ def label_text(note: Note) -> str:
     return "" if note.label == DASH else note.label
 
 
+def spacing(grid: Grid) -> int:
+    """Return after how many rows a little space stands; 0 for never."""
+    paragraphs = any(column.width is not None for column in grid.columns)
+    return grid.table.space if grid.table.space is not None else 1 if paragraphs else 4
+
+
 Separator = Literal["group", "rule", "space"]
 
 
 def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
     """Yield for each row what stands before it: a group's heading, a rule, a little space every few rows."""
-    paragraphs = any(column.width is not None for column in grid.columns)
-    every = grid.table.space if grid.table.space is not None else 1 if paragraphs else 4
-    since = 0
+    every, since = spacing(grid), 0
     for row in range(len(grid.rows)):
         before: set[Separator] = set()
         if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule" and row):

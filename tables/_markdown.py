@@ -11,7 +11,7 @@ from tables._notes import Notes, gather
 from tables._template import fill
 
 
-def markdown(grid: Grid, name: str) -> str:
+def markdown(grid: Grid) -> str:
     """Write a table in GitHub's Markdown; rules become empty rows, headings of groups rows in italics."""
     notes = gather(grid)
     rows = [_heads(grid, notes)]
@@ -32,8 +32,8 @@ def markdown(grid: Grid, name: str) -> str:
     lines.insert(1, "| " + " | ".join(ruler) + " |")
     return fill(
         "table.md.j2",
-        name,
-        source=f"tables/{name}.py",
+        grid.name,
+        source=f"tables/{grid.name}.py",
         caption=prose(grid.table.caption, "markdown"),
         lines=lines,
         notes=[(label_text(note), note_text(note, "markdown")) for note in notes.notes],

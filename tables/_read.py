@@ -48,7 +48,7 @@ def read(table: Table, name: str) -> Grid:
         cells = with_best(column, cells, groups)
         by_column.append(cells if column.repeat else _unrepeated(cells, groups))
     rows = tuple(zip(*by_column, strict=True))
-    return Grid(table, columns, rows, groups, ruled or (False,) * len(rows))
+    return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows))
 
 
 @dataclass(frozen=True)

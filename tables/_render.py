@@ -17,7 +17,7 @@ from tables._spec import nearest
 if TYPE_CHECKING:
     from tables._spec import Table
 
-FORMATS: Mapping[str, Callable[[Grid, str], str]] = {
+FORMATS: Mapping[str, Callable[[Grid], str]] = {
     "latex": latex,
     "markdown": markdown,
     "html": html,
@@ -46,4 +46,4 @@ def render(spec: Table, name: str, format: str = "latex") -> str:
     except KeyError:
         known = ", ".join(FORMATS)
         raise SpecError(f"unknown table format {format!r}{nearest(format, FORMATS)}: one of {known}") from None
-    return renderer(read(spec, name), name)
+    return renderer(read(spec, name))

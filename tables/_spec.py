@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import field as member
 from typing import TYPE_CHECKING, Literal
 
 from artifacts.errors import SpecError
 from artifacts.numbers import P_LEVELS, AsPrinted, Interval, PValue, Scientific, Show, Uncertain, Words
+from artifacts.text import prose
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,6 +184,11 @@ def check(table: Table, name: str) -> None:
         raise SpecError(f"{where}: rows has two columns named {twice[0]!r}: rename one")
     for column in table.columns:
         _check_column(column, table, where)
+    for what, text in _prose(table):
+        try:
+            prose(text, "latex")
+        except SpecError as error:
+            raise SpecError(f"{where}, {what}: {error}") from None
     wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
     wanted += [(each, "table") for each in (table.reason, table.groups, table.rule_before) if each is not None]
     for each, wanter in wanted:
@@ -204,6 +210,18 @@ def check(table: Table, name: str) -> None:
         raise SpecError(f"{where}: levels fall from one star up, between 0 and 1, not {table.levels}")
     if table.space is not None and table.space < 0:
         raise SpecError(f"{where}: space counts rows, not {table.space}")
+
+
+def _prose(table: Table) -> Iterator[tuple[str, str]]:
+    """Yield what authors wrote, with the name of its place."""
+    yield "caption", table.caption
+    yield "short caption", table.short or ""
+    yield from (("note", note) for note in table.notes)
+    yield from ((f"mark {mark!r}", text) for mark, text in table.marks.items())
+    for column in table.columns:
+        yield from ((f"title of {column.field!r}", line) for line in column.title.split("\n"))
+        yield f"group of {column.field!r}", column.group or ""
+        yield f"unit of {column.field!r}", column.unit or ""
 
 
 def _check_column(column: Column, table: Table, where: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tables._cells import Cell, Grid
-from tables._layout import titles
+from tables._align import widest_tokens
+from tables._cells import Grid, is_number
+from tables._layout import spanners, titles
 from tables._spec import Size
 
 LINE = 430.0  # pt, a little below the 152 mm that scrreprt sets on A4 at 11 pt
@@ -16,21 +17,41 @@ _CHOICES: tuple[tuple[Size, float], ...] = (
     ("small", 6), ("footnotesize", 5), ("footnotesize", 3.5), ("scriptsize", 3.5), ("scriptsize", 2.5),
 )  # fmt: skip
 _NARROW_SIGNS, _WIDE_SIGNS = frozenset("iljftrI.,;:!'|()[]- ^"), frozenset("mwMWAODGHNQUKRVXY%@")
+_TOKENS = {
+    "0": 0.5, "-": 0.61, ".": 0.25, ",": 0.25, ";": 0.5, "[": 0.33, "]": 0.33, "e": 1.95, "^0": 0.37, "^-": 0.5,
+    "±": 0.95, "%": 0.84, "×": 0.61, " ": 0.25, "<": 0.78, ">": 0.78, "*": 0.36,
+}  # fmt: skip
 
 
 def text_width(text: str) -> float:
     """Estimate the width of a text in em."""
-    return sum(0.3 if char in _NARROW_SIGNS else 0.78 if char in _WIDE_SIGNS else 0.52 for char in text)
+    return sum(0.3 if char in _NARROW_SIGNS else 0.78 if char in _WIDE_SIGNS else 0.53 for char in text)
 
 
 def natural(grid: Grid, size: Size, column_space: float) -> float:
     """Estimate the width in pt of a table without paragraph columns."""
     heads = titles(grid, "html")
-    total = 0.0
-    for index, lines in enumerate(heads):
-        widths = [text_width(_visible(line)) for line in lines] + [_width(row[index]) for row in grid.rows]
-        total += max(widths)
-    return total * _POINTS[size] + 2 * column_space * (len(heads) - 1)
+    widths = [max(_heading(head), _body(grid, index)) for index, head in enumerate(heads)]
+    for each in spanners(grid, "html"):
+        lacking = text_width(_visible(each.text)) - sum(widths[each.first - 1 : each.last])
+        widths[each.last - 1] += max(0.0, lacking - 2 * column_space * (each.span - 1) / _POINTS[size])
+    return sum(widths) * _POINTS[size] + 2 * column_space * (len(heads) - 1)
+
+
+def _heading(lines: list[str]) -> float:
+    return max(text_width(_visible(line)) for line in lines)
+
+
+def _body(grid: Grid, index: int) -> float:
+    """Estimate a column's widest cell, its pads and marks included."""
+    cells = [row[index] for row in grid.rows if not row[index].hidden]
+    marks = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
+    numbers = sum(_TOKENS.get(token, 0.6) for token in widest_tokens([cell.pieces for cell in cells]))
+    words = max((text_width(cell.words) for cell in cells if cell.pieces is None), default=0.0)
+    indent = 1.0 if index == 0 and grid.table.groups is not None and grid.table.group_style == "row" else 0.0
+    last = index == len(grid.columns) - 1
+    reserved = marks if not is_number(grid.columns[index]) or last or marks > 0.7 else 0.0
+    return max(numbers, words) + reserved + indent
 
 
 def fitting(grid: Grid) -> tuple[Size, float]:
@@ -47,15 +68,6 @@ def fitting(grid: Grid) -> tuple[Size, float]:
             return size, kept
     size, space = choices[-1]
     return size, table.column_space if table.column_space is not None else space
-
-
-def _width(cell: Cell) -> float:
-    if cell.hidden:
-        return 0.0
-    if cell.pieces is None:
-        return text_width(cell.words)
-    shown = "".join(token if len(token) == 1 else "." for piece in cell.pieces for token in piece.tokens)
-    return text_width(shown) + 0.35 * (cell.stars + len(cell.marks))
 
 
 def _visible(heading: str) -> str:
