@@ -1,0 +1,42 @@
+"""Counts that the prose needs: models, checkpoints, benchmarks, artifacts of the ledger."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+
+def counts(
+    captured_models: pd.DataFrame,
+    matched_models: pd.DataFrame,
+    checkpoints: pd.DataFrame,
+    published_lbp: pd.DataFrame,
+    published_ruler: pd.DataFrame,
+) -> pd.DataFrame:
+    """How many models, families, checkpoints, questions and lengths the thesis rests on: one row a quantity."""
+    lengths = published_lbp[published_lbp["length"] != "overall"]
+    overall = published_lbp[published_lbp["length"] == "overall"]
+    rows = {
+        "captured_models": len(captured_models),
+        "families": captured_models["family"].nunique(),
+        "lbp_models": len(matched_models),
+        "lbp_models_in_source": int(matched_models["in_source"].sum()),
+        "lbp_same_checkpoint": int((matched_models["checkpoint_match"] == "same checkpoint").sum()),
+        "ruler_models": published_ruler["model"].nunique(),
+        "ruler_lengths": published_ruler["length"].nunique(),
+        "checkpoints": len(checkpoints),
+        "lbp_questions": int(overall["questions"].max()),
+        "lbp_questions_per_length": int(lengths["questions"].max()),
+        "lbp_lengths": lengths["length"].nunique(),
+    }
+    return pd.DataFrame({"quantity": list(rows), "value": list(rows.values())})
+
+
+def ledger_counts(claims: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts of the ledger by kind and source, with all sources together as `all`: one row a verdict."""
+    everything = claims.assign(source="all")
+    grouped = pd.concat([everything, claims]).groupby(["kind", "source", "verdict"], sort=True).size()
+    totals = pd.concat([everything, claims]).groupby(["kind", "source"], sort=True).size()
+    table = grouped.rename("count").reset_index()
+    table["total"] = [int(totals[(kind, source)]) for kind, source in zip(table["kind"], table["source"], strict=True)]
+    table["share"] = 100 * table["count"] / table["total"]
+    return table
