@@ -4,50 +4,43 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics import correlation, covariate
-from analysis.statistics.estimate import Estimate, frame
+from analysis.statistics.contrast import correlation_difference
+from analysis.statistics.estimate import frame
 from analysis.statistics.multiplicity import holm
-
-METRICS = (
-    "ap_drop",
-    "ap_last_20",
-    "ap_first_20",
-    "ap_overall",
-    "bias_strength",
-    "bias_window",
-    "r_k_a",
-    "r_q_a",
-    "plane_var",
-)
-CAVEAT = "some models were captured as base and scored as instruct checkpoints"
+from analysis.studies._metrics import caveats, correlations
 
 
 def lbp_correlations(matched_models: pd.DataFrame) -> pd.DataFrame:
-    """Correlations over the 7 models that source 002 compares; Holm over the metrics within each coefficient."""
-    return _correlations(matched_models[matched_models["in_source"]], "lbp_correlations")
+    """Correlations over the models that source 002 compares; Holm over the metrics within each coefficient."""
+    return frame(correlations(_compared(matched_models), "lbp", "lbp_correlations"))
 
 
 def lbp_correlations_extended(matched_models: pd.DataFrame) -> pd.DataFrame:
     """The same over all models with a published score, Llama-3.1-8B included."""
-    return _correlations(matched_models, "lbp_correlations_extended")
+    return frame(correlations(matched_models, "lbp", "lbp_correlations_extended"))
 
 
-def _correlations(models: pd.DataFrame, study: str) -> pd.DataFrame:
-    score = models["lbp"].to_numpy(dtype=float)
-    tests: list[Estimate] = []
-    for method in (correlation.pearson, correlation.spearman, correlation.kendall):
-        family = [
-            method(
-                models[metric], score, study=study, comparison=metric, unit="model", note=CAVEAT, names=(metric, "lbp")
+def lbp_correlation_differences(matched_models: pd.DataFrame) -> pd.DataFrame:
+    """Whether ap_drop and ap_last_20 go with the score more closely than aggregate plasticity does.
+
+    |r(metric, score)| - |r(ap_overall, score)| over the models of source 002 and over all, bootstrapped over models.
+    """
+    tests = []
+    for models in (_compared(matched_models), matched_models):
+        for metric in ("ap_drop", "ap_last_20"):
+            tests.append(
+                correlation_difference(
+                    models["lbp"],
+                    models[metric],
+                    models["ap_overall"],
+                    study="lbp_correlation_differences",
+                    comparison=f"{metric} against ap_overall, n = {len(models)}",
+                    unit="model",
+                    note=caveats(models, "lbp"),
+                )
             )
-            for metric in METRICS
-        ]
-        tests += holm(family, by=("study", "test"))
-    for metric in METRICS:
-        values = models[metric].to_numpy(dtype=float)
-        about = {"study": study, "comparison": metric, "unit": "model", "note": CAVEAT}
-        tests.append(correlation.leave_one_out(values, score, units=list(models["display_name"]), **about))
-        size = models["log_parameters"].to_numpy(dtype=float)
-        tests.append(covariate.partial(values, score, size, given_name="log parameters", **about))
-        tests.append(covariate.within_family(values, score, list(models["family"]), **about))
-    return frame(tests)
+    return frame(holm(tests))
+
+
+def _compared(matched_models: pd.DataFrame) -> pd.DataFrame:
+    return matched_models[matched_models["in_source"].astype(bool)]

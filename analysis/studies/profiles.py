@@ -4,31 +4,49 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.trend import draw_up, isotonic_distance, rises
+from analysis.statistics.trend import draw_up, draw_up_interval, isotonic_distance, rises
 from artifacts import wide
+
+DECILES = [f"d{number}" for number in range(10)]
+
+# ends that touch in decimals miss each other by this much in floating point
+TOUCHING = 1e-9
 
 
 def decile_profiles(reported_deciles: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """The ten deciles of every captured model with recovery, draw-up, distance to a falling fit, and rises.
 
     `recovery` is mean(deciles 6, 7) - mean(deciles 4, 5), counted from 0; `draw_up` the largest rise from a decile to
-    a later one; `distance` the largest gap to the closest non-increasing profile. `rise_shown` says whether some rise
-    exceeds what the rounding of two printed deciles can make (`rounding`, one unit of the last digit).
+    a later one, with the range that the rounding of the printed deciles leaves (`draw_up_low`, `draw_up_high`);
+    `distance` the largest gap to the closest non-increasing profile. `shape` is "falls" where no rise is possible,
+    "rises" where rounding cannot explain the rise away, "open" between; `rise_shown` is true for "rises" alone.
+    `rises` counts the deciles above the one before, `rises_sure` those whose rounding intervals are apart.
+    `rounding` is one unit of the last digit printed.
     """
-    deciles = wide(
-        reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str)), metric="decile", by=["model"]
-    )
-    names = [f"d{number}" for number in range(10)]
+    named = reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str))
+    deciles, lows, highs = (wide(named, metric="decile", value=part, by=["model"]) for part in ("value", "low", "high"))
     table = models[["model", "display_name", "family", "layers", "captured_context"]].merge(deciles, on="model")
-    step = 10.0 ** -reported_deciles["decimals"].min()
-    rows = [table.loc[index, names].to_numpy(dtype=float) for index in table.index]
-    table["recovery"] = [row[6:8].mean() - row[4:6].mean() for row in rows]
-    table["draw_up"] = [draw_up(row) for row in rows]
-    table["distance"] = [isotonic_distance(row)[0] for row in rows]
-    table["rises"] = [rises(row) for row in rows]
-    table["rounding"] = step
-    table["rise_shown"] = table["draw_up"] > step * (1 + 1e-9)
-    table["first_20"] = [row[:2].mean() for row in rows]
-    table["last_20"] = [row[8:].mean() for row in rows]
+    profiles = list(table[DECILES].to_numpy(dtype=float))
+    low_ends, high_ends = (frame.set_index("model").loc[table["model"], DECILES] for frame in (lows, highs))
+    bounds = list(zip(low_ends.to_numpy(dtype=float), high_ends.to_numpy(dtype=float), strict=True))
+    ranges = [draw_up_interval(low, high) for low, high in bounds]
+    table["recovery"] = [row[6:8].mean() - row[4:6].mean() for row in profiles]
+    table["draw_up"] = [draw_up(row) for row in profiles]
+    table["draw_up_low"] = [round(one.low, 12) for one in ranges]
+    table["draw_up_high"] = [round(one.high, 12) for one in ranges]
+    table["distance"] = [isotonic_distance(row)[0] for row in profiles]
+    table["rises"] = [rises(row) for row in profiles]
+    table["rises_sure"] = [int((low[1:] > high[:-1] + TOUCHING).sum()) for low, high in bounds]
+    table["rounding"] = 10.0 ** -reported_deciles["decimals"].min()
+    table["shape"] = [_shape(one.low, one.high) for one in ranges]
+    table["rise_shown"] = table["shape"] == "rises"
+    table["first_20"] = [row[:2].mean() for row in profiles]
+    table["last_20"] = [row[8:].mean() for row in profiles]
     table["drop"] = table["first_20"] - table["last_20"]
     return table
+
+
+def _shape(low: float, high: float) -> str:
+    if low > TOUCHING:
+        return "rises"
+    return "open" if high > TOUCHING else "falls"

@@ -9,13 +9,14 @@ from analysis.statistics.estimate import Estimate, frame
 from artifacts import wide
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
-THRESHOLD = 85.6  # the score of Llama-2-7B at 4k, RULER's bar for an effective length
+THRESHOLD = 85.6  # RULER's bar for an effective length: the score of Llama-2-7B (chat) at 4k (Hsieh et al. 2024)
 
 
 def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Published RULER scores with the effective length by the rule and as stated, and both weighted averages.
 
-    The weights of `weighted_longer` rise linearly from 1 at 4k to 6 at 128k; those of `weighted_shorter` fall so.
+    `effective` is the longest length whose score is above `threshold`. The weights of `weighted_longer` rise linearly
+    from 1 at 4k to 6 at 128k; those of `weighted_shorter` fall so.
     """
     table = published_ruler.pivot(index="model", columns="length", values="value")[list(LENGTHS)].reset_index()
     table.columns.name = None
@@ -24,9 +25,11 @@ def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
     table["average"] = scores.mean(axis=1)
     table["weighted_longer"] = (scores * weights).sum(axis=1) / weights.sum()
     table["weighted_shorter"] = (scores * weights.to_numpy()[::-1]).sum(axis=1) / weights.sum()
+    table["threshold"] = THRESHOLD
     table["effective"] = [_effective(row) for _, row in scores.iterrows()]
     stated = published_ruler.drop_duplicates("model")[["model", "effective_reported", "origin"]]
-    table = table.merge(stated, on="model").merge(models[["model", "display_name", "family"]], on="model")
+    facts = models[["model", "display_name", "family", "captured_context", "checkpoint_match"]]
+    table = table.merge(stated, on="model").merge(facts, on="model")
     return table.sort_values("128k", ascending=False, ignore_index=True)
 
 
@@ -35,15 +38,20 @@ def _effective(scores: pd.Series) -> str:
     return passing[-1] if passing else f"<{LENGTHS[0]}"
 
 
-def ruler_lengths(reported_ruler_plasticity: pd.DataFrame, published_ruler: pd.DataFrame) -> pd.DataFrame:
+def ruler_lengths(
+    reported_ruler_plasticity: pd.DataFrame, published_ruler: pd.DataFrame, models: pd.DataFrame
+) -> pd.DataFrame:
     """RULER score and plasticity per length with their change since 4k (percent) and their first difference.
 
-    `ruler` is the published score; `ruler_printed` what source 002 prints for it.
+    `ruler` is the published score; `ruler_printed` what source 002 prints for it, and `differs` whether it is another.
     """
     table = wide(reported_ruler_plasticity, by=["model", "length"]).rename(columns={"ruler": "ruler_printed"})
     scores = published_ruler[["model", "length", "value"]].rename(columns={"value": "ruler"})
     table = table.merge(scores, on=["model", "length"], how="left")
+    table = table.merge(models[["model", "display_name", "captured_context"]], on="model")
+    table["differs"] = (table["ruler"] - table["ruler_printed"]).abs() > 1e-9
     table["position"] = table["length"].map({length: position for position, length in enumerate(LENGTHS)})
+    table["tokens"] = [1024 * int(length.removesuffix("k")) for length in table["length"]]
     table = table.sort_values(["model", "position"], ignore_index=True)
     for name in ("ruler", "plasticity"):
         series = table.groupby("model")[name]
@@ -51,8 +59,10 @@ def ruler_lengths(reported_ruler_plasticity: pd.DataFrame, published_ruler: pd.D
         table[f"{name}_step"] = series.diff()
     notes = []
     for _, row in table.iterrows():
-        reasons = ["steps: the first length has none"] if row["position"] == 0 else []
-        reasons += ["plasticity: longer than the captured context"] if pd.isna(row["plasticity"]) else []
+        reasons = [f"{name}_step: the first length has none" for name in ("ruler", "plasticity") if not row["position"]]
+        if pd.isna(row["plasticity"]):
+            beyond = "longer than the captured context"
+            reasons += [f"{name}: {beyond}" for name in ("plasticity", "plasticity_change", "plasticity_step")]
         notes.append("; ".join(reasons))
     return table.assign(note=notes)
 

@@ -1,0 +1,103 @@
+"""Every metric of a set of models against one benchmark score: the tests, and the caveats that they share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from analysis.statistics import correlation, covariate, guards
+from analysis.statistics.estimate import SEPARATOR, Estimate, with_note
+from analysis.statistics.multiplicity import holm
+
+METRICS = (
+    "ap_drop",
+    "ap_last_20",
+    "ap_first_20",
+    "ap_overall",
+    "bias_strength",
+    "bias_window",
+    "r_k_a",
+    "r_q_a",
+    "plane_var",
+)
+METHODS = (correlation.pearson, correlation.spearman, correlation.kendall)
+
+
+def correlations(models: pd.DataFrame, score: str, study: str) -> list[Estimate]:
+    """Correlate every metric with a score over models.
+
+    Parameters
+    ----------
+    models : DataFrame
+        One row per model: the metrics, the score, `display_name`, `family`, `log_parameters`, `captured_context`,
+        `checkpoint_match`.
+    score : str
+        The column that holds the benchmark's score.
+    study : str
+        The result's name.
+
+    Returns
+    -------
+    list of Estimate
+        Per metric: Pearson, Spearman, Kendall (Holm over the metrics, within each coefficient), the leave-one-out
+        range of Pearson's r, the partial correlation given log parameters, and the one inside families. The bias per
+        window is left out where all contexts are equal, since it is then the bias per token in another unit.
+    """
+    metrics = compared_metrics(models)
+    values = models[score].to_numpy(dtype=float)
+    note = caveats(models, score)
+    tests: list[Estimate] = []
+    for method in METHODS:
+        family = [
+            method(models[name], values, study=study, comparison=name, unit="model", note=note, names=(name, score))
+            for name in metrics
+        ]
+        tests += [guarded(row, len(metrics)) for row in holm(family, by=("study", "test"))]
+    for name in metrics:
+        metric = models[name].to_numpy(dtype=float)
+        size = models["log_parameters"].to_numpy(dtype=float)
+        left_out = correlation.leave_one_out(
+            metric, values, study=study, comparison=name, unit="model", note=note, units=list(models["display_name"])
+        )
+        given = covariate.partial(
+            metric, values, size, study=study, comparison=name, unit="model", note=note, given_name="log parameters"
+        )
+        inside = covariate.within_family(
+            metric, values, list(models["family"]), study=study, comparison=name, unit="model", note=note
+        )
+        tests += [left_out, given, inside]
+    return tests
+
+
+def compared_metrics(models: pd.DataFrame) -> Sequence[str]:
+    """Name the metrics to correlate: the bias per window only where it differs from the bias per token."""
+    one_context = models["captured_context"].nunique() == 1
+    return tuple(name for name in METRICS if name != "bias_window" or not one_context)
+
+
+def caveats(models: pd.DataFrame, score: str) -> str:
+    """Word what the models do not share: families, checkpoints, captured context, and who scored them."""
+    settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
+    if score == "ruler_128k":
+        settings["scores"] = "ruler_origin"
+    notes = [f"{len(models)} models of {models['family'].nunique()} families"]
+    protocols = {
+        str(row["model"]): {setting: str(row[column]) for setting, column in settings.items()}
+        for _, row in models.iterrows()
+    }
+    return SEPARATOR.join([*notes, *guards.mixed_protocol(protocols)])
+
+
+def guarded(row: Estimate, family: int) -> Estimate:
+    """Raise the guard of the smallest attainable p where Holm over `family` tests leaves no significant outcome.
+
+    Of the n! relabelings at least one reaches the largest |r|, and two the largest |rho| or |tau|: the order of the
+    ranks and its reverse.
+    """
+    if row.p_value is None:
+        return row
+    relabelings = math.factorial(row.n)
+    reached = 1 if row.test == "pearson" else min(2, relabelings)
+    return with_note(row, *guards.smallest_p(reached / relabelings, family=family))

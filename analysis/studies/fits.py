@@ -1,0 +1,55 @@
+"""Fitted lines with their bands, for the scatter figures: least squares of a score on a plasticity drop over models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from artifacts.errors import DataError
+
+POINTS = 41
+CONFIDENCE = 0.95
+
+
+def ap_drop_fit(matched_models: pd.DataFrame) -> pd.DataFrame:
+    """The LongBench Pro score on ap_drop: line and 95 % band of its mean, over the models of source 002 and over all.
+
+    Key: `sample` ("source" or "all") and `x`. The band is the pointwise confidence interval of the mean at x, by t
+    with n - 2 degrees of freedom, and takes the residuals for normal with equal spread.
+    """
+    samples = {"source": matched_models[matched_models["in_source"].astype(bool)], "all": matched_models}
+    parts = [
+        _band(rows["ap_drop"], rows["lbp"], f"ap_drop_fit, {name}").assign(sample=name)
+        for name, rows in samples.items()
+    ]
+    return pd.concat(parts, ignore_index=True)[["sample", *_COLUMNS]]
+
+
+def length_decline_fit(length_decline: pd.DataFrame) -> pd.DataFrame:
+    """The relative decline of the score (percent) on ap_drop, in both prompt modes; samples as in `ap_drop_fit`."""
+    parts = []
+    for mode, rows in length_decline.groupby("mode", sort=False):
+        samples = {"source": rows[rows["in_source"].astype(bool)], "all": rows}
+        for name, chosen in samples.items():
+            band = _band(chosen["ap_drop"], 100 * chosen["decline"], f"length_decline_fit, {mode}, {name}")
+            parts.append(band.assign(mode=mode, sample=name))
+    return pd.concat(parts, ignore_index=True)[["mode", "sample", *_COLUMNS]]
+
+
+_COLUMNS = ("x", "fit", "low", "high", "slope", "intercept", "r_squared", "n")
+
+
+def _band(x: pd.Series, y: pd.Series, where: str) -> pd.DataFrame:
+    """Fit y on x and give the line with its band at `POINTS` places from the smallest x to the largest."""
+    # imported here, as statsmodels costs most of a second and only this fit needs it
+    import statsmodels.api as sm
+
+    across, up = x.to_numpy(dtype=float), y.to_numpy(dtype=float)
+    if across.size < 3 or np.ptp(across) == 0:
+        raise DataError(f"{where}: {across.size} models with {len(set(across))} different drops; a line needs three")
+    model = sm.OLS(up, sm.add_constant(across)).fit()
+    grid = np.linspace(across.min(), across.max(), POINTS)
+    band = model.get_prediction(sm.add_constant(grid)).conf_int(alpha=1 - CONFIDENCE)
+    intercept, slope = model.params
+    table = pd.DataFrame({"x": grid, "fit": intercept + slope * grid, "low": band[:, 0], "high": band[:, 1]})
+    return table.assign(slope=slope, intercept=intercept, r_squared=model.rsquared, n=across.size)
