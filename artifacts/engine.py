@@ -68,6 +68,7 @@ class Engine:
         running: dict[Future[Contents], str] = {}
         before: dict[str, tuple[dict[str, str], float]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
+        process.start_again()
         try:
             self._sweep()
             while waiting or running:

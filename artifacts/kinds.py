@@ -147,6 +147,7 @@ KINDS = (
         pattern="*.tex.j2",
         targets=("out/chapters/{name}.tex",),
         calls="paper.calls:dependencies",
+        also=("paper/metadata.yaml",),
     ),
     Kind(
         name="thesis",

@@ -51,7 +51,7 @@ def _decimal_parts(
     number: Decimal, digits: int, *, sign: bool = False, thousands: bool = False, suffix: str = ""
 ) -> Parts:
     rounded = round_half_up(number, digits)
-    whole, _, fraction = format(abs(rounded), "f").partition(".")
+    whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
     if thousands:
         whole = f"{int(whole):,}"
     shown = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
