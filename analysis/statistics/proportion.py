@@ -109,9 +109,9 @@ def mcnemar_from_counts(
     Returns
     -------
     Estimate
-        `estimate` is p_first - p_second with Newcombe's paired score interval (1998b, method 10, without continuity
-        correction); `p_value` is the exact McNemar test, binomial over the discordant items; `effect` is the paired
-        odds ratio first_only / second_only with its exact (Clopper-Pearson) interval, empty where infinite.
+        `estimate` is p_first - p_second with Newcombe's paired square-and-add score interval (Statistics in Medicine
+        17:2635, 1998, method 10); `p_value` is the exact McNemar test, binomial over the discordant items; `effect` is
+        the paired odds ratio first_only / second_only with its exact (Clopper-Pearson) interval, empty where infinite.
 
     Raises
     ------
@@ -175,7 +175,8 @@ def fisher(
     Returns
     -------
     Estimate
-        `estimate` is p_first - p_second with Newcombe's hybrid score interval (1998a, method 10); `p_value` is Fisher's
+        `estimate` is p_first - p_second with Newcombe's hybrid score interval (Statistics in
+        Medicine 17:873, 1998, method 10); `p_value` is Fisher's
         exact test; `effect` is the conditional odds ratio with its exact interval, empty where infinite.
 
     Raises
@@ -232,7 +233,11 @@ def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int)
     low_first, high_first = wilson_interval(right_first, n)
     low_second, high_second = wilson_interval(right_second, n)
     margins = math.sqrt(right_first * right_second * (n - right_first) * (n - right_second))
-    phi = (both * neither - first_only * second_only) / margins if margins else 0.0
+    excess = float(both * neither - first_only * second_only)
+    if excess > 0:
+        # method 10: a positive correlation is shrunk for continuity, as it narrows the interval
+        excess = max(0.0, excess - n / 2)
+    phi = excess / margins if margins else 0.0
     down_first, up_first = share_first - low_first, high_first - share_first
     down_second, up_second = share_second - low_second, high_second - share_second
     down = math.sqrt(max(0.0, down_first**2 - 2 * phi * down_first * up_second + up_second**2))

@@ -18,10 +18,8 @@ def bound_exponent(p: float) -> int:
     _check(p)
     if p == 0:
         return SMALLEST_EXPONENT
-    exact = Decimal(p)
-    exponent = exact.adjusted() + 1
-    # adjusted() is floor(log10 p) in exact decimal arithmetic, so p < 10^(adjusted + 1) always
-    return max(exponent, SMALLEST_EXPONENT)
+    # adjusted() is floor(log10 p) without rounding, so p < 10^(adjusted + 1) always
+    return max(_shortest(p).adjusted() + 1, SMALLEST_EXPONENT)
 
 
 def p_bound(p: float) -> str:
@@ -50,8 +48,7 @@ def p_text(p: float, decimals: int = 3) -> str:
         If p is outside [0, 1].
     """
     _check(p)
-    # repr is the shortest text of the float: 0.05 must not become 0.051 for its binary tail
-    shortest = Decimal(repr(float(p)))
+    shortest = _shortest(p)
     unit = Decimal(1).scaleb(-decimals)
     if shortest < unit:
         return p_bound(p)
@@ -69,6 +66,11 @@ def printed_p_holds(p: float, printed: float, decimals: int) -> bool:
     _check(p)
     unit = 10.0**-decimals
     return -0.5 * unit * (1 + 1e-9) <= printed - p < unit * (1 - 1e-9)
+
+
+def _shortest(p: float) -> Decimal:
+    """Give the shortest decimal that stands for the float: 0.05 must not become 0.051 for its binary tail."""
+    return Decimal(repr(float(p)))
 
 
 def _check(p: float) -> None:

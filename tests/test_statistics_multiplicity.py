@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.statistics import Estimate, holm, holm_p
+
+
+def row(p, study="s", test="pearson"):
+    return Estimate(study=study, comparison="c", test=test, unit="model", n=5, p_value=p, note="made up")
+
+
+def test_holm_by_hand():
+    assert holm_p([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm_p([]) == []
+    assert holm_p([0.7]) == [0.7]
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_steps_down(p_values):
+    adjusted = np.array(holm_p(p_values))
+    order = np.argsort(p_values, kind="stable")
+    factors = len(p_values) - np.arange(len(p_values))
+    expected = np.minimum(1, np.maximum.accumulate(np.array(p_values)[order] * factors))
+    assert adjusted[order] == pytest.approx(expected)
+
+
+def test_families_are_kept_apart_and_stated():
+    rows = holm([row(0.01), row(0.02, "t"), row(0.03), row(None)])
+    assert [one.p_adjusted for one in rows] == [0.02, 0.02, 0.03, None]
+    assert rows[0].adjustment == "Holm over 2 tests of s"
+    assert rows[1].adjustment == "Holm over 1 tests of t"
+    assert rows[3].adjustment == "none"
+    assert "not in the Holm family, no p" in rows[3].note
+    assert [one.p_value for one in rows] == [0.01, 0.02, 0.03, None]
+
+
+def test_families_by_several_fields():
+    rows = holm([row(0.01), row(0.02, test="kendall")], by=("study", "test"))
+    assert [one.p_adjusted for one in rows] == [0.01, 0.02]
+    assert rows[1].adjustment == "Holm over 1 tests of s/kendall"
+
+
+def test_holm_refuses():
+    with pytest.raises(ValueError, match="adjusted already"):
+        holm(holm([row(0.1)]))
+    with pytest.raises(ValueError, match=r"no fields \['model'\]"):
+        holm([row(0.1)], by=("model",))
+    with pytest.raises(ValueError, match="every p lies between 0 and 1"):
+        holm_p([0.1, 1.1])

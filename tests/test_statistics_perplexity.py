@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from analysis.statistics import disruption_contrast, fired, log_perplexity_difference
+from analysis.statistics.bootstrap import resamples
+
+META = {"study": "s", "comparison": "c"}
+RANDOM = np.random.default_rng(12)
+BASE = np.exp(RANDOM.normal(2, 0.3, 12))
+HURT = BASE * np.exp(RANDOM.normal(1.5, 0.4, 12))
+
+
+def test_difference_is_the_mean_change_in_nats_with_a_bootstrap_over_texts():
+    row = log_perplexity_difference(BASE, HURT, draws=500, seed=2, **META)
+    change = np.log(HURT) - np.log(BASE)
+    drawn = [change[index].mean() for index in np.concatenate(list(resamples(12, 500, 2)))]
+    assert row.unit == "text"
+    assert row.estimate == pytest.approx(change.mean())
+    assert (row.ci_low, row.ci_high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+    assert row.effect_name == "percent_increase"
+    assert row.effect == pytest.approx(100 * (np.exp(change.mean()) - 1))
+    assert row.effect_ci_low == pytest.approx(100 * (np.exp(row.ci_low) - 1))
+    assert row.p_value == pytest.approx(2 / 2**12)
+
+
+def test_swapping_arms_turns_the_sign():
+    there, back = (log_perplexity_difference(*arms, **META) for arms in ((BASE, HURT), (HURT, BASE)))
+    assert back.estimate == pytest.approx(-there.estimate)
+    assert back.p_value == pytest.approx(there.p_value)
+
+
+def test_one_text_has_no_interval():
+    row = log_perplexity_difference([5.0], [10.0], **META)
+    assert row.estimate == pytest.approx(np.log(2))
+    assert row.effect == pytest.approx(100)
+    assert row.ci_low is None
+    assert row.p_value is None
+    assert "a single text" in row.note
+
+
+def test_texts_that_change_alike_fire_the_guard():
+    row = log_perplexity_difference([5.0, 6, 7], [10.0, 12, 14], **META)
+    assert "zero variance" in fired(row.note)
+    assert row.ci_low is None
+    assert row.p_value == 0.25
+    assert "smallest attainable p" in fired(row.note)
+    assert fired(log_perplexity_difference(BASE, HURT, **META).note) == ()
+
+
+def test_an_increase_beyond_all_numbers_is_left_out():
+    row = log_perplexity_difference([1e-200, 1e-200], [1e200, 3e200], **META)
+    assert row.estimate == pytest.approx(400 * np.log(10) + np.log(3) / 2)
+    assert row.effect is None
+    assert "exceeds the largest number" in row.note
+
+
+def test_contrast_is_the_difference_of_differences():
+    other, other_hurt = BASE * 1.2, BASE * 1.2 * np.exp(RANDOM.normal(0.5, 0.1, 12))
+    row = disruption_contrast(BASE, HURT, other, other_hurt, **META)
+    first = log_perplexity_difference(BASE, HURT, **META)
+    second = log_perplexity_difference(other, other_hurt, **META)
+    assert row.estimate == pytest.approx(first.estimate - second.estimate)
+    assert row.effect_name == "ratio_of_percentages"
+    assert row.effect == pytest.approx(first.effect / second.effect)
+    assert row.effect_ci_low < row.effect < row.effect_ci_high
+    assert row.ci_low > 0
+
+
+def test_contrast_without_an_increase_has_no_ratio():
+    better = disruption_contrast(BASE, HURT, BASE, BASE * 0.9, **META)
+    assert better.effect is None
+    assert better.estimate is not None
+    assert "does not get worse" in better.note
+    wavering = BASE * np.exp(np.where(np.arange(12) % 2, 0.5, -0.45))
+    unsure = disruption_contrast(BASE, HURT, BASE, wavering, **META)
+    assert unsure.effect is not None
+    assert unsure.effect_ci_low is None
+    assert "may be zero" in unsure.note
+
+
+def test_perplexities_are_checked():
+    with pytest.raises(ValueError, match="base must hold perplexities above 0"):
+        log_perplexity_difference([0.0, 1], [1.0, 2], **META)
+    with pytest.raises(ValueError, match=r"texts; give the same texts"):
+        log_perplexity_difference([1.0], [1.0, 2], **META)
+    with pytest.raises(ValueError, match="1 of 2 values are missing"):
+        disruption_contrast([1, 2], [1, np.nan], [1, 2], [1, 2], **META)

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower, TTestPower
+
+from analysis.statistics import correlation_power, smallest_correlation, smallest_d_s, smallest_d_z
+from analysis.statistics.power import detectable_note, paired_power, pooled_power
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 15, 40])
+def test_paired_power_agrees_with_statsmodels(n):
+    for effect in (0.0, 0.4, 1.1):
+        expected = TTestPower().power(effect, n, 0.05, alternative="two-sided")
+        assert paired_power(effect, n) == pytest.approx(expected, abs=1e-6)
+    assert paired_power(-0.4, n) == paired_power(0.4, n)
+
+
+@pytest.mark.parametrize(("n1", "n2"), [(3, 4), (8, 8), (5, 30)])
+def test_pooled_power_agrees_with_statsmodels(n1, n2):
+    expected = TTestIndPower().power(0.9, n1, 0.05, ratio=n2 / n1)
+    assert pooled_power(0.9, n1, n2) == pytest.approx(expected, abs=1e-6)
+
+
+def test_smallest_effects_have_the_power_asked_for():
+    for n in (2, 3, 5, 15):
+        assert paired_power(smallest_d_z(n), n) == pytest.approx(0.8, abs=1e-4)
+    assert pooled_power(smallest_d_s(4, 9), 4, 9) == pytest.approx(0.8, abs=1e-4)
+    for n in (4, 7, 13):
+        assert correlation_power(smallest_correlation(n), n) == pytest.approx(0.8, abs=1e-3)
+    assert smallest_correlation(8, covariates=1) == pytest.approx(smallest_correlation(7), abs=1e-6)
+
+
+def test_correlation_power_agrees_with_simulation():
+    generator = np.random.default_rng(5)
+    n, rho, draws = 7, 0.8, 40_000
+    x = generator.normal(size=(draws, n))
+    y = rho * x + np.sqrt(1 - rho**2) * generator.normal(size=(draws, n))
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    r = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    t = r * np.sqrt((n - 2) / (1 - r**2))
+    share = np.mean(np.abs(t) > stats.t.isf(0.025, n - 2))
+    assert correlation_power(rho, n) == pytest.approx(share, abs=0.01)
+    assert correlation_power(0.0, n) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_power_refuses_what_has_no_degree_of_freedom():
+    with pytest.raises(ValueError, match="paired_power: 1 units"):
+        paired_power(1, 1)
+    with pytest.raises(ValueError, match="correlation_power: 2 units"):
+        correlation_power(0.5, 4, covariates=2)
+    with pytest.raises(ValueError, match="strictly between"):
+        correlation_power(1.0, 5)
+
+
+def test_the_note_is_for_small_samples():
+    assert detectable_note("|r|", 0.8211, 8) == "80 % power at 0.05 needs |r| of 0.82 or more"
+    assert detectable_note("|r|", 0.5, 16) == ""

@@ -1,0 +1,215 @@
+"""Proportions, degradation above chance and the three outcomes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from analysis.statistics import (
+    Outcomes,
+    degradation,
+    fired,
+    fisher,
+    mcnemar,
+    mcnemar_from_counts,
+    tally,
+    three_outcomes,
+    wilson,
+    wilson_interval,
+)
+
+META = {"study": "s", "comparison": "c", "unit": "item"}
+RANDOM = np.random.default_rng(8)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(n=st.integers(1, 500), share=st.floats(0, 1), confidence=st.sampled_from([0.9, 0.95, 0.99]))
+def test_wilson_agrees_with_statsmodels_and_mirrors(n, share, confidence):
+    count = round(share * n)
+    low, high = wilson_interval(count, n, confidence)
+    assert (low, high) == pytest.approx(proportion_confint(count, n, 1 - confidence, "wilson"), abs=1e-12)
+    assert 0 <= low <= count / n <= high <= 1
+    assert wilson_interval(n - count, n, confidence) == pytest.approx((1 - high, 1 - low))
+
+
+def test_wilson_row():
+    row = wilson(0, 20, **META)
+    assert (row.estimate, row.ci_low) == (0, 0)
+    assert 0 < row.ci_high < 0.2
+    assert "0 of 20" in row.note
+    with pytest.raises(ValueError, match="5 of 4"):
+        wilson(5, 4, **META)
+    with pytest.raises(ValueError, match="0 of 0"):
+        wilson_interval(0, 0)
+
+
+@pytest.mark.parametrize("counts", [(30, 12, 4, 20), (0, 5, 5, 0), (7, 1, 9, 3)])
+def test_mcnemar_agrees_with_statsmodels(counts):
+    both, first, second, neither = counts
+    row = mcnemar_from_counts(*counts, **META)
+    assert row.p_value == pytest.approx(statsmodels_mcnemar([[both, first], [second, neither]], exact=True).pvalue)
+    assert row.estimate == pytest.approx((first - second) / sum(counts))
+    assert row.ci_low <= row.estimate <= row.ci_high
+    assert row.effect == pytest.approx(first / second)
+    exact = stats.binomtest(first, first + second).proportion_ci(method="exact")
+    assert row.effect_ci_low == pytest.approx(exact.low / (1 - exact.low))
+
+
+def square_and_add(first, second, n, phi):
+    (low_1, high_1), (low_2, high_2) = wilson_interval(first, n), wilson_interval(second, n)
+    p_1, p_2 = first / n, second / n
+    down = (p_1 - low_1) ** 2 - 2 * phi * (p_1 - low_1) * (high_2 - p_2) + (high_2 - p_2) ** 2
+    up = (high_1 - p_1) ** 2 - 2 * phi * (high_1 - p_1) * (p_2 - low_2) + (p_2 - low_2) ** 2
+    return p_1 - p_2 - math.sqrt(down), p_1 - p_2 + math.sqrt(up)
+
+
+@pytest.mark.parametrize(
+    ("counts", "shrink"),
+    [
+        # negative correlation is taken as it is
+        ((36, 12, 2, 0), lambda phi, margins: phi),
+        # a weak positive one counts as none
+        ((20, 12, 14, 9), lambda phi, margins: 0.0),
+        # a strong positive one is shrunk by n / 2 over the margins' root
+        ((20, 12, 2, 16), lambda phi, margins: phi - 25 / margins),
+    ],
+)
+def test_mcnemar_interval_shrinks_positive_correlation_only(counts, shrink):
+    both, first_only, second_only, neither = counts
+    n, first, second = sum(counts), both + first_only, both + second_only
+    arms = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], counts, axis=0).T
+    phi = np.corrcoef(arms)[0, 1]
+    margins = math.sqrt(first * second * (n - first) * (n - second))
+    expected = square_and_add(first, second, n, shrink(phi, margins))
+    row = mcnemar_from_counts(*counts, **META)
+    assert (row.ci_low, row.ci_high) == pytest.approx(expected)
+
+
+def test_mcnemar_interval_covers_the_true_difference():
+    generator = np.random.default_rng(4)
+    cells = [0.5, 0.2, 0.1, 0.2]
+    covered = 0
+    for counts in generator.multinomial(60, cells, size=500):
+        row = mcnemar_from_counts(*map(int, counts), **META)
+        covered += row.ci_low <= 0.1 <= row.ci_high
+    assert 0.93 <= covered / 500 <= 0.99
+
+
+def test_mcnemar_from_items():
+    first, second = RANDOM.integers(0, 2, size=(2, 50))
+    row = mcnemar(first, second, **META)
+    counts = [int(np.sum((first == a) & (second == b))) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    assert row == mcnemar_from_counts(*counts, **META)
+    assert row.estimate == pytest.approx(first.mean() - second.mean())
+    with pytest.raises(ValueError, match="other than 0 and 1"):
+        mcnemar([0, 2], [1, 1], **META)
+    with pytest.raises(ValueError, match="give one of each per item"):
+        mcnemar([0, 1], [1], **META)
+    with pytest.raises(ValueError, match="not all zero"):
+        mcnemar_from_counts(0, 0, 0, 0, **META)
+
+
+def test_mcnemar_at_the_edges():
+    same = mcnemar_from_counts(5, 0, 0, 5, **META)
+    assert same.p_value == 1
+    assert same.effect is None
+    assert "no item differs" in same.note
+    one_sided = mcnemar_from_counts(5, 4, 0, 5, **META)
+    assert one_sided.effect is None
+    assert one_sided.effect_ci_low is not None
+    assert one_sided.effect_ci_high is None
+    assert "infinite" in one_sided.note
+    assert "smallest attainable p" in fired(one_sided.note)
+    assert fired(mcnemar_from_counts(5, 6, 0, 5, **META).note) == ()
+
+
+@pytest.mark.parametrize("arms", [(3, 10, 8, 12), (40, 100, 25, 90), (0, 9, 4, 9)])
+def test_fisher_agrees_with_scipy(arms):
+    a, n, b, m = arms
+    row = fisher(*arms, **META)
+    assert row.p_value == pytest.approx(stats.fisher_exact([[a, n - a], [b, m - b]]).pvalue)
+    assert row.estimate == pytest.approx(a / n - b / m)
+    expected = confint_proportions_2indep(a, n, b, m, method="newcomb")
+    assert (row.ci_low, row.ci_high) == pytest.approx(expected)
+    assert row.effect == pytest.approx(stats.contingency.odds_ratio([[a, n - a], [b, m - b]]).statistic)
+
+
+def test_fisher_interval_is_newcombes_example():
+    # Newcombe (1998a), table II, method 10: 56/70 against 48/80 gives 0.0524 to 0.3339; 9/10 against 3/10 gives
+    # 0.1705 to 0.8090
+    row = fisher(56, 70, 48, 80, **META)
+    assert (row.ci_low, row.ci_high) == pytest.approx((0.0524, 0.3339), abs=1e-4)
+    row = fisher(9, 10, 3, 10, **META)
+    assert (row.ci_low, row.ci_high) == pytest.approx((0.1705, 0.8090), abs=1e-4)
+
+
+def test_fisher_at_the_edges():
+    none = fisher(0, 5, 0, 7, **META)
+    assert none.p_value == 1
+    assert none.effect is None
+    assert "both arms are all right or all wrong" in none.note
+    apart = fisher(4, 4, 0, 4, **META)
+    assert apart.effect is None
+    assert apart.effect_ci_low > 0
+    tiny = fisher(2, 2, 0, 2, **META)
+    assert tiny.p_value == pytest.approx(1 / 3)
+    assert "no outcome could give a p below 0.3333" in tiny.note
+    assert fired(apart.note) == ()
+
+
+def test_degradation_by_its_formula():
+    row = degradation(80, 100, 40, 100, 0.25, **META)
+    assert row.estimate == pytest.approx(0.4 / 0.55)
+    assert row.ci_low < row.estimate < row.ci_high
+    assert row == degradation(80, 100, 40, 100, 0.25, **META)
+    assert degradation(80, 100, 90, 100, 0.25, **META).estimate < 0
+    certain = degradation(1_000_000, 1_000_000, 500_000, 1_000_000, 0.0, **META)
+    assert certain.ci_high - certain.ci_low == pytest.approx(2 * 1.96 * 0.0005, rel=0.1)
+
+
+def test_degradation_is_empty_when_the_base_may_be_guessing():
+    row = degradation(30, 100, 10, 100, 0.25, **META)
+    assert wilson_interval(30, 100)[0] <= 0.25
+    assert row.estimate is None
+    assert row.ci_low is None
+    assert "reaches chance" in row.note
+    assert degradation(40, 100, 10, 100, 0.25, **META).estimate is not None
+    assert "reaches chance" in degradation(0, 10, 0, 10, 0.0, **META).note
+
+
+def test_degradation_interval_covers_the_truth():
+    generator = np.random.default_rng(21)
+    truth = (0.8 - 0.5) / (0.8 - 0.25)
+    covered = 0
+    for _ in range(150):
+        base, disrupted = generator.binomial(60, [0.8, 0.5])
+        row = degradation(int(base), 60, int(disrupted), 60, 0.25, draws=1999, **META)
+        covered += row.ci_low <= truth <= row.ci_high
+    assert 0.9 <= covered / 150 <= 1
+
+
+def test_degradation_refuses():
+    with pytest.raises(ValueError, match="chance is 1"):
+        degradation(1, 2, 1, 2, 1.0, **META)
+    with pytest.raises(ValueError, match="3 of 2"):
+        degradation(1, 2, 3, 2, 0.5, **META)
+
+
+def test_three_outcomes_share_one_denominator():
+    outcomes = tally(["right", "wrong", "unparsed", "right", "right"])
+    assert outcomes == Outcomes(3, 1, 1)
+    rows = three_outcomes(outcomes, **META)
+    assert [row.test for row in rows] == ["share_right", "share_wrong", "share_unparsed"]
+    assert math.isclose(sum(row.estimate for row in rows), 1)
+    assert {row.n for row in rows} == {5}
+    assert (rows[0].ci_low, rows[0].ci_high) == wilson_interval(3, 5)
+    assert "3 of all 5 items" in rows[0].note
+    with pytest.raises(ValueError, match="labels maybe"):
+        tally(["right", "maybe"])
+    with pytest.raises(ValueError, match="not all zero"):
+        Outcomes(0, 0, 0)

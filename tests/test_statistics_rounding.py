@@ -1,0 +1,169 @@
+"""Printed precision: intervals of printed numbers, and printed p."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from analysis.statistics import (
+    Interval,
+    agreement,
+    bound_holds,
+    meets,
+    p_bound,
+    p_text,
+    percent_change,
+    printed_interval,
+    printed_p_holds,
+    relative_decline,
+    rounds_to,
+)
+from analysis.statistics.pvalue import bound_exponent
+from analysis.statistics.rounding import difference, half_unit, mean, ratio
+
+QUICK = settings(derandomize=True, max_examples=100, deadline=None)
+numbers = st.floats(-1000, 1000)
+inside = st.floats(0, 1)
+
+
+def box(value, width):
+    return Interval(value, value + width)
+
+
+def point(interval, share):
+    return min(interval.high, interval.low + share * interval.width)
+
+
+@QUICK
+@given(a=numbers, b=numbers, wa=st.floats(0, 10), wb=st.floats(0, 10), s=inside, t=inside)
+def test_every_possible_result_lies_in_the_range(a, b, wa, wb, s, t):
+    first, second = box(a, wa), box(b, wb)
+    x, y = point(first, s), point(second, t)
+    results = [(first + second, x + y), (difference(first, second), x - y), (first * second, x * y), (-first, -x)]
+    results.append((mean([first, second]), (x + y) / 2))
+    if not second.low <= 0 <= second.high and abs(y) > 1e-6:
+        results.append((ratio(first, second), x / y))
+        results.append((percent_change(second, first), 100 * (x - y) / y))
+        results.append((relative_decline(second, first), 1 - x / y))
+    for interval, value in results:
+        slack = 1e-9 * (1 + abs(interval.low) + abs(interval.high))
+        assert interval.low - slack <= value <= interval.high + slack
+
+
+def test_ranges_are_as_narrow_as_they_can_be():
+    assert difference(Interval(1, 2), Interval(0, 3)) == Interval(-2, 2)
+    assert Interval(-1, 2) * Interval(3, 4) == Interval(-4, 8)
+    assert Interval(1, 2) / Interval(4, 8) == Interval(0.125, 0.5)
+    assert ratio(Interval(1, 2), Interval(-8, -4)) == Interval(-0.5, -0.125)
+    change = percent_change(Interval(9.5, 10.5), Interval(4.5, 5.5))
+    assert change.low == pytest.approx(100 * (4.5 / 10.5 - 1))
+    assert change.high == pytest.approx(100 * (5.5 / 9.5 - 1))
+    assert Interval(1, 3) - 1 == Interval(0, 2)
+    assert (Interval(1, 3) * 2).middle == 4
+    assert mean([Interval(1, 2), Interval(3, 6)]) == Interval(2, 4)
+
+
+def test_intervals_refuse():
+    with pytest.raises(ValueError, match="in order"):
+        Interval(2, 1)
+    with pytest.raises(ValueError, match="none of them missing"):
+        Interval(float("nan"), 1)
+    with pytest.raises(ValueError, match="may be zero"):
+        ratio(Interval(1, 1), Interval(-1, 1))
+    with pytest.raises(ValueError, match="at least one"):
+        mean([])
+
+
+def test_printed_interval():
+    assert printed_interval(0.64, 2) == Interval(0.635, 0.645)
+    assert printed_interval(120, -1) == Interval(115, 125)
+    assert half_unit(0) == 0.5
+
+
+@QUICK
+@given(value=st.decimals(-100, 100, places=4), decimals=st.integers(0, 4))
+def test_a_number_rounds_to_its_rounded_self_and_to_no_other(value, decimals):
+    printed = float(round(value, decimals))
+    assert rounds_to(float(value), printed, decimals)
+    assert not rounds_to(float(value), printed + 1.01 * 10**-decimals, decimals)
+    assert not rounds_to(float(value), printed - 1.01 * 10**-decimals, decimals)
+
+
+def test_ties_round_either_way():
+    assert rounds_to(0.125, 0.12, 2)
+    assert rounds_to(0.125, 0.13, 2)
+    # 0.35 - 0.05 is 0.3 less an ulp
+    assert rounds_to(0.35 - 0.045, 0.31, 2)
+    assert not rounds_to(0.1251, 0.12, 2)
+
+
+def test_meets():
+    assert meets(Interval(0, 1), Interval(1, 2))
+    assert meets(Interval(0, 5), Interval(1, 2))
+    assert not meets(Interval(0, 1), Interval(1.001, 2))
+    assert meets(printed_interval(0.3, 1), printed_interval(0.4, 1))
+    assert not meets(Interval(1e-12, 2e-12), Interval(3e-12, 4e-12))
+
+
+def test_agreement():
+    drop = difference(printed_interval(0.64, 2), printed_interval(0.5, 2))
+    assert agreement(0.14, drop, 0.14, 2) == "holds"
+    assert agreement(0.14, drop, 0.15, 2) == "holds after rounding"
+    assert agreement(0.14, drop, 0.16, 2) == "contradicted"
+    assert agreement(0.14, None, 0.15, 2) == "contradicted"
+
+
+def test_p_bound_is_rounded_up():
+    assert p_bound(3.4e-12) == "p < 10^-11"
+    assert p_bound(1e-12) == "p < 10^-11"
+    assert p_bound(9.99e-13) == "p < 10^-12"
+    assert p_bound(0.0) == "p < 10^-300"
+    assert p_bound(1.0) == "p < 10^1"
+
+
+@QUICK
+@given(p=st.floats(1e-299, 1), decimals=st.integers(1, 6))
+def test_a_printed_p_never_claims_more(p, decimals):
+    exponent = bound_exponent(p)
+    assert Decimal(repr(p)) < Decimal(10) ** exponent
+    assert Decimal(repr(p)) >= Decimal(10) ** (exponent - 1)
+    text = p_text(p, decimals)
+    if "=" in text:
+        printed = Decimal(text.removeprefix("p = "))
+        assert Decimal(0) <= printed - Decimal(repr(p)) < Decimal(10) ** -decimals
+        assert printed_p_holds(p, float(printed), decimals)
+    else:
+        assert text == p_bound(p)
+
+
+def test_p_text():
+    assert p_text(0.0494) == "p = 0.050"
+    assert p_text(0.05) == "p = 0.050"
+    assert p_text(0.0004) == "p < 10^-3"
+    assert p_text(0.001) == "p = 0.001"
+    assert p_text(1) == "p = 1.000"
+    with pytest.raises(ValueError, match=r"p is 1\.5"):
+        p_text(1.5)
+    with pytest.raises(ValueError, match="p is nan"):
+        p_bound(float("nan"))
+
+
+def test_printed_p_is_judged():
+    assert bound_holds(3.4e-12, 1e-11)
+    assert not bound_holds(3.4e-12, 1e-12)
+    assert bound_holds(0.0, 1e-48)
+    assert not bound_holds(0.0, 1e-310)
+    assert printed_p_holds(0.0494, 0.049, 3)
+    assert printed_p_holds(0.0494, 0.050, 3)
+    assert not printed_p_holds(0.0496, 0.049, 3)
+    assert not printed_p_holds(0.0494, 0.051, 3)
+
+
+@QUICK
+@given(a=st.floats(1, 100), b=st.floats(1, 100), decimals=st.integers(0, 3))
+def test_results_of_rounded_inputs_meet_the_result_of_exact_ones(a, b, decimals):
+    first, second = (printed_interval(round(value, decimals), decimals) for value in (a, b))
+    assume(second.low > 0)
+    exact = 100 * (a - b) / b
+    assert meets(percent_change(second, first), printed_interval(round(exact, decimals), decimals))
