@@ -1,0 +1,118 @@
+"""SmolLM3 over ten checkpoints of one run: bias per token and per window, and the changes that the sources speak of."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.statistics.rounding import Interval, ratio
+from artifacts import wide
+
+METRICS = (
+    "bias_strength",
+    "bias_window",
+    "alpha_k",
+    "key_drift",
+    "mu_q",
+    "r_k_a",
+    "separation_strength",
+    "plane_var",
+    "ap_overall",
+    "ap_first_20",
+    "ap_last_20",
+    "ap_drop",
+)
+SPANS = {
+    "pretraining": ("stage1-step-40000", "stage3-step-4720000"),
+    "onset": ("stage3-step-4720000", "lc-4k-to-32k-step-4000"),
+    "second": ("lc-4k-to-32k-step-20000", "lc-32k-to-64k-step-20000"),
+    "extensions": ("stage3-step-4720000", "lc-32k-to-64k-step-20000"),
+}
+
+
+def training_trajectory(reported_training: pd.DataFrame, checkpoints: pd.DataFrame) -> pd.DataFrame:
+    """Every checkpoint with its printed metrics and what follows from them.
+
+    `bias_window` is bias_strength times the captured context, `key_drift` alpha_k times it (how far the mean key moves
+    along the drift axis from one end of the window to the other), `mu_q` = bias_strength / alpha_k the mean query
+    projection that the product implies (of means over heads, so an approximation). `ap_drop_recomputed` is ap_first_20
+    - ap_last_20. Columns ending in `_low` and `_high` are what the rounding of the printed inputs leaves open.
+    `first_fifth_ends` and `last_fifth_starts` are positions in tokens.
+    """
+    facts = checkpoints[
+        ["checkpoint", "display_name", "phase", "order", "steps_in_phase", "captured_context", "rope_theta"]
+    ].rename(columns={"captured_context": "context"})
+    table = facts.merge(wide(reported_training, by=["checkpoint"]), on="checkpoint")
+    cells = {(row["checkpoint"], row["metric"]): row for _, row in reported_training.iterrows()}
+    derived = []
+    for _, row in table.iterrows():
+        bias, slope, first, last, drop = (
+            _interval(cells[row["checkpoint"], name])
+            for name in ("bias_strength", "alpha_k", "ap_first_20", "ap_last_20", "ap_drop")
+        )
+        context = float(row["context"])
+        difference = first - last
+        derived.append(
+            {
+                "bias_window": row["bias_strength"] * context,
+                **_ends("bias_window", bias * context),
+                "key_drift": row["alpha_k"] * context,
+                **_ends("key_drift", slope * context),
+                "mu_q": row["bias_strength"] / row["alpha_k"],
+                **_ends("mu_q", ratio(bias, slope)),
+                "ap_drop_recomputed": row["ap_first_20"] - row["ap_last_20"],
+                **_ends("ap_drop", difference),
+                "ap_drop_agrees": bool(difference.low <= drop.high and drop.low <= difference.high),
+                "first_fifth_ends": context / 5,
+                "last_fifth_starts": context * 4 / 5,
+            }
+        )
+    table = pd.concat([table, pd.DataFrame(derived, index=table.index)], axis=1)
+    return table.sort_values("order", ignore_index=True)
+
+
+def training_changes(training_trajectory: pd.DataFrame, reported_training: pd.DataFrame) -> pd.DataFrame:
+    """Change of every metric over four spans of the run, as ratio, fold (the ratio above 1) and difference.
+
+    Spans: `pretraining` from the first checkpoint to annealing, `onset` to the first checkpoint of the first extension,
+    `second` between the last checkpoints of the two extensions, `extensions` from annealing to the last checkpoint.
+    """
+    known = {row["checkpoint"]: row for _, row in training_trajectory.iterrows()}
+    printed = {(row["checkpoint"], row["metric"]): _interval(row) for _, row in reported_training.iterrows()}
+
+    def interval(checkpoint: str, metric: str) -> Interval:
+        if (checkpoint, metric) in printed:
+            return printed[checkpoint, metric]
+        row = known[checkpoint]
+        return Interval(float(row[f"{metric}_low"]), float(row[f"{metric}_high"]))
+
+    rows = []
+    for span, (start, end) in SPANS.items():
+        for metric in METRICS:
+            before, after = float(known[start][metric]), float(known[end][metric])
+            early, late = interval(start, metric), interval(end, metric)
+            grows = after >= before
+            rows.append(
+                {
+                    "span": span,
+                    "metric": metric,
+                    "start": start,
+                    "end": end,
+                    "before": before,
+                    "after": after,
+                    "ratio": after / before,
+                    **_ends("ratio", ratio(late, early)),
+                    "fold": after / before if grows else before / after,
+                    **_ends("fold", ratio(late, early) if grows else ratio(early, late)),
+                    "difference": after - before,
+                    **_ends("difference", late - early),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _interval(row: pd.Series) -> Interval:
+    return Interval(float(row["low"]), float(row["high"]))
+
+
+def _ends(name: str, interval: Interval) -> dict[str, float]:
+    return {f"{name}_low": interval.low, f"{name}_high": interval.high}

@@ -1,0 +1,121 @@
+"""SmolLM3 beside the captured models: the drop over an equal window, and the bias in both units against it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics import correlation, guards
+from analysis.statistics.contrast import correlation_difference
+from analysis.statistics.estimate import Estimate, frame
+
+LAST = "lc-32k-to-64k-step-20000"
+TRAINED = "smollm3-3b"
+STUDY = "bias_plasticity_tests"
+
+
+def training_comparison(
+    captured_models: pd.DataFrame,
+    training_trajectory: pd.DataFrame,
+    reported_training_comparison: pd.DataFrame,
+    reported_deciles: pd.DataFrame,
+    models: pd.DataFrame,
+) -> pd.DataFrame:
+    """SmolLM3 after its extensions and all captured models, over their own window and over the same 65,536 tokens.
+
+    With a capture of 131,072 tokens, the first and last fifth of the first 65,536 are the deciles 0 and 4 exactly, so
+    `drop_same` is decile 0 minus decile 4 (`far_same` the latter); for SmolLM3 it is the printed ap_drop. `compared`
+    marks the rows of the source's own comparison, `context_stated` its column of trained contexts in tokens.
+    """
+    facts = captured_models[
+        ["model", "display_name", "family", "claimed_context", "captured_context", "bias_strength", "bias_window"]
+    ].merge(captured_models[["model", "parameters_nominal_b", "ap_drop", "ap_last_20"]], on="model")
+    own = training_trajectory[training_trajectory["checkpoint"] == LAST].iloc[0]
+    described = models[models["model"] == TRAINED].iloc[0]
+    window = int(own["context"])
+    trained = {name: described[name] for name in ("model", "display_name", "family", "claimed_context")}
+    trained |= {"parameters_nominal_b": described["parameters_nominal_b"], "captured_context": window}
+    trained |= {name: own[name] for name in ("bias_strength", "bias_window", "ap_drop", "ap_last_20")}
+    table = pd.concat([pd.DataFrame([trained]), facts], ignore_index=True)
+
+    deciles = reported_deciles.assign(decile=reported_deciles["decile"].astype(int)).set_index(["model", "decile"])
+    rows = []
+    for _, row in table.iterrows():
+        first, last = (deciles.loc[(row["model"], d)] if row["model"] != TRAINED else None for d in (0, 4))
+        if first is None or last is None:
+            ends = {"drop_same_low": own["ap_drop_low"], "drop_same_high": own["ap_drop_high"]}
+            rows.append({"drop_same": own["ap_drop"], **ends, "far_same": own["ap_last_20"], "note": ""})
+        elif int(row["captured_context"]) == 2 * window:
+            drop = {"drop_same": first["value"] - last["value"], "far_same": last["value"], "note": ""}
+            rows.append(
+                {**drop, "drop_same_low": first["low"] - last["high"], "drop_same_high": first["high"] - last["low"]}
+            )
+        else:
+            empty = dict.fromkeys(("drop_same", "drop_same_low", "drop_same_high", "far_same"), np.nan)
+            rows.append({**empty, "note": "captured over a shorter window"})
+    table = pd.concat([table, pd.DataFrame(rows)], axis=1)
+    stated = reported_training_comparison.drop_duplicates("model").set_index("model")["context_trained"]
+    table["compared"] = table["model"].isin(set(stated.index))
+    table["context_stated"] = table["model"].map(stated.str.rstrip("K").astype(float) * 1024)
+    alone = "context_stated: the source does not compare this model"
+    table["note"] = [
+        "; ".join(part for part in (note, "" if compared else alone) if part)
+        for note, compared in zip(table["note"], table["compared"], strict=True)
+    ]
+    for name in ("bias_strength", "bias_window", "ap_drop", "drop_same"):
+        table[f"{name}_of_smollm3"] = table[name] / table[name].iloc[0]
+    return table
+
+
+def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
+    """The captured models and the checkpoints of SmolLM3 in one table: the drop and the bias in both units."""
+    columns = ["name", "display_name", "family", "context", "bias_strength", "bias_window", "ap_drop", "kind"]
+    known = captured_models.rename(columns={"model": "name", "captured_context": "context"}).assign(kind="model")
+    run = training_trajectory.rename(columns={"checkpoint": "name"}).assign(family="SmolLM3", kind="checkpoint")
+    return pd.concat([known[columns], run[columns]], ignore_index=True)
+
+
+def bias_plasticity_tests(bias_plasticity: pd.DataFrame) -> pd.DataFrame:
+    """Does ap_drop go with the bias, per token or per window: models, checkpoints, and both together.
+
+    All captured models but one have the same window, so among them the units differ by a constant factor. The third
+    group mixes units that are independent with ones that are not.
+    """
+    groups = {
+        "captured models": bias_plasticity[bias_plasticity["kind"] == "model"],
+        "checkpoints": bias_plasticity[bias_plasticity["kind"] == "checkpoint"],
+        "models and checkpoints": bias_plasticity,
+    }
+    tests: list[Estimate] = []
+    for group, rows in groups.items():
+        unit = "checkpoint" if group == "checkpoints" else "model" if group == "captured models" else "model or state"
+        runs = ["SmolLM3" if kind == "checkpoint" else None for kind in rows["kind"]]
+        shared = guards.dependent_units(list(rows["name"]), runs, "one training run")
+        for bias, label in (("bias_strength", "per token"), ("bias_window", "per window")):
+            for method in (correlation.pearson, correlation.spearman):
+                test = method(
+                    rows[bias],
+                    rows["ap_drop"],
+                    study=STUDY,
+                    comparison=f"{label}, {group}",
+                    unit=unit,
+                    names=(bias, "ap_drop"),
+                )
+                tests.append(guards.attach(test, shared))
+            if group == "captured models":
+                about: dict[str, Any] = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
+                names = list(rows["display_name"])
+                tests.append(correlation.leave_one_out(rows[bias], rows["ap_drop"], units=names, **about))
+        difference = correlation_difference(
+            rows["ap_drop"],
+            rows["bias_window"],
+            rows["bias_strength"],
+            study=STUDY,
+            comparison=f"per window against per token, {group}",
+            unit=unit,
+            note="of absolute correlations, so a turn of the sign does not show",
+        )
+        tests.append(guards.attach(difference, shared))
+    return frame(tests)

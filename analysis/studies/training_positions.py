@@ -1,0 +1,135 @@
+"""SmolLM3 by position: plasticity at equal positions across phases, and against the bias gathered up to a position."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+from scipy import optimize
+
+from analysis.statistics.rounding import Interval
+
+SHARED = ("0-1K", "1K-2K", "2K-4K")
+_END = re.compile(r"(\d+(?:\.\d+)?)(K?)")
+
+
+def training_positions(reported_training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
+    """Plasticity per bin of positions with the bin's ends and middle in tokens, 1K being 1,024.
+
+    `share` is the middle over the captured context. `gathered_bias` is bias_strength times the middle: the size that
+    the positional term reaches over the distance from the start of the context to the query. `expected` is what the
+    pre-training checkpoints show at that gathered bias: a falling least-squares fit (pool adjacent violators) to their
+    bins, interpolated; empty outside their range, where nothing was seen. `gap` is plasticity minus expected. Extension
+    bins take no part in the fit.
+    """
+    facts = training_trajectory[["checkpoint", "display_name", "phase", "order", "context", "bias_strength"]]
+    table = facts.merge(reported_training_positions, on="checkpoint")
+    ends = [_bin_ends(text) for text in table["bin"]]
+    table["start"], table["end"] = [low for low, _ in ends], [high for _, high in ends]
+    table["middle"] = (table["start"] + table["end"]) / 2
+    table["share"] = table["middle"] / table["context"].astype(float)
+    table["gathered_bias"] = table["bias_strength"] * table["middle"]
+    table = table.rename(columns={"value": "plasticity", "low": "plasticity_low", "high": "plasticity_high"})
+    table = table.sort_values(["order", "start"], ignore_index=True)
+    table["extension"] = table["context"] > table["context"].min()
+
+    base = table[~table["extension"]].sort_values("gathered_bias", kind="stable")
+    fit = optimize.isotonic_regression(base["plasticity"].to_numpy(dtype=float), increasing=False).x
+    reach = base["gathered_bias"].to_numpy(dtype=float)
+    inside = table["gathered_bias"].between(reach[0], reach[-1]) & table["plasticity"].notna()
+    table["expected"] = np.where(inside, np.interp(table["gathered_bias"].to_numpy(dtype=float), reach, fit), np.nan)
+    table["gap"] = table["plasticity"] - table["expected"]
+    beyond = "expected, gap: outside the range that pre-training covers"
+    table["note"] = [reason or ("" if known else beyond) for reason, known in zip(table["reason"], inside, strict=True)]
+    columns = ["checkpoint", "display_name", "phase", "order", "context", "extension", "bin", "start", "end", "middle"]
+    columns += ["plasticity", "plasticity_low", "plasticity_high", "bias_strength", "share", "gathered_bias"]
+    columns += ["expected", "gap"]
+    return table[[*columns, "note"]]
+
+
+def training_bin_means(training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
+    """The mean over bins weighted by their width, beside the printed ap_overall: a check of that weighting.
+
+    It is the mean over positions if queries are spread evenly. `covered` is the share of the context that has bins.
+    """
+    present = training_positions[training_positions["plasticity"].notna()]
+    rows = []
+    for checkpoint, bins in present.groupby("checkpoint", sort=False):
+        mean, interval = _weighted(bins)
+        rows.append(
+            {
+                "checkpoint": checkpoint,
+                "bin_mean": mean,
+                "bin_mean_low": interval.low,
+                "bin_mean_high": interval.high,
+                "covered": float((bins["end"] - bins["start"]).sum() / bins["context"].iloc[0]),
+            }
+        )
+    table = training_trajectory[["checkpoint", "display_name", "ap_overall"]].merge(pd.DataFrame(rows), on="checkpoint")
+    return table.assign(difference=table["bin_mean"] - table["ap_overall"])
+
+
+def training_equal_positions(training_positions: pd.DataFrame, training_trajectory: pd.DataFrame) -> pd.DataFrame:
+    """Plasticity at the same positions in every phase: the bins of the extension tables that lie within 4K tokens.
+
+    Finer bins of the pre-training table are combined by their width, as if queries were spread evenly; combined ends
+    coincide exactly. `drop` is bin 0-1K minus bin 2K-4K, `drop_outer` bin 1K-2K minus bin 2K-4K, the one that every
+    checkpoint has. `_low` and `_high` are what rounding leaves open. `ap_drop` is the printed drop over the own window.
+    """
+    rows = []
+    for checkpoint, bins in training_positions.groupby("checkpoint", sort=False):
+        row: dict[str, object] = {"checkpoint": checkpoint}
+        found: dict[str, tuple[float, Interval]] = {}
+        notes = []
+        for name in SHARED:
+            low, high = _bin_ends(name)
+            inside = bins[(bins["start"] >= low) & (bins["end"] <= high)]
+            known = inside[inside["plasticity"].notna()]
+            key = name.replace("-", "_").lower()
+            if known.empty or (known["end"] - known["start"]).sum() < high - low:
+                row |= {f"at_{key}": np.nan, f"at_{key}_low": np.nan, f"at_{key}_high": np.nan, f"bins_{key}": 0}
+                notes.append(f"at_{key}: {inside['note'].iloc[0]}")
+                continue
+            mean, interval = found[name] = _weighted(known)
+            row |= {f"at_{key}": mean, f"at_{key}_low": interval.low, f"at_{key}_high": interval.high}
+            row[f"bins_{key}"] = len(known)
+        for name, nearer in (("drop", "0-1K"), ("drop_outer", "1K-2K")):
+            if nearer not in found:
+                row |= {name: np.nan, f"{name}_low": np.nan, f"{name}_high": np.nan}
+                notes.append(f"{name}: no value at {nearer}")
+                continue
+            difference = found[nearer][1] - found["2K-4K"][1]
+            row |= {name: found[nearer][0] - found["2K-4K"][0]}
+            row |= {f"{name}_low": difference.low, f"{name}_high": difference.high}
+        rows.append({**row, "note": "; ".join(notes)})
+    facts = training_trajectory[["checkpoint", "display_name", "phase", "order", "context", "ap_drop"]]
+    return facts.merge(pd.DataFrame(rows), on="checkpoint")
+
+
+def _bin_ends(text: str) -> tuple[float, float]:
+    """Ends of a bin such as `512-1K` or `1K-1.5K` in tokens.
+
+    Each end carries its own K; a bare number is in tokens.
+
+    Raises
+    ------
+    ValueError
+        When the text is no such bin, or its ends do not grow.
+    """
+    parts = [_END.fullmatch(part) for part in text.split("-")]
+    if len(parts) != 2 or None in parts:
+        raise ValueError(f"bin {text!r}: write it as 512-1K")
+    low, high = (float(part[1]) * (1024 if part[2] else 1) for part in parts if part)
+    if low >= high:
+        raise ValueError(f"bin {text!r}: its ends do not grow")
+    return low, high
+
+
+def _weighted(bins: pd.DataFrame) -> tuple[float, Interval]:
+    weights = (bins["end"] - bins["start"]).to_numpy(dtype=float)
+    mean, low, high = (
+        float(np.average(bins[name].to_numpy(dtype=float), weights=weights))
+        for name in ("plasticity", "plasticity_low", "plasticity_high")
+    )
+    return mean, Interval(low, high)

@@ -1,0 +1,91 @@
+"""Tests over the checkpoints of one run: does the sign of the bias turn with its unit, and what predicts plasticity?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics import correlation, covariate, guards
+from analysis.statistics.contrast import levels_and_differences
+from analysis.statistics.estimate import Estimate, frame
+from analysis.statistics.multiplicity import holm
+
+BIASES = {"bias_strength": "bias per token", "bias_window": "bias per window"}
+PREDICTORS = {"middle": "position", "share": "share of the context", "gathered_bias": "gathered bias"}
+OUTCOMES = ("ap_drop", "ap_overall")
+STUDY = "training_tests"
+
+
+def training_tests(training_trajectory: pd.DataFrame, training_positions: pd.DataFrame) -> pd.DataFrame:
+    """Plasticity against the bias in either unit.
+
+    Over all ten checkpoints: levels (Holm over the four pairs of bias and outcome for each coefficient), first
+    differences, and with the log of the context held fixed. Over the six of the short context, where both units are
+    the same up to a factor. Over bins of position: plasticity against the position, its share of the context, and the
+    bias gathered up to it. Checkpoints of one run follow on each other and bins of one checkpoint share its heads, so
+    no p of these tests counts independent evidence; each row carries the guard.
+    """
+    every = training_trajectory.sort_values("order")
+    short = every[every["context"] == every["context"].min()]
+    tests: list[Estimate] = []
+    for method in (correlation.pearson, correlation.spearman):
+        family = [
+            guards.attach(
+                method(
+                    every[bias],
+                    every[outcome],
+                    study=STUDY,
+                    comparison=f"{outcome} against {label}, all checkpoints",
+                    unit="checkpoint",
+                    names=(bias, outcome),
+                ),
+                _run(every),
+            )
+            for bias, label in BIASES.items()
+            for outcome in OUTCOMES
+        ]
+        tests += holm(family, by=("study", "test"))
+    for bias, label in BIASES.items():
+        for outcome in OUTCOMES:
+            about: dict[str, Any] = {
+                "study": STUDY,
+                "comparison": f"{outcome} against {label}, all checkpoints",
+                "unit": "checkpoint",
+            }
+            tests.append(guards.attach(levels_and_differences(every[bias], every[outcome], **about)[1], _run(every)))
+            size = np.log2(every["context"].to_numpy(dtype=float))
+            given = covariate.partial(every[bias], every[outcome], size, given_name="log2 context", **about)
+            tests.append(guards.attach(given, _run(every)))
+    for outcome in OUTCOMES:
+        about = {
+            "study": STUDY,
+            "comparison": f"{outcome} against bias, checkpoints of the short context",
+            "unit": "checkpoint",
+        }
+        for method in (correlation.pearson, correlation.spearman):
+            tests.append(guards.attach(method(short["bias_strength"], short[outcome], **about), _run(short)))
+        tests.append(
+            guards.attach(levels_and_differences(short["bias_strength"], short[outcome], **about)[1], _run(short))
+        )
+    bins = training_positions[training_positions["plasticity"].notna()]
+    for group, rows in (("all checkpoints", bins), ("extension checkpoints", bins[bins["extension"].astype(bool)])):
+        for column, label in PREDICTORS.items():
+            test = correlation.spearman(
+                rows[column],
+                rows["plasticity"],
+                study=STUDY,
+                comparison=f"plasticity against {label}, bins of {group}",
+                unit="bin",
+                names=(column, "plasticity"),
+                note="chosen after seeing the data",
+            )
+            shared = guards.dependent_units(list(rows["bin"]), list(rows["checkpoint"]), "a checkpoint")
+            tests.append(guards.attach(test, shared))
+    return frame(tests)
+
+
+def _run(checkpoints: pd.DataFrame) -> guards.Notes:
+    names = list(checkpoints["checkpoint"])
+    return guards.dependent_units(names, ["one training run"] * len(names), "one training run")
