@@ -81,9 +81,13 @@ def test_exact_kendall_and_spearman_agree_with_scipy_exact_null():
 def test_exact_p_of_eight_units_is_fast(method):
     x, y = RANDOM.normal(size=(2, 8))
     correlate(x, y, method, **META)
-    start = time.perf_counter()
-    row = correlate(x, y, method, **META)
-    assert time.perf_counter() - start < 0.1
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        row = correlate(x, y, method, **META)
+        seconds.append(time.perf_counter() - start)
+    # the best of five, as other work on the machine only ever slows it down
+    assert min(seconds) < 0.1
     assert "exact p over 40320 relabelings" in row.note
 
 

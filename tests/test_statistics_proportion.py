@@ -80,7 +80,7 @@ def square_and_add(first, second, n, phi):
     ],
 )
 def test_mcnemar_interval_shrinks_positive_correlation_only(counts, shrink):
-    both, first_only, second_only, neither = counts
+    both, first_only, second_only, _ = counts
     n, first, second = sum(counts), both + first_only, both + second_only
     arms = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], counts, axis=0).T
     phi = np.corrcoef(arms)[0, 1]
