@@ -141,7 +141,7 @@ def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
 
 
 def _indexed(frame: pd.DataFrame, keys: list[str]) -> dict[str, dict[str, str]]:
-    rows = frame.to_dict("records")
+    rows = [{str(name): str(cell) for name, cell in row.items()} for row in frame.to_dict("records")]
     if not keys:
         return {str(number + 1): row for number, row in enumerate(rows)}
     return {", ".join(row[key] for key in keys): row for row in rows}

@@ -18,7 +18,9 @@ TEX_INSTALL = (
     "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "
     "texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended lmodern tex-gyre latexmk poppler-utils"
 )
-TEX_PROGRAMS = frozenset({"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts"})
+TEX_PROGRAMS = frozenset(
+    {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts"}
+)
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 
 

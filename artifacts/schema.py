@@ -21,6 +21,7 @@ from artifacts.files import digest
 from artifacts.job import Job
 from artifacts.kinds import SCHEMA
 from artifacts.printed import parse
+from artifacts.table_file import header_of, rows
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -104,6 +105,16 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     descriptor = json.loads(json.dumps(package(root)))
     entry = next(item for item in descriptor["resources"] if item["name"] == described["name"])
     entry["path"] = path.removeprefix("artifacts/")
+    header = header_of(root / path)
+    fields = entry["schema"]["fields"]
+    if path.startswith("artifacts/measurements/") and "model" not in header:
+        fields = entry["schema"]["fields"] = [field for field in fields if field["name"] != "model"]
+    wanted = [field["name"] for field in fields]
+    if header != wanted:
+        absent, extra = [x for x in wanted if x not in header], [x for x in header if x not in wanted]
+        parts = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)
+        message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
+        return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
     keep = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
     descriptor["resources"] = [item for item in descriptor["resources"] if item["name"] in keep]
     try:
@@ -140,15 +151,11 @@ def _words(error: Any) -> str:
             return f"{values!r} is not in the table {target!r}; add it there or correct the name"
         case "primary-key":
             return f"the key stands twice ({error.note})"
-        case "incorrect-label" | "missing-label" | "extra-label":
-            return f"the header differs from the schema ({error.note}); fields: see {SCHEMA}"
         case _:
             return str(error.note or error.message)
 
 
 def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
-    from artifacts.table_file import rows
-
     fields = {field["name"]: field for field in described["schema"]["fields"]}
     ranges = described.get("range", {})
     for number, row in rows(root / path):

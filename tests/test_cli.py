@@ -66,7 +66,7 @@ def test_wrong_usage_is_exit_code_2(shipped, arguments, words):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("model,metric,printed", "model,metric,prnted", ["header", "prnted"]),
+        ("model,metric,printed", "model,metric,prnted", ["no column printed; unknown column prnted"]),
         ("0.6224", "high", ["row", "printed", "'high'"]),
         ("0.6224", "NaN", ["row", "printed", "'NaN'"]),
         ("0.6224", "6.224", ["outside"]),

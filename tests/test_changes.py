@@ -1,0 +1,67 @@
+"""Changes against a git revision: cells, rows, columns, whole tables, and words."""
+
+import subprocess
+
+import pytest
+
+from artifacts.changes import results, tables
+from artifacts.errors import DataError
+
+GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "artifacts/results").mkdir(parents=True)
+    (tmp_path / "tests/golden/tables").mkdir(parents=True)
+    (tmp_path / "artifacts/results/r.csv").write_text("name,n,x\na,1,0.5\nb,1,2\n")
+    (tmp_path / "artifacts/results/gone.csv").write_text("x\n1\n")
+    (tmp_path / "tests/golden/tables/t.md").write_text(
+        "Caption.\n\n| Model | x |\n|---|--:|\n| a | 1.0 |\n| b | 2.0 |\n"
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run([*GIT, "add", "-A"], cwd=tmp_path, check=True)
+    subprocess.run([*GIT, "commit", "-qm", "x"], cwd=tmp_path, check=True)
+    return tmp_path
+
+
+def test_nothing_changed(root):
+    assert list(results(root, "HEAD", 1e-6)) == []
+    assert list(tables(root, "HEAD", {"t": (root / "tests/golden/tables/t.md").read_text()}, 1e-6)) == []
+
+
+def test_cells_rows_columns_and_tables(root):
+    (root / "artifacts/results/r.csv").write_text("name,n,x,y\na,1,0.75,1\nc,1,2,1\n")
+    (root / "artifacts/results/gone.csv").unlink()
+    (root / "artifacts/results/new.csv").write_text("x\n1\n")
+    words = [str(change) for change in results(root, "HEAD", 1e-6)]
+    assert words == [
+        "result gone: whole table: present -> (none)",
+        "result new: whole table: (none) -> present",
+        "result r: column y: (none) -> present",
+        "result r: row b: present -> (none)",
+        "result r: a, x: 0.5 -> 0.75 (+0.25, +50 %)",
+        "result r: row c: (none) -> present",
+    ]
+
+
+def test_tolerance_is_relative(root):
+    (root / "artifacts/results/r.csv").write_text("name,n,x\na,1,0.5001\nb,1,2\n")
+    assert len(list(results(root, "HEAD", 1e-6))) == 1
+    assert list(results(root, "HEAD", 1e-3)) == []
+
+
+def test_tables_by_cell_and_by_words(root):
+    old = (root / "tests/golden/tables/t.md").read_text()
+    assert [str(change) for change in tables(root, "HEAD", {"t": old.replace("2.0", "2.5")}, 0)] == [
+        "table t: b, x: 2.0 -> 2.5 (+0.5, +25 %)"
+    ]
+    [change] = tables(root, "HEAD", {"t": old.replace("Caption", "Title")}, 0)
+    assert change.place == "caption or notes"
+
+
+def test_unknown_revision_and_no_checkout(root, tmp_path_factory):
+    with pytest.raises(DataError, match="no revision 'v9'"):
+        list(results(root, "v9", 0))
+    with pytest.raises(DataError, match="no checkout"):
+        list(results(tmp_path_factory.mktemp("bare"), "HEAD", 0))

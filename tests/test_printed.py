@@ -1,0 +1,63 @@
+"""Printed numbers: every form that the sources use, and the rounding interval of each."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from artifacts.errors import DataError
+from artifacts.printed import parse
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "decimals"),
+    [
+        ("0.6449*", 0.6449, 4),
+        ("3.00e-4", 3e-4, 6),
+        ("−39%", -39, 0),
+        ("+37×", 37, 0),
+        ("-0.211", -0.211, 3),
+        ("~50 each", 50, 0),
+        ("±394", 394, 0),
+        ("115,929", 115929, 0),
+        ("+115,929%", 115929, 0),
+        ("< 10⁻⁴⁸", 1e-48, 48),
+        ("10⁻²⁹", 1e-29, 29),
+        ("~50K", 50_000, -3),
+        ("3.44M", 3_440_000, -4),
+        ("1.00×", 1.0, 2),
+        ("≈ 0.07", 0.07, 2),
+        (">128", 128, 0),
+    ],
+)
+def test_single_numbers(text, value, decimals):
+    number = parse(text)
+    assert number.value == pytest.approx(value)
+    assert number.decimals == decimals
+    assert number.high - number.low == pytest.approx(10.0**-decimals)
+    assert (number.low + number.high) / 2 == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [("97-100%", 96.5, 100.5), ("0.16–0.19", 0.155, 0.195), ("30–50K", 29500, 50500), ("80-100%", 79.5, 100.5)],
+)
+def test_ranges(text, low, high):
+    number = parse(text)
+    assert number.value is None
+    assert (number.low, number.high) == (pytest.approx(low), pytest.approx(high))
+
+
+@pytest.mark.parametrize("text", ["", "high", "NaN", "inf", "1.2.3", "varies", "—", "1e", "5-3"])
+def test_what_is_no_number_is_refused(text):
+    with pytest.raises(DataError):
+        parse(text)
+
+
+@settings(derandomize=True, max_examples=200)
+@given(st.decimals(min_value=-10000, max_value=10000, places=3))
+def test_any_decimal_comes_back(number):
+    parsed = parse(f"{number:.3f}")
+    assert parsed.value == pytest.approx(float(number))
+    assert parsed.decimals == 3
+    assert parsed.low < float(number) + 1e-9
+    assert parsed.high > float(number) - 1e-9

@@ -1,0 +1,162 @@
+"""The store: frames with the schema's types, the pivot, faults by row, and results that change with their numbers."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from artifacts import wide
+from artifacts.errors import DataError
+from artifacts.results import agree, settled, text
+from artifacts.schema import check
+from artifacts.store import read
+
+SCHEMA = """
+name: test
+resources:
+- name: models
+  path: sources/models.csv
+  schema:
+    fields:
+    - {name: model, type: string, constraints: {required: true}}
+    primaryKey: [model]
+- name: scores
+  path: sources/scores.csv
+  kind: source
+  range: {ap: [0, 1]}
+  schema:
+    fields:
+    - {name: model, type: string, constraints: {required: true}}
+    - {name: metric, type: string, constraints: {required: true}}
+    - {name: layer, type: integer}
+    - {name: printed, type: string}
+    - {name: reason, type: string}
+    primaryKey: [model, metric]
+    foreignKeys:
+    - {fields: [model], reference: {resource: models, fields: [model]}}
+- name: sinks
+  path: measurements/sinks
+  kind: measurement
+  schema:
+    fields:
+    - {name: model, type: string}
+    - {name: value, type: number, constraints: {required: true}}
+"""
+GOOD = "model,metric,layer,printed,reason\na,ap,1,0.50,\na,size,2,7,\nb,ap,1,,not measured\nb,size,,8,layer: unknown\n"
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "artifacts/sources").mkdir(parents=True)
+    (tmp_path / "artifacts/measurements/sinks").mkdir(parents=True)
+    (tmp_path / "artifacts/datapackage.yaml").write_text(SCHEMA)
+    (tmp_path / "artifacts/sources/models.csv").write_text("model\na\nb\n")
+    (tmp_path / "artifacts/sources/scores.csv").write_text(GOOD)
+    for name, value in (("one", 1.5), ("two", 2.5)):
+        (tmp_path / f"artifacts/measurements/sinks/{name}.csv").write_text(f"value\n{value}\n")
+    return tmp_path
+
+
+def put(root: Path, content: str) -> None:
+    (root / "artifacts/sources/scores.csv").write_text(content)
+
+
+def test_a_good_table_has_no_fault(root):
+    assert check(root, "scores") == []
+    assert check(root, "models") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "row", "field", "words"),
+    [
+        ("0.50", "1.50", 2, "printed", "outside 0 to 1"),
+        ("0.50", "half", 2, "printed", "not a printed number"),
+        ("a,size", "c,size", 3, "", "'c' is not in the table 'models'"),
+        ("a,size", "a,ap", 3, "", "stands twice"),
+        ("not measured", "", 4, "printed", "empty without a reason"),
+        ("a,ap,1", "a,ap,one", 2, "layer", "'one' is no integer"),
+        ("model,metric,layer", "model,metrics,layer", 1, "metric", "no column metric; unknown column metrics"),
+    ],
+)
+def test_faults_name_file_row_field_and_what(root, old, new, row, field, words):
+    put(root, GOOD.replace(old, new, 1))
+    fault = check(root, "scores")[0]
+    assert fault.file == "artifacts/sources/scores.csv"
+    assert words in fault.message
+    assert fault.row == row
+    if field:
+        assert fault.field == field
+
+
+def test_a_number_that_is_no_number(root):
+    (root / "artifacts/measurements/sinks/one.csv").write_text("value\nNaN\n")
+    assert "NaN" in check(root, "sinks")[0].message
+    (root / "artifacts/measurements/sinks/one.csv").write_text("value\nINF\n")
+    assert "INF" in check(root, "sinks")[0].message
+
+
+def test_an_undescribed_table_and_a_missing_file(root):
+    (root / "artifacts/sources/extra.csv").write_text("a\n1\n")
+    assert "no resource 'extra'" in check(root, "extra")[0].message
+    (root / "artifacts/sources/scores.csv").unlink()
+    assert "missing" in check(root, "scores")[0].message
+
+
+def test_reading_adds_parsed_numbers_and_keeps_text(root):
+    frame = read(root, "scores")
+    assert frame["value"].tolist()[:2] == [0.5, 7]
+    assert frame["low"][0] == pytest.approx(0.495)
+    assert pd.isna(frame["value"][2])
+    assert frame["printed"][2] == ""
+    assert frame["layer"].dtype == "Int64"
+
+
+def test_a_frame_is_the_caller_s_own_and_follows_the_file(root):
+    frame = read(root, "scores")
+    frame["value"] = 0
+    assert read(root, "scores")["value"][0] == 0.5
+    put(root, GOOD.replace("0.50", "0.75"))
+    assert read(root, "scores")["value"][0] == 0.75
+
+
+def test_measurements_are_one_frame_with_the_model_from_the_file_name(root):
+    frame = read(root, "sinks")
+    assert dict(zip(frame["model"], frame["value"], strict=True)) == {"one": 1.5, "two": 2.5}
+
+
+def test_an_unknown_artifact(root):
+    with pytest.raises(DataError, match="no artifact called 'score'"):
+        read(root, "score")
+
+
+def test_wide_pivots_and_refuses_doubles(root):
+    frame = read(root, "scores").drop(columns=["layer"])
+    table = wide(frame)
+    assert list(table.columns) == ["model", "ap", "size"]
+    assert table["size"].tolist() == [7, 8]
+    with pytest.raises(DataError, match="model=a, metric=ap stands 2 times"):
+        wide(pd.concat([frame, frame]))
+    with pytest.raises(DataError, match="no column kind"):
+        wide(frame, metric="kind")
+
+
+def test_result_text_is_stable_and_refuses_what_is_unexplained():
+    frame = pd.DataFrame({"a": [1 / 3, -0.0], "b": ["x", "y"]})
+    assert text(frame, "r") == "a,b\n0.33333333,x\n0,y\n"
+    with pytest.raises(DataError, match="row 2, a: missing without a reason"):
+        text(pd.DataFrame({"a": [None], "b": [1]}), "r")
+    assert text(pd.DataFrame({"a": [None], "note": ["unknown"]}), "r") == "a,note\n,unknown\n"
+    with pytest.raises(DataError, match="infinity"):
+        text(pd.DataFrame({"a": [float("inf")]}), "r")
+    with pytest.raises(DataError, match="no rows"):
+        text(pd.DataFrame({"a": []}), "r")
+
+
+def test_a_result_is_kept_while_its_numbers_agree(tmp_path):
+    path = tmp_path / "r.csv"
+    assert settled(path, b"a,b\n1.0,x\n") == b"a,b\n1.0,x\n"
+    path.write_bytes(b"a,b\n1.0,x\n")
+    assert settled(path, b"a,b\n1.0000001,x\n") == b"a,b\n1.0,x\n"
+    for changed in (b"a,b\n1.0001,x\n", b"a,b\n1.0,y\n", b"a,c\n1.0,x\n", b"a,b\n1.0,x\n1.0,x\n", b"a,b\n,x\n"):
+        assert settled(path, changed) == changed
+    assert not agree(b"a\n1\n", b"")
