@@ -37,6 +37,7 @@ __all__ = [
     "Style",
     "display",
     "from_matplotlib",
+    "matplotlib_style",
 ]
 
 
@@ -45,3 +46,10 @@ def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
     from figures._matplotlib import from_matplotlib as convert
 
     return convert(drawing, **fields)
+
+
+def matplotlib_style(entity: str) -> dict[str, Any]:
+    """Colour, marker and line style of an entity for `ax.plot`: see `figures._matplotlib.matplotlib_style`."""
+    from figures._matplotlib import matplotlib_style as convert
+
+    return convert(entity)

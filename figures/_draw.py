@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from figures._labels import place, spread
-from figures._metrics import LINE_MM, width, wrap
+from figures._metrics import width
 from figures._ready import Drawn, Ready
 from figures._scale import Scale, number
 from figures._series import Bars, Bundle, Fit, Forest, Line, Points, Stacked
-from figures._style import Look, look, style
+from figures._style import Look
 from figures._text import latex
 from figures._ticks import thousands
 
@@ -97,8 +96,8 @@ def points(canvas: Canvas, item: Drawn) -> list[Plot]:
         radius = 1.8 if s.sizes is None else max(1.8, 5.0 * math.sqrt(s.sizes[i] / largest))
         groups.setdefault((item.looks[i] if item.looks else item.look, f"{radius:.1f}"), []).append(i)
     found = []
-    for (shown, radius), members in groups.items():
-        plot: Plot = {"kind": "points", "look": shown, "size": radius, "faint": len(s.x) > 150}
+    for (shown, size), members in groups.items():
+        plot: Plot = {"kind": "points", "look": shown, "size": size, "faint": len(s.x) > 150}
         plot["x_errors"], plot["y_errors"] = s.x_low is not None, s.y_low is not None
         plot["rows"] = [
             (
@@ -160,11 +159,12 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
     upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in said)
     for i, text in enumerate(said):
         down = values[i] < 0
-        ends = [values[i], *((s.low[i], s.high[i]) if errors else ())]
-        if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
-            ends.append(s.reported[i])
-        x, y = canvas.mm(*xy(places[i], min(ends) if down else max(ends)))
         side = -1 if down else 1
+        ends = [along.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
+        if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
+            ends.append(along.at(s.reported[i]) + 1.0 * side)
+        end = min(ends) if down else max(ends)
+        x, y = (end, across.at(places[i])) if flat else (across.at(places[i]), end)
         if flat:
             canvas.say(x + 0.8 * side, y, text, "east" if down else "west", size="scriptsize")
         elif upright:
@@ -225,9 +225,10 @@ def bundle(canvas: Canvas, item: Drawn) -> list[Plot]:
     kept = ~np.all(np.isnan(lines), axis=0)
     x = [v for v, keep in zip(s.x, kept, strict=True) if keep]
     low, high = np.nanpercentile(lines[:, kept], (10, 90), axis=0)
-    opacity = s.opacity if s.opacity is not None else min(0.6, max(0.08, 12 / len(lines)))
+    opacity = s.opacity if s.opacity is not None else min(0.6, max(0.2, 20 / len(lines)))
     plot: Plot = {"kind": "bundle", "look": item.look, "rows": rows[:-1], "opacity": f"{opacity:.2f}"}
     plot["band"] = _band(canvas, x, low.tolist(), high.tolist()) if s.band else []
+    plot["top"], plot["bottom"] = _both(canvas, x, high.tolist()), _both(canvas, x, low.tolist())
     plot["mean"] = _both(canvas, x, np.nanmean(lines[:, kept], axis=0).tolist()) if s.mean else []
     return [plot]
 
@@ -253,98 +254,3 @@ def forest(canvas: Canvas, item: Drawn) -> list[Plot]:
         }
         for shown, members in groups.items()
     ]
-
-
-def name_points(canvas: Canvas) -> None:
-    """Place the names of all labelled points of a panel together."""
-    at, texts, colors, obstacles = [], [], [], []
-    for item in canvas.ready.drawn:
-        s = item.series
-        if isinstance(s, Points):
-            spots = [canvas.mm(x, y) for x, y in zip(s.x, s.y, strict=True)]
-            obstacles += spots
-            for i, text in enumerate(s.labels or ()):
-                if str(text):
-                    at.append(spots[i])
-                    texts.append(str(text))
-                    colors.append((item.looks[i] if item.looks else item.look).text)
-            for i in range(len(s.x)):
-                if s.y_low is not None:
-                    obstacles += _between(canvas.mm(s.x[i], s.y_low[i]), canvas.mm(s.x[i], s.y_high[i]))
-                if s.x_low is not None:
-                    obstacles += _between(canvas.mm(s.x_low[i], s.y[i]), canvas.mm(s.x_high[i], s.y[i]))
-        elif isinstance(s, Line | Fit):
-            spots = [canvas.mm(x, y) for x, y in zip(s.x, s.y, strict=True)]
-            for a, b in zip(spots, spots[1:], strict=False):
-                obstacles += _between(a, b)
-    for rule in canvas.ready.panel.rules:
-        where = canvas.ready.position(rule.at, rule.axis)
-        x, y = canvas.x, canvas.y
-        ends = (
-            ((0, y.at(where)), (x.length, y.at(where)))
-            if rule.axis == "y"
-            else ((x.at(where), 0), (x.at(where), y.length))
-        )
-        obstacles += _between(*ends)
-    if not at:
-        return
-    widths = [width(t, "scriptsize") for t in texts]
-    found = place(at, widths, 2.9, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
-    for spot, text, color, box in zip(at, texts, colors, found, strict=True):
-        canvas.say(*box.middle, latex(text), "center", color, size="scriptsize")
-        if box.leader:
-            x, y = spot
-            end = (min(max(x, box.left + 0.3), box.right - 0.3), min(max(y, box.low + 0.5), box.high - 0.5))
-            far = math.hypot(end[0] - x, end[1] - y)
-            start = (x + (end[0] - x) * MARK_MM * 1.3 / far, y + (end[1] - y) * MARK_MM * 1.3 / far)
-            canvas.lead(start, end, "okgrey")
-
-
-def _between(a: tuple[float, float], b: tuple[float, float]) -> list[tuple[float, float]]:
-    steps = max(1, math.ceil(math.hypot(b[0] - a[0], b[1] - a[1]) / 0.8))
-    return [(a[0] + (b[0] - a[0]) * t / steps, a[1] + (b[1] - a[1]) * t / steps) for t in range(steps + 1)]
-
-
-EDGE_ROOM = 24.0
-"""How wide a reference line's label may be at the right edge before it is wrapped, in mm."""
-
-
-def edge_names(ready: Ready) -> list[tuple[str, list[str], str, float | None]]:
-    """What stands at the right edge: names of lines and of horizontal rules, as (kind, lines of text, colour, y)."""
-    found: list[tuple[str, list[str], str, float | None]] = []
-    for item in ready.drawn:
-        s = item.series
-        if isinstance(s, Line) and s.direct:
-            text = s.direct if isinstance(s.direct, str) else item.look.label
-            found.append(("line", [text], item.look.text, s.y[max(range(len(s.x)), key=lambda i, s=s: s.x[i])]))  # type: ignore[misc]
-    for mark in (*ready.panel.rules, *ready.panel.shades):
-        if mark.axis == "y" and mark.label:
-            at = mark.at if hasattr(mark, "at") else None
-            middle = ready.position(at, "y") if at is not None else None
-            shown = _tone(mark.entity or "neutral", ready)
-            found.append(("rule", wrap(mark.label, EDGE_ROOM, "scriptsize") or [mark.label], shown, middle))
-            if at is None:
-                low, high = ready.position(mark.low, "y"), ready.position(mark.high, "y")  # type: ignore[union-attr]
-                found[-1] = ("rule", found[-1][1], shown, (low + high) / 2)
-    return found
-
-
-def _tone(entity: str, ready: Ready) -> str:
-    from figures._series import Series
-
-    return look(style(entity, {}, ready.where), Series()).text
-
-
-def name_edges(canvas: Canvas) -> None:
-    """Write the names at the right edge, apart from each other."""
-    names = edge_names(canvas.ready)
-    wanted = [canvas.y.at(float(n[3])) for n in names if n[3] is not None]
-    heights = [LINE_MM["scriptsize"] * len(n[1]) + 0.1 for n in names]
-    centres = spread(wanted, heights, -2.0, canvas.y.length + 3.0)
-    for (kind, lines, color, _), want, centre in zip(names, wanted, centres, strict=True):
-        start = canvas.x.length + (1.0 if kind == "rule" else 1.4)
-        if abs(centre - want) > 0.9:
-            canvas.lead((start - 0.4, want), (start + 1.6, centre), color)
-            start += 2.0
-        text = r"\\".join(latex(part) for part in lines)
-        canvas.say(start, centre, text, "west", color, size="scriptsize", align="left")

@@ -136,7 +136,7 @@ def place(
     return [o[k][0] for o, k in zip(options, chosen, strict=True)]
 
 
-_NEAR = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+_AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 def _options(
@@ -152,16 +152,16 @@ def _options(
     """Boxes around one point with what each costs on its own."""
     found = []
     gap = radius + 0.6
-    for dx, dy in _NEAR:
+    for dx, dy in _AROUND:
         step = gap if not (dx and dy) else gap * 0.6
         cx, cy = x + dx * (step + w / 2), y + dy * (step + h / 2)
         found.append((_box(cx, cy, w, h, leader=False), 0.0 if dx and not dy else 0.4 if dy and not dx else 0.7))
-    for far in (3.0, 5.0, 7.5, 10.5, 14.0):
+    for reach in (3.0, 5.0, 7.5, 10.5, 14.0):
         for k in range(16):
             angle = 2 * math.pi * k / 16
-            dx, dy = math.cos(angle), math.sin(angle)
-            cx, cy = x + dx * (far + w / 2 * abs(dx)), y + dy * (far + h / 2)
-            found.append((_box(cx, cy, w, h, leader=True), 2.0 + far * 0.6))
+            east, north = math.cos(angle), math.sin(angle)
+            cx, cy = x + east * (reach + w / 2 * abs(east)), y + north * (reach + h / 2)
+            found.append((_box(cx, cy, w, h, leader=True), 2.0 + reach * 0.6))
     scored = []
     for placed, start in found:
         cost = start
@@ -169,6 +169,9 @@ def _options(
         cost += 3 * sum(1 for px, py in obstacles if (px, py) != (x, y) and placed.holds(px, py, 0.3))
         over = max(-placed.left, 0) + max(-placed.low, 0) + max(placed.right - box[0], 0) + max(placed.high - box[1], 0)
         cost += 20 * (over > 0) + 10 * over
+        if placed.leader:
+            mx, my = placed.middle
+            cost += 5 * sum(1 for p in points if p != (x, y) and _near((x, y), (mx, my), p) < radius * 1.4)
         scored.append((placed, cost))
     return scored
 
@@ -179,6 +182,13 @@ def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> Placed:
 
 def _through(box: Placed, a: tuple[float, float], b: tuple[float, float]) -> bool:
     return any(box.holds(a[0] + (b[0] - a[0]) * t / 8, a[1] + (b[1] - a[1]) * t / 8, 0.0) for t in range(1, 8))
+
+
+def _near(a: tuple[float, float], b: tuple[float, float], p: tuple[float, float]) -> float:
+    """The distance of a point from a line between two others."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    share = min(1.0, max(0.0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / (dx * dx + dy * dy)))
+    return math.hypot(a[0] + share * dx - p[0], a[1] + share * dy - p[1])
 
 
 def _cross(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], d: tuple[float, float]) -> bool:

@@ -10,30 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from artifacts.errors import SpecError
-from figures._draw import bar_texts, edge_names
-from figures._metrics import LINE_MM, Size, width, wrap
-from figures._ready import Drawn, Ready, categories, ready, span, stack_tops
+from figures._draw import bar_texts
+from figures._margins import SMALL, Ticks, below, left_of, named_above, right_of, x_ticks
+from figures._metrics import width
+from figures._ready import Ready, categories, ready, span, stack_tops
 from figures._scale import Scale, settle
 from figures._series import Bars, Forest, Heatmap, Stacked
 from figures._spec import Figure, Panel
 from figures._text import latex
 from figures._ticks import with_ticks
 
-TICK_MM = 1.0
 GAP_MM = 3.5
 TITLE_MM = 5.0
-FOOT = LINE_MM["footnotesize"]
-SMALL = LINE_MM["scriptsize"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ticks:
-    """How the labels of an x axis are set: in lines, in which size, and turned by how many degrees."""
-
-    texts: tuple[str, ...]
-    size: Size = "footnotesize"
-    turn: int = 0
-    depth: float = FOOT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +38,7 @@ class Place:
     x_outer: bool
     y_outer: bool
     title: str
+    title_up: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,23 +74,25 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
         for i, panel in enumerate(panels):
             c = i % columns
             outer = c == 0 or not figure.share_y
-            lefts[c] = max(lefts[c] if axes else 0.0, _left(panel, ys[i], outer))
-            rights[c] = max(rights[c] if axes else 0.0, _right(panel, xs[i]))
+            lefts[c] = max(lefts[c] if axes else 0.0, left_of(panel, ys[i], outer))
+            rights[c] = max(rights[c] if axes else 0.0, right_of(panel, xs[i]))
         wide = (figure.width - sum(lefts) - sum(rights) - GAP_MM * (columns - 1)) / columns
         if wide < 12:
             raise SpecError(
-                f"figure {name}: {columns} panels in a row leave {wide:.0f} mm for each; set columns= to fewer, or shorten labels"
+                f"figure {name}: {columns} panels in a row leave {wide:.0f} mm for each; "
+                "set columns= to fewer, or shorten labels"
             )
         xs = _scales(figure, panels, "x", [wide] * count)
-    ticks = [_x_ticks(panel, x) for panel, x in zip(panels, xs, strict=True)]
-    low, places = 0.0, [None] * count
-    found: list[Place | None] = list(places)
+    ticks = [x_ticks(panel, x) for panel, x in zip(panels, xs, strict=True)]
+    low = 0.0
+    found: list[Place | None] = [None] * count
     if figure.legend == "below" and legend_height:
         low += legend_height
     for r in reversed(range(rows)):
         members = range(r * columns, min((r + 1) * columns, count))
         outers = [not figure.share_x or i + columns >= count for i in members]
-        low += max(_below(panels[i], ticks[i], outer, wide) for i, outer in zip(members, outers, strict=True))
+        low += max(below(panels[i], ticks[i], outer, wide) for i, outer in zip(members, outers, strict=True))
+        above = SMALL + 0.4 if any(named_above(panels[i]) for i in members) else 0.0
         for i, outer in zip(members, outers, strict=True):
             c = i % columns
             title = _title(figure, panels[i].panel, i)
@@ -109,8 +100,10 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
                 ready=panels[i], x=xs[i], y=ys[i], low=low, room=lefts[c], x_ticks=ticks[i], x_outer=outer,
                 left=sum(lefts[: c + 1]) + sum(rights[:c]) + c * (wide + GAP_MM), title=title,
                 y_outer=c == 0 or not figure.share_y,
+                title_up=1.8 + above,
             )  # fmt: skip
-        low += heights[r] + max(_above(panels[i], _title(figure, panels[i].panel, i)) for i in members)
+        titled = any(_title(figure, panels[i].panel, i) for i in members)
+        low += heights[r] + (TITLE_MM if titled else 1.2) + above
         low += GAP_MM if r else 0.0
     top = low
     if figure.legend == "above" and legend_height:
@@ -205,17 +198,15 @@ def _blocks(panel: Ready, axis: str) -> bool:
 def _headroom(panel: Ready, axis: str, scale: Scale) -> Scale:
     """Make room for the numbers printed at bars, unless the limits are given."""
     spec = panel.axis(axis)
-    for item in panel.drawn:
-        s = item.series
-        if not isinstance(s, Bars) or s.values is False:
-            continue
+    shown = [d.series for d in panel.drawn if isinstance(d.series, Bars) and d.series.values is not False]
+    for s in shown * 3:  # room at one end narrows that at the other: three rounds settle it
         values = s.x if s.horizontal else s.y
         for i, (value, text) in enumerate(zip(values, bar_texts(s), strict=True)):
             across = width(text, "scriptsize") + 1.6
             room = across if s.horizontal or len(panel.drawn) * len(values) > 12 else 4.2
             ends = [value, *((s.low[i], s.high[i]) if s.low is not None else ())]
             end = min(ends) if value < 0 else max(ends)
-            if spec.low is None if value < 0 else spec.high is None:
+            if (spec.low if value < 0 else spec.high) is None:
                 scale = scale.extended(end, room)
     return scale
 
@@ -225,105 +216,3 @@ def _ticked(panel: Ready, axis: str, scale: Scale) -> Scale:
     if names:
         return replace(scale, ticks=tuple((float(i), latex(str(n))) for i, n in enumerate(names)))
     return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0)
-
-
-def y_names(panel: Ready) -> list[str]:
-    """The plain texts of categories along y, for measuring."""
-    return list(panel.names["y"])
-
-
-def _left(panel: Ready, y: Scale, outer: bool) -> float:
-    if not outer:
-        return 1.5
-    texts = y_names(panel) or [t for _, t in y.ticks]
-    widest = max((width(_plain(t), bold=i in panel.heads) for i, t in enumerate(texts)), default=0.0)
-    return (
-        widest
-        + TICK_MM
-        + 1.2
-        + label_lines(panel.panel.y.label, y.length) * FOOT
-        + (0.6 if panel.panel.y.label else 0.0)
-    )
-
-
-def _plain(text: str) -> str:
-    return text.replace(r"\,\%", "%").replace(r"\,", " ").replace(r"\cdot", "x")
-
-
-def label_lines(label: str, room: float) -> int:
-    """Lines that an axis' label takes."""
-    return len(wrap(label, room) or [label]) if label else 0
-
-
-def _right(panel: Ready, x: Scale) -> float:
-    """What stands right of the axes: names, a colour bar, a forest's texts, half of the last tick's label."""
-    needs = [1.5]
-    last = [width(_plain(t)) / 2 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
-    needs += last
-    needs += [max(width(t, "scriptsize") for t in lines) + 3.6 for _, lines, _, _ in edge_names(panel)]
-    for item in panel.drawn:
-        s = item.series
-        if isinstance(s, Forest) and s.texts is not None:
-            needs.append(max(width(str(t), "scriptsize") for t in s.texts) + 2.6)
-        if isinstance(s, Heatmap):
-            bar = bar_scale(s, 40.0)
-            needs.append(6.5 + max(width(_plain(t)) for _, t in bar.ticks) + (FOOT + 0.8 if s.bar else 0.0))
-    return max(needs)
-
-
-def limits(s: Heatmap) -> tuple[float, float]:
-    """What the ends of a heat map's colours mean."""
-    values = [v for row in s.values for v in row]
-    low = min(values) if s.low is None else s.low
-    high = max(values) if s.high is None else s.high
-    if s.colors == "signed":
-        high = max(abs(low), abs(high)) or 1.0
-        low = -high
-    return (low, high) if low < high else (low - 0.5, low + 0.5)
-
-
-def bar_scale(s: Heatmap, length: float) -> Scale:
-    """The scale of a heat map's colour bar."""
-    from figures._spec import Axis
-
-    low, high = limits(s)
-    return with_ticks(Scale(kind="linear", low=low, high=high, length=length), Axis(), every=11.0)
-
-
-def _above(panel: Ready, title: str) -> float:
-    names = any(s.label and s.axis == "x" for s in (*panel.panel.shades, *panel.panel.rules))
-    return (TITLE_MM if title else 1.2) + (SMALL + 0.4 if names else 0.0)
-
-
-def _below(panel: Ready, ticks: Ticks, outer: bool, wide: float) -> float:
-    if not outer:
-        return TICK_MM + 0.8
-    lines = label_lines(panel.panel.x.label, wide)
-    return TICK_MM + 0.9 + ticks.depth + (lines * FOOT + 0.4 if lines else 0.0)
-
-
-def _x_ticks(panel: Ready, x: Scale) -> Ticks:
-    """Set the labels under an axis: in one line, else broken, else smaller, else turned."""
-    names = [str(n) for n in panel.names["x"]]
-    texts = tuple(t for _, t in x.ticks)
-    if not texts:
-        return Ticks(texts=(), depth=0.0)
-    places = [x.at(v) for v, _ in x.ticks]
-    room = min((abs(b - a) for a, b in zip(places, places[1:], strict=False)), default=x.length) - 1.0
-    plain = names or [_plain(t) for t in texts]
-    sizes: tuple[Size, ...] = ("footnotesize", "scriptsize")
-    for size in sizes:
-        if all(width(t, size) <= room for t in plain):
-            return Ticks(texts=texts, size=size, depth=LINE_MM[size])
-        broken = [wrap(t, room, size) for t in plain] if names else [None]
-        if all(broken):
-            lines = max(len(b) for b in broken if b)
-            set_ = tuple(r"\\".join(latex(part) for part in b or ()) for b in broken)
-            return Ticks(texts=set_, size=size, depth=lines * LINE_MM[size])
-    longest = max(width(t, "scriptsize") for t in plain)
-    return Ticks(texts=texts, size="scriptsize", turn=40, depth=longest * math.sin(math.radians(40)) + 2.4)
-
-
-def sharing(items: Sequence[Drawn], kind: type) -> list[Drawn]:
-    """The series of one kind."""
-    return [d for d in items if isinstance(d.series, kind)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from figures._layout import FOOT, Page
+from figures._layout import Page
+from figures._margins import FOOT
 from figures._metrics import width
 from figures._series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series
 from figures._style import Look, look, style
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from figures._spec import Figure
 
 IMAGE_MM = 7.0
-APART_MM = 5.0
+APART_MM = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ def rows_of(figure: Figure, name: str) -> Legend:
                     found[entry.label] = entry
     if len(found) < 2:
         return Legend()
-    items = list(found.values())
+    items = sorted(found.values(), key=lambda e: e.image == "reported")  # what marks need comes after who they mark
     for count in range(len(items), 0, -1):
         rows = tuple(tuple(items[k : k + count]) for k in range(0, len(items), count))
         columns = tuple(

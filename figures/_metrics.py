@@ -19,10 +19,11 @@ LINE_MM: dict[Size, float] = {"footnotesize": 11 * MM_PER_POINT, "scriptsize": 9
 
 # Widths of the characters 32 to 126, in thousandths of the font size.
 _WIDTHS = (
-    250, 278, 371, 500, 500, 840, 778, 278, 333, 333, 389, 606, 250, 333, 250, 606, 500, 500, 500, 500, 500, 500, 500, 500, 500, 500, 250, 250,
-    606, 606, 606, 444, 747, 778, 611, 709, 774, 611, 556, 763, 832, 337, 333, 726, 611, 946, 831, 786, 604, 786, 668, 525, 613, 778, 722, 1000,
-    667, 667, 667, 333, 606, 333, 606, 500, 278, 500, 553, 444, 611, 479, 333, 556, 582, 291, 234, 556, 291, 883, 582, 546, 601, 560, 395, 424,
-    326, 603, 565, 834, 516, 556, 500, 333, 606, 333, 606,
+    250, 278, 371, 500, 500, 840, 778, 278, 333, 333, 389, 606, 250, 333, 250, 606, 500, 500, 500, 500, 500, 500, 500,
+    500, 500, 500, 250, 250, 606, 606, 606, 444, 747, 778, 611, 709, 774, 611, 556, 763, 832, 337, 333, 726, 611, 946,
+    831, 786, 604, 786, 668, 525, 613, 778, 722, 1000, 667, 667, 667, 333, 606, 333, 606, 500, 278, 500, 553, 444,
+    611, 479, 333, 556, 582, 291, 234, 556, 291, 883, 582, 546, 601, 560, 395, 424, 326, 603, 565, 834, 516, 556, 500,
+    333, 606, 333, 606,
 )  # fmt: skip
 _OTHER = 550
 
@@ -59,3 +60,13 @@ def wrap(text: str, room: float, size: Size = "footnotesize", lines: int = 3) ->
     if len(done) > lines or any(width(line, size) > room for line in done) or any(line.count("$") % 2 for line in done):
         return None
     return done
+
+
+def balanced(text: str, room: float, size: Size = "footnotesize") -> list[str]:
+    """Break text as `wrap` does, into lines about equally long; a text that does not fit stays whole."""
+    best = wrap(text, room, size)
+    if best is None:
+        return [text]
+    while (tighter := wrap(text, max(width(line, size) for line in best) - 0.01, size)) and len(tighter) == len(best):
+        best = tighter
+    return best

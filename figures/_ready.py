@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from figures._series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
@@ -39,6 +40,8 @@ class Ready:
         Which names along y are headings of a forest's groups.
     bars : {"", "x", "y"}
         The axis along which bars grow.
+    own : mapping
+        The figure's own entities.
     """
 
     panel: Panel
@@ -47,6 +50,7 @@ class Ready:
     names: Mapping[str, tuple[str, ...]]
     heads: frozenset[int] = frozenset()
     bars: str = ""
+    own: Mapping[str, Style | str] = field(default_factory=dict)
 
     def axis(self, name: str) -> Axis:
         """The axis as specified."""
@@ -59,7 +63,8 @@ class Ready:
 
             if value not in self.names[axis]:
                 raise DataError(
-                    f"{self.where}: '{value}' is no category of axis {axis}: {', '.join(self.names[axis]) or 'it has numbers'}"
+                    f"{self.where}: '{value}' is no category of axis {axis}: "
+                    f"{', '.join(self.names[axis]) or 'it has numbers'}"
                 )
             return float(self.names[axis].index(value))
         return float(value)
@@ -69,7 +74,7 @@ def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mappi
     """Make one panel ready; `names` are the categories along each axis, as `categories` gives them."""
     slots, heads, rows = _rows(panel)
     names = {**names, "y": rows} if rows else names
-    found = Ready(panel=panel, where=where, drawn=(), names=names, heads=heads)
+    found = Ready(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
     bars = [s for s in panel.series if isinstance(s, Bars)]
     forests = [s for s in panel.series if isinstance(s, Forest)]
     free = iter(range(1, 1000))
@@ -142,7 +147,7 @@ def _numeric(series: Series, found: Ready) -> Series:
     """Replace categories by their positions."""
     if isinstance(series, Forest | Heatmap):
         return series
-    changed = {
+    changed: dict[str, Any] = {
         axis: tuple(found.position(v, axis) for v in getattr(series, axis))
         for axis in ("x", "y")
         if hasattr(series, axis)
@@ -152,7 +157,7 @@ def _numeric(series: Series, found: Ready) -> Series:
 
 def _step(at: Sequence[float]) -> float:
     places = sorted(set(at))
-    return min((b - a for a, b in zip(places, places[1:], strict=False)), default=1.0)
+    return min((b - a for a, b in pairwise(places)), default=1.0)
 
 
 def span(item: Drawn, axis: str) -> list[float]:
@@ -186,3 +191,8 @@ def stack_tops(items: Sequence[Drawn]) -> dict[float, float]:
             for x, y in zip(item.series.x, item.series.y, strict=True):
                 tops[x] = tops.get(x, 0.0) + y
     return tops
+
+
+def sharing(items: Sequence[Drawn], kind: type) -> list[Drawn]:
+    """The series of one kind."""
+    return [d for d in items if isinstance(d.series, kind)]

@@ -20,9 +20,9 @@ TEMPLATES = ROOM / "_templates"
 
 
 def tex(figure: Figure, name: str) -> str:
-    """Render the standalone document of one figure.
+    r"""Render the standalone document of one figure.
 
-    The text begins with the whole preamble up to `\\endofdump`, so that it compiles both by itself and with a format
+    The text begins with the whole preamble up to `\endofdump`, so that it compiles both by itself and with a format
     that was precompiled from that preamble.
 
     Raises
@@ -61,7 +61,7 @@ def float_tex(figure: Figure, name: str) -> str:
 
 def assets(figure: Figure, name: str) -> dict[str, bytes]:
     """Draw the pictures that the document includes: dense heat maps, and what the figure brings itself."""
-    from figures._layout import limits
+    from figures._margins import limits
     from figures._png import heat_png
     from figures._view import oriented, rasters
 

@@ -1,8 +1,9 @@
 """What a panel can show: one frozen dataclass per kind, plain data and nothing about how it is drawn.
 
-Every column is a sequence of numbers or a column of a DataFrame. Positions may be categories (strings): they are laid out in
-the order of `Axis.categories`, or of first appearance. `entity` names who the series is about (`figures._style.STYLES`) and
-decides its colour, mark and dash; `label` is what the legend says (the entity's name where empty).
+Every column is a sequence of numbers or a column of a DataFrame. Positions may be categories (strings): they are
+laid out in the order of `Axis.categories`, or of first appearance. `entity` names who the series is about
+(`figures._style.STYLES`) and decides its colour, mark and dash; `label` is what the legend says (the entity's name
+where empty).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from artifacts.errors import SpecError
 
 Values: TypeAlias = Any
-"""A sequence, array or DataFrame column of numbers or texts; kept as a tuple. (No type covers all of these for mypy.)"""
+"""A sequence, array or DataFrame column; kept as a tuple. (`Any`, since no type covers all of these for mypy.)"""
 Matrix: TypeAlias = Any
 """Rows of numbers: nested sequences, a 2-D array or a DataFrame; kept as a tuple of tuples."""
 Origin: TypeAlias = Literal["reported", "recomputed", "measured"]
@@ -64,10 +65,7 @@ def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
         items = tuple(value)
     except TypeError:
         raise SpecError(f"{where} is a {type(value).__name__}; give a sequence or a column") from None
-    return tuple(
-        as_tuple(v, where) if isinstance(v, list | tuple) or hasattr(v, "tolist") and getattr(v, "ndim", 0) else v
-        for v in items
-    )
+    return tuple(as_tuple(v, where) if isinstance(v, list | tuple) or getattr(v, "ndim", 0) != 0 else v for v in items)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +89,8 @@ class Line(Series):
 
     x: Values
     y: Values
-    low: Values | None = None
-    high: Values | None = None
+    low: Values = None
+    high: Values = None
     uncertainty: Literal["bars", "band"] = "bars"
     marks: bool | None = None
     direct: bool | str = False
@@ -118,13 +116,13 @@ class Points(Series):
 
     x: Values
     y: Values
-    labels: Values | None = None
-    entities: Values | None = None
-    sizes: Values | None = None
-    x_low: Values | None = None
-    x_high: Values | None = None
-    y_low: Values | None = None
-    y_high: Values | None = None
+    labels: Values = None
+    entities: Values = None
+    sizes: Values = None
+    x_low: Values = None
+    x_high: Values = None
+    y_low: Values = None
+    y_high: Values = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,8 +131,8 @@ class Fit(Series):
 
     x: Values
     y: Values
-    low: Values | None = None
-    high: Values | None = None
+    low: Values = None
+    high: Values = None
     dash: str = ""
 
 
@@ -161,11 +159,11 @@ class Bars(Series):
 
     x: Values
     y: Values
-    low: Values | None = None
-    high: Values | None = None
-    values: bool | Values = False
+    low: Values = None
+    high: Values = None
+    values: Values = False
     decimals: int | None = None
-    reported: Values | None = None
+    reported: Values = None
     reported_label: str = "reported"
     horizontal: bool = False
 
@@ -192,8 +190,8 @@ class Heatmap(Series):
     values : (rows, columns) matrix
         Row 0 is at the bottom, unless `Axis(reverse=True)` puts it on top.
     x_edges, y_edges : columns of n + 1 numbers, optional
-        The cells' borders, growing; 0, 1, 2, ... by default. Cells are drawn equally wide; ticks stand where they belong.
-        With `Axis.categories`, ticks name the cells instead.
+        The cells' borders, growing; 0, 1, 2, ... by default. Cells are drawn equally wide; ticks stand where they
+        belong. With `Axis.categories`, ticks name the cells instead.
     colors : {"viridis", "signed"}
         `signed` is blue-white-red with limits made symmetric about zero.
     low, high : float, optional
@@ -203,8 +201,8 @@ class Heatmap(Series):
     """
 
     values: Matrix
-    x_edges: Values | None = None
-    y_edges: Values | None = None
+    x_edges: Values = None
+    y_edges: Values = None
     colors: Literal["viridis", "signed"] = "viridis"
     low: float | None = None
     high: float | None = None
@@ -253,6 +251,6 @@ class Forest(Series):
     estimate: Values
     low: Values
     high: Values
-    groups: Values | None = None
-    entities: Values | None = None
-    texts: Values | None = None
+    groups: Values = None
+    entities: Values = None
+    texts: Values = None

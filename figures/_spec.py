@@ -88,7 +88,10 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """A short text at a point of the panel; `anchor` is where it lies, seen from the point; an arrow may lead from it to `target`."""
+    """A short text at a point of the panel.
+
+    `anchor` is where it lies, seen from the point; an arrow may lead from it to `target`.
+    """
 
     x: Position
     y: Position
@@ -124,7 +127,8 @@ class Figure:
     panels : sequence of Panel
         Laid out row by row.
     caption, note : str
-        Under the figure; they state n, unit and what error bars are. Plain text with `$math$`, `*emphasis*` and `[@key]`.
+        Under the figure; they state n, unit and what error bars are. Plain text with `$math$`, `*emphasis*` and
+        `[@key]`.
     short : str
         The entry in the list of figures.
     width : float
@@ -147,7 +151,8 @@ class Figure:
     body : str
         TikZ code in place of panels; what `from_matplotlib` fills in.
     files : mapping of str to bytes
-        Pictures that `template` or `body` include, by suffix: `-raster.png` becomes `NAME-raster.png`; they write it `<< name >>-raster.png`.
+        Pictures that `template` or `body` include, by suffix: `-raster.png` becomes `NAME-raster.png`; they write it
+        `<< name >>-raster.png`.
     """
 
     panels: Sequence[Panel] = ()

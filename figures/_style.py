@@ -1,7 +1,8 @@
 """The look that every figure shares: one palette whose colours mean the same thing from the first page to the last.
 
-Colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), which stay apart for every common colour vision. A colour never
-stands alone: an entity also has its mark, its dash and its hatch, so that a grey print still tells them apart.
+Colours are Okabe and Ito's (https://jfly.uni-koeln.de/color/), which stay apart for every common colour vision. A
+colour never stands alone: an entity also has its mark, its dash and its hatch, so that a grey print still tells them
+apart.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ PALETTE: Mapping[str, str] = {
 """The colours' names in LaTeX, as hexadecimal RGB; `_templates/preamble.tex` defines the same ones."""
 
 VIRIDIS: tuple[tuple[int, int, int], ...] = (
-    (68, 1, 84), (72, 26, 108), (71, 47, 125), (65, 68, 135), (57, 86, 140), (49, 104, 142), (42, 120, 142), (35, 136, 142), (31, 152, 139),
-    (34, 168, 132), (53, 183, 121), (84, 197, 104), (122, 209, 81), (165, 219, 54), (210, 226, 27), (253, 231, 37),
+    (68, 1, 84), (72, 26, 108), (71, 47, 125), (65, 68, 135), (57, 86, 140), (49, 104, 142),
+    (42, 120, 142), (35, 136, 142), (31, 152, 139), (34, 168, 132), (53, 183, 121), (84, 197, 104),
+    (122, 209, 81), (165, 219, 54), (210, 226, 27), (253, 231, 37),
 )  # fmt: skip
 """Viridis at sixteen equal steps; LaTeX and the PNG writer both interpolate between these."""
 
@@ -71,16 +73,15 @@ class Style:
 
 
 _DASHES = ("solid", "dashed", "dash dot", "densely dotted", "dash dot dot")
-_MARKS = ("*", "square*", "triangle*", "diamond*", "pentagon*")
 _HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
-_STEPS = ("!60!white", "", "!75!black", "!50!black", "!30!black")
+_STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
 
 
-def _family(color: str, label: str, models: Mapping[str, str], start: int = 1) -> dict[str, Style]:
-    """One hue for a family; its models, smallest first, get darker and change mark and dash."""
+def _family(color: str, mark: str, label: str, models: Mapping[str, str], start: int = 1) -> dict[str, Style]:
+    """One hue and one mark for a family; its models, smallest first, get darker and change dash and hatch."""
     return {
         key: Style(
-            color=color + _STEPS[start + i], mark=_MARKS[i], dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label} {size}"
+            color=color + _STEPS[start + i], mark=mark, dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label} {size}"
         )
         for i, (key, size) in enumerate(models.items())
     }
@@ -98,16 +99,17 @@ STYLES: Mapping[str, Style] = {
     "llama3": Style(color="oksky", mark="triangle*", dash="dash dot", hatch="north west lines", label="Llama 3"),
     "mistral": Style(color="okblack", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Mistral"),
     "smollm3": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", hatch="dots", label="SmolLM3"),
-    **_family("okorange", "Ministral 3", {"ministral3-3b": "3B", "ministral3-8b": "8B", "ministral3-14b": "14B"}),
+    **_family("okorange", "*", "Ministral 3", {"ministral3-3b": "3B", "ministral3-8b": "8B", "ministral3-14b": "14B"}),
     **_family(
         "okgreen",
+        "square*",
         "Qwen3",
         {"qwen3-0.6b": "0.6B", "qwen3-1.7b": "1.7B", "qwen3-4b": "4B", "qwen3-8b": "8B", "qwen3-14b": "14B"},
         start=0,
     ),
-    **_family("oksky", "Llama 3.2", {"llama3.2-1b": "1B", "llama3.2-3b": "3B", "llama3.2-11b": "11B"}),
+    **_family("oksky", "triangle*", "Llama 3.2", {"llama3.2-1b": "1B", "llama3.2-3b": "3B", "llama3.2-11b": "11B"}),
     "llama3.1-8b": Style(
-        color="oksky!35!black", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Llama 3.1 8B"
+        color="oksky!38!black", mark="triangle*", dash="densely dotted", hatch="crosshatch", label="Llama 3.1 8B"
     ),
     "mistral-v0.2-7b": Style(color="okblack", mark="diamond*", dash="densely dotted", label="Mistral 7B v0.2"),
     "smollm3-3b": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", label="SmolLM3 3B"),
@@ -146,12 +148,12 @@ STYLES: Mapping[str, Style] = {
     "series-7": Style(color="okblack", mark="square", dash="dashed", hatch="north east lines"),
     "series-8": Style(color="okgrey", mark="triangle", dash="dash dot", hatch="north west lines"),
 }
-"""Every entity of the thesis. `series-1` to `series-8` have no fixed meaning: for contrasts that no other entity names."""
+"""Every entity of the thesis. `series-1` to `series-8` have no fixed meaning: for contrasts without a name here."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A style applied to a series: marks are named by their filled form, `hollow` ones are drawn with a white inside."""
+    """A style applied to a series: `mark` names the filled form, and `hollow` ones are drawn with a white inside."""
 
     color: str
     mark: str
@@ -163,7 +165,10 @@ class Look:
     @property
     def text(self) -> str:
         """The colour for words: light hues are darkened until they can be read."""
-        return f"{self.color}!75!black" if "!" not in self.color and self.color != "okblack" else self.color
+        base = self.color.partition("!")[0]
+        if self.color.endswith("!white"):
+            return f"{base}!90!black"
+        return f"{base}!75!black" if self.color == base and base != "okblack" else self.color
 
 
 def look(style: Style, series: Series) -> Look:
@@ -216,7 +221,8 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
         return STYLES[key]
     near = difflib.get_close_matches(entity, [*own, *STYLES], n=1, cutoff=0.0)[0]
     raise SpecError(
-        f"{where}: unknown entity '{entity}'; the nearest is '{near}'. Name one of figures/_style.py, or give the figure its own with entities=."
+        f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
+        "Name one of figures/_style.py, or give the figure its own with entities=."
     )
 
 

@@ -28,7 +28,10 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float) -> Scale:
         powers = len(at) > 1 and (max(at) >= 1e5 or min(at) < 1e-3)
         said = [_power(v, axis.base) + sign for v in at] if powers else texts(at, sign, equal=False)
     elif scale.kind == "symlog":
-        at = symlog_ticks(scale.low, scale.high, wanted, axis.threshold)
+        at = apart(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
+        said = texts(at, sign, equal=False)
+    elif scale.kind == "edges" and scale.low > 0 and scale.high / scale.low > 30:
+        at = apart(scale, log_ticks(scale.low, scale.high, wanted, axis.base), every * 0.6)
         said = texts(at, sign, equal=False)
     else:
         at = linear_ticks(scale.low, scale.high, wanted)
@@ -62,18 +65,25 @@ def log_ticks(low: float, high: float, wanted: int, base: int) -> list[float]:
     return [float(base) ** p for p in powers if p % step == 0]
 
 
-def symlog_ticks(low: float, high: float, wanted: int, threshold: float) -> list[float]:
+def symlog_ticks(low: float, high: float, threshold: float) -> list[float]:
     """Zero, and powers of ten from the threshold outwards."""
     start = math.ceil(math.log10(threshold))
     stop = math.floor(math.log10(max(abs(low), abs(high), threshold)))
-    sides = (low < 0) + (high > 0)
-    step = max(1, math.ceil((stop - start + 1) * sides / wanted))
-    sizes = [10.0**p for p in range(start, stop + 1, step)]
+    sizes = [10.0**p for p in range(start, stop + 1)]
     return [v for v in (*(-s for s in reversed(sizes)), 0.0, *sizes) if low <= v <= high]
 
 
+def apart(scale: Scale, at: Sequence[float], room: float) -> list[float]:
+    """Leave out ticks that come nearer than `room` mm to a larger one, or to zero."""
+    kept: list[float] = [v for v in at if v == 0]
+    for value in sorted(at, key=lambda v: -abs(v)):
+        if all(abs(scale.at(value) - scale.at(k)) >= room for k in kept):
+            kept.append(value)
+    return sorted(kept)
+
+
 def texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
-    """Write numbers for an axis, with equal decimals where asked; very large and small ones as multiples of one power of ten."""
+    """Write numbers for an axis, equally many decimals where asked; the largest and smallest with a power of ten."""
     largest = max((abs(v) for v in at), default=0.0)
     if largest and (largest >= 1e6 or largest < 1e-3):
         power = math.floor(math.log10(largest))

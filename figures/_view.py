@@ -11,15 +11,15 @@ from figures._draw import (
     bundle,
     forest,
     line,
-    name_edges,
-    name_points,
     points,
     stacked,
 )
-from figures._layout import FOOT, SMALL, Page, Place, bar_scale, lay_out, limits, sharing
+from figures._layout import Page, Place, lay_out
 from figures._legend import entries, rows_of
-from figures._metrics import wrap
-from figures._ready import Drawn
+from figures._margins import FOOT, bar_scale, limits
+from figures._metrics import width, wrap
+from figures._names import name_edges, name_points
+from figures._ready import Drawn, sharing, span
 from figures._scale import Scale, number
 from figures._series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Stacked
 from figures._spec import Figure, Rule, Shade
@@ -65,13 +65,13 @@ def _panel(figure: Figure, name: str, page: Page, place: Place, i: int) -> dict[
         "y": _axis(place, "y"),
         "title": place.title,
     }
-    named = any(m.label and m.axis == "x" for m in (*ready.panel.shades, *ready.panel.rules))
-    found["title_up"] = f"{1.6 + (SMALL + 0.4 if named else 0):.2f}"
+    found["title_up"] = f"{place.title_up:.2f}"
     found["shades"] = [_shade(canvas, s, k, figure) for k, s in enumerate(ready.panel.shades)]
     found["rules"] = [_rule(canvas, r, figure) for r in ready.panel.rules]
     found["plots"] = _plots(canvas, f"{name}-{i + 1}.png")
-    _rows(canvas)
-    _annotate(canvas, figure, arrows := [])
+    found["guides"] = _rows(canvas)
+    arrows: list[dict[str, Any]] = []
+    _annotate(canvas, figure, arrows)
     name_edges(canvas)
     name_points(canvas)
     heat = [d.series for d in ready.drawn if isinstance(d.series, Heatmap)]
@@ -93,8 +93,12 @@ def _axis(place: Place, axis: str) -> dict[str, Any]:
         spec.grid if spec.grid is not None else not names and not heat and axis == (place.ready.bars or _values(place))
     )
     room = scale.length
-    label = r"\\".join(latex(part) for part in (wrap(spec.label, room) or [spec.label])) if spec.label and outer else ""
-    below = 1.0 + 0.9 + place.x_ticks.depth + label.count(r"\\") * FOOT + FOOT - 0.4
+    label = (
+        r"\\".join(rf"\strut {latex(part)}" for part in (wrap(spec.label, room) or [spec.label]))
+        if spec.label and outer
+        else ""
+    )
+    below = 1.0 + 0.5 + place.x_ticks.depth
     return {
         "low": number(low),
         "high": number(high),
@@ -107,7 +111,7 @@ def _axis(place: Place, axis: str) -> dict[str, Any]:
         "grid": grid,
         "bare": bool(names) and (bool(place.ready.bars) or axis == "y"),
         "label": label,
-        "label_at": f"{-below / place.y.length:.4f}" if axis == "x" else f"{-(place.room - 0.2) / place.x.length:.4f}",
+        "label_at": f"{-below / place.y.length:.4f}" if axis == "x" else f"{-place.room / place.x.length:.4f}",
     }
 
 
@@ -169,8 +173,6 @@ def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float]]:
 def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
     low, high = limits(s)
     scale = bar_scale(s, y.length)
-    from figures._metrics import width
-
     wide = max(width(t.replace(r"\,", " ")) for _, t in scale.ticks)
     return {
         "map": "okviridis" if s.colors == "viridis" else "oksigned",
@@ -179,21 +181,21 @@ def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
         "at": f"{1 + 2.0 / x.length:.4f}",
         "ticks": [number(v) for v, _ in scale.ticks],
         "texts": [t for _, t in scale.ticks],
-        "label": latex(s.bar),
-        "label_at": f"{1 + (1.0 + 1.4 + wide + FOOT + 0.4) / 2.5:.4f}",
+        "label": rf"\strut {latex(s.bar)}" if s.bar else "",
+        "label_at": f"{1 + (2.2 + wide + FOOT) / 2.5:.4f}",
     }
 
 
-def _rows(canvas: Canvas) -> None:
+def _rows(canvas: Canvas) -> list[Plot]:
     """Light lines that lead the eye from a forest's row names to their estimates."""
+    found: list[Plot] = []
     if not sharing(canvas.ready.drawn, Forest):
-        return
+        return found
     for i in range(len(canvas.ready.names["y"])):
         if i not in canvas.ready.heads:
             at = canvas.y.at(float(i))
-            canvas.leaders.insert(
-                0, {"a": canvas.share(0, at), "b": canvas.share(canvas.x.length, at), "color": "black!8"}
-            )
+            found.append({"a": canvas.share(0, at), "b": canvas.share(canvas.x.length, at)})
+    return found
 
 
 def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, Any]:
@@ -202,9 +204,14 @@ def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, An
     low, high = ready.position(shade.low, shade.axis), ready.position(shade.high, shade.axis)
     scale = canvas.x if shade.axis == "x" else canvas.y
     a, b = sorted(min(max(scale.at(v), 0.0), scale.length) for v in (low, high))
-    color = "black!5" if k % 2 == 0 else "black!10"
+    data = [v for d in ready.drawn for v in span(d, shade.axis)]
+    if data and min(low, high) <= min(data):
+        a, b = (a, scale.length) if scale.reverse else (0.0, b)
+    if data and max(low, high) >= max(data):
+        a, b = (0.0, b) if scale.reverse else (a, scale.length)
+    color = f"black, fill opacity={0.04 if k % 2 == 0 else 0.09}"
     if shade.entity:
-        color = f"{style(shade.entity, figure.entities, ready.where).color}!12!white"
+        color = f"{style(shade.entity, figure.entities, ready.where).color}, fill opacity=0.12"
     if shade.axis == "x":
         if shade.label:
             canvas.say(

@@ -1,0 +1,130 @@
+"""Names on a panel: at points, where they cover nothing, and at the right edge, apart from each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+from figures._draw import MARK_MM, Canvas
+from figures._labels import place, spread
+from figures._metrics import LINE_MM, balanced, width
+from figures._ready import Ready
+from figures._series import Fit, Line, Points, Series
+from figures._style import look, style
+from figures._text import latex
+
+
+def name_points(canvas: Canvas) -> None:
+    """Place the names of all labelled points of a panel together."""
+    spots_named: list[tuple[float, float]] = []
+    texts: list[str] = []
+    colors: list[str] = []
+    obstacles: list[tuple[float, float]] = []
+    for item in canvas.ready.drawn:
+        s = item.series
+        if isinstance(s, Points):
+            spots = [canvas.mm(x, y) for x, y in zip(s.x, s.y, strict=True)]
+            obstacles += spots
+            for i, text in enumerate(s.labels or ()):
+                if str(text):
+                    spots_named.append(spots[i])
+                    texts.append(str(text))
+                    colors.append((item.looks[i] if item.looks else item.look).text)
+            for i in range(len(s.x)):
+                if s.y_low is not None:
+                    obstacles += _between(canvas.mm(s.x[i], s.y_low[i]), canvas.mm(s.x[i], s.y_high[i]))
+                if s.x_low is not None:
+                    obstacles += _between(canvas.mm(s.x_low[i], s.y[i]), canvas.mm(s.x_high[i], s.y[i]))
+        elif isinstance(s, Line | Fit):
+            spots = [canvas.mm(x, y) for x, y in zip(s.x, s.y, strict=True)]
+            for a, b in pairwise(spots):
+                obstacles += _between(a, b)
+    for rule in canvas.ready.panel.rules:
+        at = canvas.ready.position(rule.at, rule.axis)
+        if rule.axis == "y":
+            obstacles += _between((0, canvas.y.at(at)), (canvas.x.length, canvas.y.at(at)))
+        else:
+            obstacles += _between((canvas.x.at(at), 0), (canvas.x.at(at), canvas.y.length))
+    if not texts:
+        return
+    widths = [width(t, "scriptsize") for t in texts]
+    found = place(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
+    for spot, text, color, box in zip(spots_named, texts, colors, found, strict=True):
+        x, y = spot
+        if box.left > x:
+            canvas.say(box.left, box.middle[1], latex(text), "west", color, size="scriptsize")
+        elif box.right < x:
+            canvas.say(box.right, box.middle[1], latex(text), "east", color, size="scriptsize")
+        else:
+            canvas.say(*box.middle, latex(text), "center", color, size="scriptsize")
+        if box.leader:
+            end = (min(max(x, box.left + 0.3), box.right - 0.3), min(max(y, box.low + 0.5), box.high - 0.5))
+            far = math.hypot(end[0] - x, end[1] - y)
+            start = (x + (end[0] - x) * MARK_MM * 1.3 / far, y + (end[1] - y) * MARK_MM * 1.3 / far)
+            canvas.lead(start, end, "okgrey")
+
+
+def _between(a: tuple[float, float], b: tuple[float, float]) -> list[tuple[float, float]]:
+    steps = max(1, math.ceil(math.hypot(b[0] - a[0], b[1] - a[1]) / 0.8))
+    return [(a[0] + (b[0] - a[0]) * t / steps, a[1] + (b[1] - a[1]) * t / steps) for t in range(steps + 1)]
+
+
+EDGE_ROOM = 24.0
+"""How wide a reference line's label may be at the right edge before it is wrapped, in mm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge:
+    """A name at the right edge: of a line, or of what crosses the panel."""
+
+    kind: str
+    lines: tuple[str, ...]
+    color: str
+    at: float
+    end: float | None = None
+
+
+def edge_names(ready: Ready) -> list[Edge]:
+    """What stands at the right edge: names of lines, horizontal rules and horizontal ranges."""
+    found: list[Edge] = []
+    for item in ready.drawn:
+        s = item.series
+        if isinstance(s, Line) and s.direct:
+            text = s.direct if isinstance(s.direct, str) else item.look.label
+            end, at = max(zip(s.x, s.y, strict=True))
+            found.append(Edge(kind="line", lines=(text,), color=item.look.text, at=at, end=end))
+    for rule in ready.panel.rules:
+        if rule.axis == "y" and rule.label:
+            found.append(_crossing(ready, rule.label, rule.entity, ready.position(rule.at, "y")))
+    for shade in ready.panel.shades:
+        if shade.axis == "y" and shade.label:
+            middle = (ready.position(shade.low, "y") + ready.position(shade.high, "y")) / 2
+            found.append(_crossing(ready, shade.label, shade.entity or "neutral", middle))
+    return found
+
+
+def _crossing(ready: Ready, label: str, entity: str, at: float) -> Edge:
+    lines = tuple(balanced(label, EDGE_ROOM, "scriptsize"))
+    return Edge(kind="rule", lines=lines, color=look(style(entity, ready.own, ready.where), Series()).text, at=at)
+
+
+def name_edges(canvas: Canvas) -> None:
+    """Write the names at the right edge, apart from each other; a line that stops short is named where it stops."""
+    names = []
+    for name in edge_names(canvas.ready):
+        end = canvas.x.length if name.end is None else canvas.x.at(name.end)
+        if canvas.x.length - end > 4.0 + width(name.lines[0], "scriptsize"):
+            canvas.say(end + 1.4, canvas.y.at(name.at), latex(name.lines[0]), "west", name.color, size="scriptsize")
+        else:
+            names.append(name)
+    wanted = [canvas.y.at(n.at) for n in names]
+    heights = [LINE_MM["scriptsize"] * len(n.lines) + 0.1 for n in names]
+    centres = spread(wanted, heights, -2.0, canvas.y.length + 3.0)
+    for name, want, centre in zip(names, wanted, centres, strict=True):
+        start = canvas.x.length + (1.0 if name.kind == "rule" else 1.4)
+        if abs(centre - want) > 0.9:
+            canvas.lead((start - 0.4, want), (start + 1.6, centre), name.color)
+            start += 2.0
+        text = r"\\".join(latex(part) for part in name.lines)
+        canvas.say(start, centre, text, "west", name.color, size="scriptsize", align="left")
