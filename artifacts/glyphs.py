@@ -15,7 +15,7 @@ from artifacts.text import escape
 Output = Literal["latex", "markdown", "html", "plain", "csv"]
 OUTPUTS: tuple[Output, ...] = ("latex", "markdown", "html", "plain", "csv")
 
-_PLAIN = {"×": "x", "e": "e", "±": " ± ", ";": ", ", " ": " "}
+_PLAIN = {"–": "-", "×": "x", "e": "e", "±": " ± ", ";": ", ", " ": " "}
 _UNICODE = {"-": "−", "e": " × 10", "±": " ± ", ";": ", ", " ": "\u00a0"}
 _LATEX = {
     "-": "$-$", "+": "$+$", "×": r"$\times$", "e": r"\,$\times$\,10", "±": r"\,$\pm$\,", ";": ", ", " ": "~",

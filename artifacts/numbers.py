@@ -203,16 +203,17 @@ class Uncertain:
 
 _PRINTED = re.compile(
     r"(?P<prefix>[~≈<>≤≥=]?)\s*(?P<sign>[+\-−]?)(?P<whole>\d[\d,]*|(?=\.\d))(?:\.(?P<fraction>\d+))?"
-    r"(?:[eE](?P<exponent>[+\-−]?\d+))?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?\s*(?P<suffix>[%×x]?\*?)"
+    r"(?:[eE](?P<exponent>[+\-−]?\d+))?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?(?:\s*[-–]\s*(?P<to>\d+(?:\.\d+)?))?"
+    r"\s*(?P<suffix>[%×x]?\*?)"
 )
 _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class AsPrinted:
-    """A number given as the text that a document prints (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`), lined up as a number.
+    """A number given as the text that a document prints (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`), lined up.
 
-    Text that is no number, `97-100%` for one, is shown as it stands.
+    Text that is no number, `50 each` for one, is shown as it stands.
     """
 
     def parts(self, value: object) -> Parts | None:
@@ -232,7 +233,7 @@ class AsPrinted:
             fraction=match["fraction"] or "",
             exponent=int(lowered) if lowered else None,
             prefix=match["prefix"],
-            suffix=match["suffix"].replace("x", "×"),
+            suffix=(f"–{match['to']}" if match["to"] else "") + match["suffix"].replace("x", "×"),
         )
 
     def show(self, value: object, format: Output = "latex") -> str:

@@ -36,7 +36,7 @@ Pieces: TypeAlias = tuple[Piece, ...]
 DASH = "–"
 VALUE_PIECES = 2  # what `number_pieces` makes; the rest is uncertainty
 _BOLD: dict[Markup, str] = {"latex": "\\textbf{{{}}}", "markdown": "**{}**", "html": "<b>{}</b>"}
-_ORDER = ("<", ">", "≤", "≥", "=", "~", "≈", "±", "[", "-", "e", ".", "0", ",", ";", "^-", "^0", "%", "×", "*", "]")
+_ORDER = (*"<>≤≥=~≈± [-.0,;", "e", "^-", "^0", "%", "×", "*", "]")
 
 
 def number_pieces(parts: Parts) -> Pieces:
@@ -66,26 +66,42 @@ def missing_pieces(like: Pieces) -> Pieces:
     return (Piece((DASH,), "none"), *(Piece((), piece.side) for piece in like[1:]))
 
 
-def lined_up(column: Sequence[Pieces | None], format: Markup, bold: Sequence[bool]) -> list[str]:
-    """Write a column's numbers so that they line up; None, which is text or blank, becomes an empty string."""
+def lined_up(
+    column: Sequence[Pieces | None], format: Markup, bold: Sequence[bool], hung: Sequence[str] | None = None
+) -> list[str]:
+    """Write a column's numbers so that they line up; None, which is text or blank, becomes an empty string.
+
+    Parameters
+    ----------
+    column : sequence of Pieces or None
+    format : {"latex", "markdown", "html"}
+    bold : sequence of bool
+        Whose value is bold.
+    hung : sequence of str, optional
+        For LaTeX: marks that hang over from each number's last digit, taking no width.
+    """
     present = [pieces for pieces in column if pieces is not None]
     widest = [_widest([pieces[slot] for pieces in present]) for slot in range(len(present[0]))] if present else []
-    return [_written(pieces, widest, format, strong) for pieces, strong in zip(column, bold, strict=True)]
+    marks = hung or [""] * len(column)
+    return [
+        _written(pieces, widest, format, strong, mark) for pieces, strong, mark in zip(column, bold, marks, strict=True)
+    ]
 
 
-def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Markup, strong: bool) -> str:
+def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Markup, strong: bool, mark: str) -> str:
     """Write one number, its value bold if `strong`: neighbouring bold pieces as one run."""
     if pieces is None:
         return ""
     runs: list[tuple[bool, str]] = []
     for slot, (piece, most) in enumerate(zip(pieces, widest, strict=True)):
         pad = _pad(piece, most) if piece.side != "none" else []
-        over = glyphs(piece.overhang, format)
+        over, last = glyphs(piece.overhang, format), mark if slot == len(pieces) - 1 else ""
         if over and format == "latex" and len(pad) >= len(piece.overhang):
-            over = f"\\rlap{{{over}}}"
+            over, last = f"\\rlap{{{over}{last}}}", ""
         value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + over)
+        hanging = (False, f"\\rlap{{{last}}}" if last else "")
         space = (False, _space(pad, format))
-        runs += [space, value] if piece.side == "left" else [value, space]
+        runs += [space, value, hanging] if piece.side == "left" else [value, hanging, space]
     text = ""
     for bold, group in groupby((run for run in runs if run[1]), key=lambda run: run[0]):
         shown = "".join(each for _, each in group)
@@ -117,7 +133,7 @@ def _widest(pieces: Sequence[Piece]) -> Counter[str]:
 
 def _pad(piece: Piece, most: Counter[str]) -> list[str]:
     lacking = most - Counter(map(_class, piece.tokens))
-    return sorted(lacking.elements(), key=lambda token: _ORDER.index(token) if token in _ORDER else -1)
+    return sorted(lacking.elements(), key=_ORDER.index)
 
 
 def _space(pad: list[str], format: Markup) -> str:
@@ -125,4 +141,5 @@ def _space(pad: list[str], format: Markup) -> str:
         return ""
     if format == "latex":
         return f"\\phantom{{{glyphs(pad, format)}}}"
-    return "".join("\u2008" if token in ".,;[]" else "\u2007" for token in pad if token not in (" ", "^-", "^0"))
+    widths = {" ": "\u00a0", "^-": "", "^0": ""} | dict.fromkeys(".,;[]", "\u2008")
+    return "".join(widths.get(token, "\u2007") for token in pad)

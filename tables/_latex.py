@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from artifacts.text import citations, escape, prose, without_citations
-from tables._cells import Cell, Grid, is_number
+from tables._cells import Grid, is_number
 from tables._layout import Separator, alignment, body, label_text, note_text, separators, spacing, spanners, titles
 from tables._notes import Notes, gather
 from tables._spec import Column
@@ -120,8 +120,9 @@ def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
 
 
 def _lines(grid: Grid, notes: Notes) -> list[Line]:
-    texts = body(grid, "latex")
-    hung = [_hangs(grid, index, notes) for index in range(len(grid.columns))]
+    hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
+    texts = body(grid, "latex", hung)
+    kept = [_kept(grid, index, notes) for index in range(len(grid.columns))]
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
     for row, before in enumerate(separators(grid)):
@@ -130,19 +131,12 @@ def _lines(grid: Grid, notes: Notes) -> list[Line]:
             text = texts[row][index]
             if column.width is not None:
                 text = _breakable(text)
-            text += _marks(cell, notes, column, hung[index])
+            if cell.pieces is None:
+                text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
+            text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
         lines.append(Line(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
     return lines
-
-
-def _marks(cell: Cell, notes: Notes, column: Column, widest: str) -> str:
-    """Write stars and letters; in a column of numbers they take no width, or all take the widest's."""
-    text = _superscript(cell.stars, notes.of_cell(cell))
-    if not is_number(column):
-        return text
-    hanging = f"\\rlap{{{text}}}" if text else ""
-    return hanging + (f"\\phantom{{{widest}}}" if widest else "")
 
 
 def _superscript(stars: int, letters: tuple[str, ...]) -> str:
@@ -150,8 +144,10 @@ def _superscript(stars: int, letters: tuple[str, ...]) -> str:
     return f"\\tnote{{{inside}}}" if inside else ""
 
 
-def _hangs(grid: Grid, index: int, notes: Notes) -> str:
-    """Return the widest mark of a column where space must be kept for it: in the last column, or beyond two signs."""
+def _kept(grid: Grid, index: int, notes: Notes) -> str:
+    """Return the widest mark of a column of numbers where space is kept for it: at the edge, or beyond two signs."""
+    if not is_number(grid.columns[index]):
+        return ""
     found = [(cell.stars, notes.of_cell(cell)) for row in grid.rows for cell in (row[index],)]
     lengths = [stars + 2 * len(letters) for stars, letters in found]
     longest = max(lengths)

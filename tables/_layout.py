@@ -30,12 +30,20 @@ class Spanner:
         return self.last - self.first + 1
 
 
-def body(grid: Grid, format: Markup) -> list[list[str]]:
-    """Return the cells' text, row by row, numbers lined up, without marks and stars."""
+def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> list[list[str]]:
+    """Return the cells' text, row by row, numbers lined up, without marks and stars but for `hung`.
+
+    `hung` gives for LaTeX each cell's marks, row by row; only numbers take them up.
+    """
     columns = []
     for index, column in enumerate(grid.columns):
         cells = [row[index] for row in grid.rows]
-        numbers = lined_up([cell.pieces for cell in cells], format, [cell.best for cell in cells])
+        numbers = lined_up(
+            [cell.pieces for cell in cells],
+            format,
+            [cell.best for cell in cells],
+            [row[index] for row in hung] if hung else None,
+        )
         texts = []
         for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
             try:

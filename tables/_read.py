@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -35,12 +36,24 @@ def read(table: Table, name: str) -> Grid:
         the message names table, column and row.
     """
     check(table, name)
-    reader = _Reader(table, name)
+    wanted = {each for column in table.columns for each in column.fields} | {
+        table.reason,
+        table.groups,
+        table.rule_before,
+    }
+    data = {
+        field: [None if _empty(value) else _plain(value) for value in table.rows[field]]
+        for field in wanted
+        if field is not None
+    }
+    reader = _Reader(table, name, data)
     columns = tuple(reader.resolved(column) for column in table.columns)
-    labels = tuple(_label(value) for value in _values(table, columns[0].field))
+    labels = tuple(map(_label, data[columns[0].field]))
     reader = replace(reader, labels=labels)
-    groups = tuple(_label(each) for each in _values(table, table.groups)) or ("",) * len(labels)
-    ruled = tuple(reader.truth(each, row) for row, each in enumerate(_values(table, table.rule_before)))
+    groups = tuple(map(_label, data[table.groups])) if table.groups else ("",) * len(labels)
+    ruled = tuple(
+        reader.truth(each, row) for row, each in enumerate(data[table.rule_before] if table.rule_before else ())
+    )
     by_column = []
     for column in columns:
         cells = [reader.cell(column, row) for row in range(len(labels))]
@@ -53,10 +66,15 @@ def read(table: Table, name: str) -> Grid:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads cells of one table; `labels` are the first column's values, which name rows in messages."""
+    """Reads cells of one table.
+
+    `data` holds the fields' values as Python's own, None for empty ones; `labels` are the first column's values, which
+    name rows in messages.
+    """
 
     table: Table
     name: str
+    data: Mapping[str, list[object]]
     labels: tuple[str, ...] = ()
 
     def where(self, column: Column | None, row: int | None = None) -> str:
@@ -72,9 +90,9 @@ class _Reader:
         """Fill in the format that a column leaves out."""
         if column.show is not None:
             return column
-        values = [value for value in _values(self.table, column.field) if not _empty(value)]
+        values = [value for value in self.data[column.field] if value is not None]
         spread = column.ci is not None or column.uncertainty is not None
-        if column.width is not None or all(isinstance(_plain(value), (str, bool)) for value in values):
+        if column.width is not None or all(isinstance(value, (str, bool)) for value in values):
             if spread:
                 raise SpecError(f"{self.where(column)} holds text, which takes no uncertainty= or ci=")
             return replace(column, show=text_format)
@@ -130,15 +148,12 @@ class _Reader:
 
     def truth(self, value: object, row: int) -> bool:
         """Read a cell of `rule_before`."""
-        if _empty(value):
-            return False
-        if isinstance(_plain(value), bool):
+        if value is None or isinstance(value, bool):
             return bool(value)
         raise DataError(f"{self.where(None, row)}: rule_before is true or false, not {value!r}")
 
     def _at(self, field: str, row: int) -> object:
-        value = self.table.rows[field].iloc[row]
-        return None if _empty(value) else _plain(value)
+        return self.data[field][row]
 
     def _number(self, field: str | None, row: int, where: str) -> float | int | None:
         value = None if field is None else self._at(field, row)
@@ -153,11 +168,11 @@ class _Reader:
     def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
         if column.mark is None:
             return ()
-        value = self.table.rows[column.mark].iloc[row]
+        value = self._at(column.mark, row)
         if isinstance(value, (list, tuple)):
             marks = tuple(str(each) for each in value)
         else:
-            marks = () if _empty(value) else mark_names(str(value))
+            marks = () if value is None else mark_names(str(value))
         for mark in marks:
             if mark not in self.table.marks:
                 raise SpecError(
@@ -190,10 +205,6 @@ def _unrepeated(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:
     return kept
 
 
-def _values(table: Table, field: str | None) -> list[object]:
-    return [] if field is None else list(table.rows[field])
-
-
 def _empty(value: object) -> bool:
     if value is None or value is pd.NA or value is pd.NaT:
         return True
@@ -201,7 +212,7 @@ def _empty(value: object) -> bool:
 
 
 def _label(value: object) -> str:
-    return "" if _empty(value) else str(value)
+    return "" if value is None else str(value)
 
 
 def _plain(value: object) -> object:

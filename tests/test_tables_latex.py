@@ -1,0 +1,216 @@
+"""Tables on paper: pdflatex sets the nastiest of them without a complaint, and columns line up in the PDF."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from artifacts.characters import LATEX, SCRIPTS, T1_LETTERS
+from tables import (
+    Column,
+    Table,
+    fixed,
+    integer,
+    markup,
+    percent,
+    printed,
+    pvalue,
+    scientific,
+    signed,
+    text,
+    uncertain,
+)
+from tables._render import render
+
+pytestmark = [
+    pytest.mark.latex,
+    pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed"),
+]
+
+ASCII = "".join(map(chr, range(32, 127)))
+LIGATURES = "--- -- '' `` ,, << >> !` ?` fi [x] *y"
+PREAMBLE = r"""\documentclass[11pt,a4paper,DIV=11,captions=tableheading,numbers=noenddot]{scrreprt}
+\usepackage[T1]{fontenc}
+\usepackage{mathpazo,tgpagella,tgheros}\renewcommand{\ttdefault}{lmtt}
+\usepackage{booktabs,array,threeparttable,threeparttablex,longtable,pdflscape,rotating}
+\usepackage[numbers]{natbib}
+\begin{document}
+\listoftables
+"""
+END = r"\begin{thebibliography}{1}\bibitem{a2020} A.\end{thebibliography}\end{document}"
+
+NASTY = pd.DataFrame(
+    {
+        "family": ["Llama & co", "Llama & co", "Llama & co", "[Qwen]", "[Qwen]", "*Mistral_x"],
+        "model": ["[Llama-3.1-8B]", "Llama_3.2", "*star", "Mistral", "Ministral 3 14B", "Qwen3"],
+        "score": [45.25, None, -3.1, 12.345, 102.3, -0.001],
+        "why": ["", "not measured & _x", "", "", "", ""],
+        "mark": ["ck", "", "ck, win", "", "", "win"],
+        "r": [0.853, -0.12, 0.4, -0.998, 0.001, 0.5],
+        "low": [0.7, -0.5, -0.1, -1.0, -0.2, 0.1],
+        "high": [0.9, 0.3, 0.7, -0.9, 0.2, 0.7],
+        "p": [0.0004, 0.2, 0.0504, 0.01, 0.999, 3.4e-12],
+        "norm": [12.5, 3.2, -17.1, 0.5, 12.0, 3.0],
+        "sd": [1.25, 0.4, 1.1, 0.5, 0.99, 0.3],
+        "error": [3.4e-12, 1.2e5, -4e-4, 1.0, 0.0, 2e-3],
+        "tokens": [131072, 8192, 256, 1024, 2048, 5],
+        "printed": ["−39%", "~50", "+37×", "97-100%", "< 10⁻⁴⁸", "3.00e-4"],
+        "share": [0.895, 0.05, 1.0, 0.333, 0.5, 0.25],
+    }
+)
+
+
+def typeset(folder: Path, **tables: Table) -> str:
+    """Compile tables in one document and return pdflatex's log."""
+    body = []
+    for name, spec in tables.items():
+        (folder / f"{name}.tex").write_text(render(spec, name), encoding="utf-8")
+        body.append(f"See \\ref{{tab:{name}}}.\\input{{{name}}}")
+    (folder / "main.tex").write_text(PREAMBLE + "\n\\clearpage\n".join(body) + END, encoding="utf-8")
+    command = ["pdflatex", "-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "main.tex"]
+    for _ in range(3):
+        subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    log = (folder / "main.log").read_text(encoding="latin-1")
+    assert (folder / "main.pdf").exists(), log[-2000:]
+    return log
+
+
+def complaints(log: str) -> list[str]:
+    return re.findall(
+        r"^(?:!.*|Overfull.*|Missing character.*|LaTeX Warning.*|LaTeX Font Warning.*|Package.*Warning.*)$", log, re.M
+    )
+
+
+def words(folder: Path) -> list[tuple[float, float, float, str]]:
+    """Return the PDF's words: left, right, top (pt) and text."""
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed")
+    shown = subprocess.run(
+        ["pdftotext", "-bbox", "main.pdf", "-"], cwd=folder, capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    found = re.findall(r'<word xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="[\d.]+">([^<]*)</word>', shown)
+    return [(float(left), float(right), float(top), word) for left, top, right, word in found]
+
+
+def test_nasty_tables_compile(tmp_path: Path) -> None:
+    marks = {"ck": "another checkpoint, 100% & more", "win": "per window, $n = 7$"}
+    first = Table(
+        rows=NASTY,
+        columns=[
+            Column("model", "Model", mark="mark"),
+            Column("score", "Score", fixed(2), p="p", reason="why", title_mark="ck", group="Scores & _"),
+            Column("tokens", "Window", integer(), unit="tokens", group="Scores & _"),
+            Column("r", "$r$", fixed(2), ci=("low", "high"), best="max"),
+            Column("p", "$p$", pvalue()),
+            Column("norm", "Norm\nat layer 1", uncertain(), uncertainty="sd"),
+        ],
+        caption=r"A *nasty* table with $\alpha_k$ & 100% [@a2020]. More.",
+        note=["A note [@a2020].", r"\*Another\* note."],
+        marks=marks,
+        groups="family",
+    )
+    second = Table(
+        rows=NASTY,
+        columns=[
+            Column("model", "Model", mark="mark"),
+            Column("score", "Score", signed(1), missing="none"),
+            Column("error", "Error", scientific(1)),
+            Column("share", "Share", percent(1, share=True)),
+            Column("printed", "Printed", printed(), mark="mark"),
+        ],
+        caption="Turned.",
+        marks=marks,
+        landscape=True,
+        rule_before="ruled",
+    )
+    second = Table(**{**vars(second), "rows": NASTY.assign(ruled=[False] * 5 + [True])})
+    everything = [
+        " ".join(ASCII),
+        LIGATURES,
+        " ".join(sorted(T1_LETTERS)),
+        " ".join(sorted(LATEX)),
+        " ".join(sorted(SCRIPTS)),
+    ]
+    claims = pd.DataFrame(
+        {
+            "claim": [f"a_claim_with_a_very_long_name/{each}" for each in range(60)],
+            "statement": [
+                everything[each % 5] if each % 2 else "Words that go on until they wrap." for each in range(60)
+            ],
+            "section": [f"§ {each // 20}" for each in range(60)],
+            "reported": [each * 1.5 for each in range(60)],
+            "verdict": ["*holds*"] * 60,
+        }
+    )
+    long = Table(
+        rows=claims,
+        columns=[
+            Column("claim", "Claim", width=0.25),
+            Column("statement", "Statement", text, width=0.45),
+            Column("reported", "Reported", fixed(1)),
+            Column("verdict", "Verdict", markup, width="18mm", repeat=False),
+        ],
+        caption="A long table whose caption is so long that it must wrap once and show how wide it is set. More.",
+        note="Below.",
+        groups="section",
+        long=True,
+    )
+    log = typeset(tmp_path, first=first, second=second, long=long)
+    assert complaints(log) == []
+
+
+def test_alone_with_the_packages_it_names(tmp_path: Path) -> None:
+    shown = render(Table(rows=NASTY, columns=[Column("model", "Model"), Column("r", "r", fixed(2))], caption="X."), "x")
+    packages = re.search(r"^% Packages: (.*)\.$", shown, re.M)
+    assert packages
+    document = (
+        f"\\documentclass{{article}}\\usepackage[T1]{{fontenc}}\\usepackage{{{packages[1]}}}"
+        f"\\begin{{document}}\n{shown}\\end{{document}}"
+    )
+    (tmp_path / "x.tex").write_text(document, encoding="utf-8")
+    ran = subprocess.run(
+        ["pdflatex", "-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "x.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0
+
+
+def test_decimals_line_up_on_paper(tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        {
+            "row": ["alpha", "beta", "gamma", "delta", "epsilon"],
+            "x": [1.5, -22.25, 333.125, None, -0.0001],
+            "p": [0.001, 0.3, 0.04, None, 0.2],
+            "low": [1.0, -30.0, 300.0, None, -1.0],
+            "high": [2.0, -20.0, 400.0, None, 1.0],
+            "m": ["a,b", "", "a", "", "b"],
+        }
+    )
+    columns = [
+        Column("row", "Row", mark="m"),
+        Column("x", "X", fixed(2), p="p", missing="none"),
+        Column("y", "Y", fixed(2), ci=("low", "high"), missing="none"),
+        Column("z", "Z", percent(1), missing="none", p="p"),
+    ]
+    rows = rows.assign(y=rows["x"], z=rows["x"])
+    spec = Table(rows=rows, columns=columns, caption="Lined up.", marks={"a": "first", "b": "second"})
+    assert complaints(typeset(tmp_path, lined=spec)) == []
+    found = words(tmp_path)
+    digits: dict[str, list[tuple[float, float]]] = {
+        word: [] for word in ("22.25", "0.00")
+    }  # both appear in the columns x and y
+    for left, right, _, word in found:
+        if word in digits:
+            digits[word].append((left, right))
+    assert [len(each) for each in digits.values()] == [2, 2], found
+    for (_, one), (_, two) in zip(*digits.values(), strict=True):
+        assert one == pytest.approx(two, abs=0.05)
+    brackets = [right for _, right, _, word in found if word in ("2.00]", "20.00]", "400.00]", "1.00]")]
+    assert len(brackets) == 4
+    assert max(brackets) - min(brackets) < 0.05

@@ -1,0 +1,300 @@
+"""A table in every format, to the letter; and decimals that line up whatever a column holds."""
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from artifacts.glyphs import glyphs
+from artifacts.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
+from tables import Column, Table, integer, markup
+from tables._align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
+from tables._read import read
+from tables._render import render
+from tables._width import LINE, fitting, natural
+
+ROWS = pd.DataFrame(
+    {
+        "family": ["Llama_3", "Llama_3", "Qwen"],
+        "model": ["[A] 1B", "B & C", "*D"],
+        "lbp": [45.25, None, -3.0],
+        "lo": [40.0, None, -4.0],
+        "hi": [50.0, None, 8.0],
+        "p": [0.004, None, 0.2],
+        "mark": ["ck", "", "ck,win"],
+        "why": ["", "not run", ""],
+        "tokens": [131072, 8192, 256],
+    }
+)
+SPEC = Table(
+    rows=ROWS,
+    columns=[
+        Column("model", "Model", mark="mark"),
+        Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), p="p", reason="why", best="max", group="Score, $n = 3$"),
+        Column("tokens", "Window", integer(), unit="tokens", title_mark="win", group="Score, $n = 3$"),
+    ],
+    caption="Scores & *windows* [@a2020]. With 5% more.",
+    note="A note.",
+    marks={"ck": "another checkpoint", "win": "per window, $n = 2$", "unused": "never shown"},
+    groups="family",
+)
+
+LATEX = r"""% Table scores: made from tables/scores.py by tables/_templates/table.tex.j2; do not edit.
+% Packages: booktabs, array, threeparttable, natbib.
+\begin{table}[tbp]
+\centering
+\begin{threeparttable}
+\caption[{Scores \& \emph{windows}}]{Scores \& \emph{windows} \citep{a2020}. With 5\% more.}
+\label{tab:scores}
+\small
+\setlength{\tabcolsep}{6pt}
+\begin{tabular*}{250pt}{@{\extracolsep{\fill}}lrr@{}}
+\toprule
+ & \multicolumn{2}{c}{Score, $n = 3$} \\
+\cmidrule(lr){2-3}
+ &  & Window \\
+Model & \multicolumn{1}{c}{LBP} & (tokens)\tnote{a} \\
+\midrule
+\multicolumn{3}{@{}l@{}}{\emph{Llama\_3}} \\
+\quad {[}A{]} 1B\tnote{b} & 45.3\phantom{$-$}~[40.0, 50.0]\rlap{\tnote{${*}{*}$}} & 131,072 \\
+\quad B \& C & --\phantom{.0}\phantom{~[$-$..000000, ]} & 8,192 \\
+\addlinespace
+\multicolumn{3}{@{}l@{}}{\emph{Qwen}} \\
+\quad {*}D\tnote{b,a} & $-$3.0\phantom{00}~[$-$4.0, 8.0] & 256 \\
+\bottomrule
+\end{tabular*}
+\begin{tablenotes}[flushleft]\footnotesize
+\item\hspace*{-\labelsep}A note.
+\item\hspace*{-\labelsep}-- not run.
+\item[a] per window, $n = 2$.
+\item[b] another checkpoint.
+\item\hspace*{-\labelsep}{*} $p < 0.05$; {*}{*} $p < 0.01$; {*}{*}{*} $p < 0.001$.
+\end{tablenotes}
+\end{threeparttable}
+\end{table}
+"""
+
+CSV = """family,model,model_marks,lbp,lbp_low,lbp_high,lbp_p,lbp_reason,tokens
+Llama_3,[A] 1B,ck,45.25,40.0,50.0,0.004,,131072
+Llama_3,B & C,,,,,,not run,8192
+Qwen,*D,"ck,win",-3.0,-4.0,8.0,0.2,,256
+"""
+
+
+def test_latex_to_the_letter() -> None:
+    assert render(SPEC, "scores") == LATEX
+
+
+def test_csv_to_the_letter() -> None:
+    assert render(SPEC, "scores", "csv") == CSV
+    assert len(list(csv.reader(io.StringIO(render(SPEC, "scores", "csv"))))) == 4
+
+
+def test_markdown_to_the_letter() -> None:
+    shown = render(SPEC, "scores", "markdown").replace("\u2007", "_").replace("\u2008", "^").replace("\u00a0", "~")
+    assert shown.splitlines() == [
+        "<!-- Table scores: made from tables/scores.py; do not edit. -->",
+        "",
+        r"**Table scores.** Scores \& *windows* [@a2020]. With 5% more.",
+        "",
+        r"| Model                |      Score, $n = 3$: LBP | Score, $n = 3$: Window (tokens)<sup>a</sup> |",
+        r"| -------------------- | -----------------------: | ------------------------------------------: |",
+        r"| *Llama\_3*           |                          |                                             |",
+        r"| \[A\] 1B<sup>b</sup> | 45.3_~\[40.0, 50.0\]\*\* |                                     131,072 |",
+        r"| B \& C               |         –^_~^_^^______^^ |                                       8,192 |",
+        r"| *Qwen*               |                          |                                             |",
+        r"| \*D<sup>b,a</sup>    |     −3.0__~\[−4.0, 8.0\] |                                         256 |",
+        "",
+        "A note.  ",
+        "– not run.  ",
+        "<sup>a</sup> per window, $n = 2$.  ",
+        "<sup>b</sup> another checkpoint.  ",
+        r"\* $p < 0.05$; \*\* $p < 0.01$; \*\*\* $p < 0.001$.",
+    ]
+
+
+class _Structure(HTMLParser):
+    """Checks that tags nest, and collects what screen readers need."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.scopes: list[str] = []
+        self.widths: list[int] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "br":
+            return
+        found = dict(attrs)
+        if tag == "tr":
+            self.widths.append(0)
+        if tag in ("td", "th"):
+            self.widths[-1] += int(found.get("colspan") or 1)
+        if "scope" in found:
+            self.scopes.append(str(found["scope"]))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_html_is_semantic() -> None:
+    shown = render(SPEC, "scores", "html")
+    structure = _Structure()
+    structure.feed(shown)
+    assert structure.open == []
+    assert set(structure.widths) == {3}
+    assert structure.scopes == ["colgroup", "col", "col", "col", "rowgroup", "row", "row", "rowgroup", "row"]
+    assert '<table id="tab-scores" class="exhibit">' in shown
+    assert (
+        '<caption>Scores &amp; <em>windows</em> <span class="citation">[a2020]</span>. With 5% more.</caption>' in shown
+    )
+    assert '<th scope="row" class="left">B &amp; C</th>' in shown
+    assert '<td class="right">−3.0' in shown
+    assert '<th scope="col" class="right">Window<br>(tokens)<sup>a</sup></th>' in shown
+    assert "<p>– not run.</p>" in shown
+
+
+def test_json_holds_the_numbers_themselves() -> None:
+    content = json.loads(render(SPEC, "scores", "json"))
+    assert content["rows"][0]["lbp"] == {"value": 45.25, "low": 40.0, "high": 50.0, "p": 0.004}
+    assert content["rows"][1]["lbp"] == {"value": None, "reason": "not run"}
+    assert content["rows"][2]["model"] == {"value": "*D", "marks": ["ck", "win"]}
+    assert content["groups"] == ["Llama_3", "Llama_3", "Qwen"]
+    assert content["marks"] == {"ck": "another checkpoint", "win": "per window, $n = 2$"}
+    assert [column["unit"] for column in content["columns"]] == [None, None, "tokens"]
+
+
+def test_a_single_reason_is_said_once_and_several_get_letters() -> None:
+    rows = ROWS.assign(lbp=[float("nan"), float("nan"), 1.0], why=["not run", "too long", ""])
+    columns = [Column("model", "Model"), Column("lbp", "LBP", fixed(1), reason="why")]
+    shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
+    assert r"--\rlap{\tnote{a}}\phantom{.0}\phantom{\tnote{a}}" in shown
+    assert "\\item[a] not run.\n\\item[b] too long." in shown
+
+
+def test_rules_spaces_and_repeats() -> None:
+    rows = pd.DataFrame({"a": list("xxyyyyyyy"), "n": range(9), "below": [False] * 7 + [True, False]})
+    columns = [Column("a", "A", repeat=False), Column("n", "N")]
+    shown = render(Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t")
+    body = shown.split("\\midrule\n", 1)[1].split("\\bottomrule")[0].splitlines()
+    assert body == [
+        "x & 0 \\\\", " & 1 \\\\", "y & 2 \\\\", " & 3 \\\\", "\\addlinespace", " & 4 \\\\", " & 5 \\\\", " & 6 \\\\",
+        "\\midrule", " & 7 \\\\", " & 8 \\\\",
+    ]  # fmt: skip
+    ruled = render(Table(rows=rows, columns=columns, caption="x", groups="a", group_style="rule", space=0), "t")
+    assert ruled.count("\\midrule") == 2
+    assert "\\addlinespace" not in ruled
+    assert "\\quad" not in ruled
+    assert (
+        render(Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t", "csv").splitlines()[2] == "x,1"
+    )
+    assert "|     |     |" in render(
+        Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t", "markdown"
+    )
+
+
+def test_long_turned_and_paragraph_tables() -> None:
+    rows = pd.DataFrame({"k": ["a_b/c"], "t": ["*x* [@k]"]})
+    columns = [Column("k", "K", width="20mm"), Column("t", "T", markup, width=0.5)]
+    long = render(Table(rows=rows, columns=columns, caption="x", long=True, landscape=True, size="scriptsize"), "t")
+    assert "% Packages: booktabs, array, threeparttable, longtable, threeparttablex, pdflscape, natbib." in long
+    assert r">{\raggedright\arraybackslash}p{20mm}" in long
+    assert r"p{\dimexpr0.5\linewidth-2\tabcolsep\relax}" in long
+    assert r"a\_\allowbreak{}b/\allowbreak{}c & \emph{x} \citep{k} \\" in long
+    assert long.index(r"\begin{landscape}") < long.index(r"\scriptsize") < long.index(r"\endlastfoot")
+    turned = render(Table(rows=rows, columns=columns, caption="x", landscape=True), "t")
+    assert r"\begin{sidewaystable}" in turned
+    assert r"\end{sidewaystable}" in turned
+
+
+@pytest.mark.parametrize(
+    ("caption", "short"),
+    [
+        ("One sentence.", r"\caption{One sentence.}"),
+        ("First one. Second one.", r"\caption[{First one}]{First one. Second one.}"),
+        ("LBP vs. RULER at $p$. More.", r"\caption[{LBP vs. RULER at $p$}]{"),
+        ("Cited [@k].", r"\caption[{Cited}]{Cited \citep{k}.}"),
+    ],
+)
+def test_the_list_of_tables_gets_the_first_sentence(caption: str, short: str) -> None:
+    assert short in render(Table(rows=ROWS, columns=[Column("model", "M")], caption=caption), "t")
+
+
+def test_wide_tables_are_set_smaller() -> None:
+    def sized(count: int, **options: object) -> tuple[str, float]:
+        columns = [Column(f"c{each}", f"c{each}", fixed(3)) for each in range(count)]
+        rows = pd.DataFrame({f"c{each}": [0.5, -0.25] for each in range(count)})
+        return fitting(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))  # type: ignore[arg-type]
+
+    assert [sized(count) for count in (4, 10, 12, 13, 14, 15)] == [
+        ("small", 6), ("small", 6), ("footnotesize", 5),
+        ("footnotesize", 3.5), ("scriptsize", 3.5), ("scriptsize", 2.5),
+    ]  # fmt: skip
+    assert sized(15, landscape=True) == ("small", 6)
+    assert sized(16, size="footnotesize", column_space=2) == ("footnotesize", 2)
+    columns = [Column("model", "Model"), Column("tokens", "Window")]
+    narrow = read(Table(rows=ROWS, columns=columns, caption="x"), "t")
+    assert natural(narrow, "small", 6) < LINE / 3
+
+
+def _expanded(text: str) -> str:
+    """Replace phantoms by what they stand for, drop what hangs over, and forget which digit it is."""
+    text = re.sub(r"\\rlap\{(?:[^{}]|\{[^{}]*\})*\}", "", text)
+    text = re.sub(r"\\textbf\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1", text)
+    text = re.sub(r"\\phantom\{((?:[^{}]|\{[^{}]*\})*)\}", r"\1", text)
+    text = re.sub(r"\$\^\{([^}]*)\}\$", lambda m: "".join("^" + char for char in m[1]), text)
+    return re.sub(r"\d", "0", text.replace("$+$", "$-$").replace("--", "0"))
+
+
+def _right(text: str, pieces: Pieces) -> tuple[str, ...]:
+    """List what stands to the right of a number's last digit before the point, in any order."""
+    expanded, lead = _expanded(text), _expanded(glyphs(pieces[0].tokens, "latex"))
+    assert expanded.startswith(lead)
+    return tuple(sorted(re.findall(r"\^.|\$[^$]*\$|\\.|.", expanded[len(lead) :])))
+
+
+FORMATS = st.sampled_from([fixed(0), fixed(3), signed(1), percent(1), scientific(2), significant(3)])
+NUMBERS = st.floats(-1e5, 1e5).map(lambda x: round(x, 6))
+
+
+@given(FORMATS, st.lists(st.tuples(NUMBERS, st.booleans(), st.booleans()), min_size=1, max_size=6))
+def test_decimals_line_up(show: Number, cells: list[tuple[float, bool, bool]]) -> None:
+    shown = [number_pieces(show.parts(value)) for value, _, _ in cells]
+    column = [missing_pieces(pieces) if gap else pieces for pieces, (_, gap, _) in zip(shown, cells, strict=True)]
+    written = lined_up(column, "latex", [bold for _, _, bold in cells])
+    assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
+    if not isinstance(show, type(scientific(1))):
+        plain = lined_up(column, "html", [False] * len(column))
+        ends = {len(text) - re.search(r"^[^.\u2008%]*?(?=[.\u2008%]|$)", text).end() for text in plain}  # type: ignore[union-attr]
+        assert len(ends) == 1
+
+
+@given(st.lists(st.tuples(NUMBERS, st.floats(1e-3, 1e3)), min_size=1, max_size=6), st.booleans())
+def test_uncertainties_and_intervals_line_up(cells: list[tuple[float, float]], as_interval: bool) -> None:
+    show = uncertain()
+    column = []
+    for value, spread in cells:
+        place = show.place(spread)
+        pieces = number_pieces(show.at(place, value))
+        if as_interval:
+            pieces += estimate_pieces([show.at(place, value - spread), show.at(place, value + spread)])
+        else:
+            pieces += spread_pieces([show.at(place, spread)])
+        column.append(pieces)
+    column.append(missing_pieces(column[0]))
+    written = lined_up(column, "latex", [False] * len(column))
+    assert len({_right(text, pieces) for text, pieces in zip(written, column, strict=True)}) == 1
+
+
+def test_a_bare_power_hangs_over_the_digits_beside_it() -> None:
+    column = [number_pieces(pvalue().parts(p)) for p in (0.012, 3.4e-12)]
+    assert lined_up(column, "latex", [False, False]) == ["0.012", r"$<$\,10\rlap{$^{-11}$}\phantom{.000}"]
+    alone = [number_pieces(pvalue().parts(p)) for p in (1e-20, 3.4e-12)]
+    assert lined_up(alone, "latex", [False, False]) == [r"$<$\,10$^{-19}$", r"$<$\,10$^{-11}$"]

@@ -1,0 +1,247 @@
+"""What a table's specification may say, and how its faults are told."""
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from artifacts.errors import DataError, SpecError
+from artifacts.job import Job
+from tables import (
+    Column,
+    Table,
+    fixed,
+    integer,
+    interval,
+    markup,
+    printed,
+    pvalue,
+    scientific,
+    text,
+    uncertain,
+)
+from tables._build import build
+from tables._read import read
+from tables._render import render
+from tables._template import fill
+
+
+def frame(**changes: object) -> pd.DataFrame:
+    data: dict[str, object] = {
+        "model": ["A-1B", "B-2B", "C-3B"],
+        "lbp": [45.25, 12.0, 7.5],
+        "lo": [40.0, 10.0, 7.0],
+        "hi": [50.0, 14.0, 8.0],
+        "p": [0.004, 0.2, 0.04],
+        "why": ["", "", ""],
+        "mark": ["", "", ""],
+    }
+    return pd.DataFrame(data | changes)
+
+
+def table(*columns: Column, rows: pd.DataFrame | None = None, **options: object) -> Table:
+    shown = columns or (Column("model", "Model"), Column("lbp", "LBP", fixed(1)))
+    return Table(rows=frame() if rows is None else rows, columns=shown, **({"caption": "A caption."} | options))  # type: ignore[arg-type]
+
+
+LBP = Column("lbp", "LBP", fixed(1))
+SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
+    (
+        lambda: table(Column("lpb", "LBP", fixed(1))),
+        r"table t: column 'LBP' reads 'lpb'.*did you mean 'lbp'.*model, lbp",
+    ),
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("low", "hi"))), "reads 'low'"),
+    (lambda: table(groups="family"), "table t: table reads 'family'"),
+    (lambda: table(LBP, LBP), "shows the field 'lbp' in two columns"),
+    (lambda: Table(rows=frame(), columns=[], caption="x"), "no columns"),
+    (lambda: table(rows=frame().iloc[:0]), "no rows"),
+    (lambda: table(caption=" "), "no caption"),
+    (lambda: table(caption="costs 5$"), r"table t, caption: unbalanced"),
+    (lambda: table(note="a *b"), r"table t, note: unbalanced"),
+    (lambda: table(marks={"m": "$x{$"}), r"table t, mark 'm': .*braces"),
+    (lambda: table(Column("lbp", "*LBP", fixed(1))), "title of 'lbp': unbalanced"),
+    (lambda: table(rows=pd.concat([frame(), frame()[["lbp"]]], axis=1)), "two columns named 'lbp'"),
+    (lambda: table(Column("lbp", "LBP", fixed(1), best="max")), "best needs uncertainty= or ci="),
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="top")), "best is 'max' or 'min'"),  # type: ignore[arg-type]
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), uncertainty="lo")), "both uncertainty= and ci="),
+    (lambda: table(Column("lbp", "LBP", uncertain())), "names neither"),
+    (lambda: table(Column("lbp", "LBP", scientific(1), ci=("lo", "hi"))), "takes no uncertainty= or ci=: scale"),
+    (lambda: table(Column("p", "p", pvalue(), ci=("lo", "hi"))), "pvalue takes no uncertainty="),
+    (lambda: table(Column("model", "M", ci=("lo", "hi"))), "holds text, which takes no"),
+    (lambda: table(Column("lbp", "LBP", interval(1))), "give the estimate and ci="),
+    (lambda: table(Column("lbp", "LBP", fixed(1), width=0.3)), "width= makes a paragraph"),
+    (lambda: table(Column("model", "M", width=1.5)), "share of the line"),
+    (lambda: table(Column("model", "M", align="middle")), "'left', 'right' or 'center'"),  # type: ignore[arg-type]
+    (lambda: table(Column("lbp", "LBP")), "holds fractions and has no format"),
+    (lambda: table(Column("why", "x"), rows=frame(why=["a", 1, "b"])), "mixes text and numbers"),
+    (
+        lambda: table(Column("lbp", "LBP", fixed(1), title_mark="ck"), marks={"check": "x"}),
+        "'ck' is not explained.*'check'",
+    ),
+    (
+        lambda: table(Column("model", "M", mark="mark"), rows=frame(mark=["", "ck", ""]), marks={"check": "x"}),
+        r"row 2 \(B-2B\): the mark 'ck' of field 'mark' is not explained.*did you mean 'check'",
+    ),
+    (lambda: table(group_style="line"), "'row' or 'rule'"),
+    (lambda: table(size="huge"), "one of small, footnotesize, scriptsize"),
+    (lambda: table(levels=(0.01, 0.05)), "levels fall"),
+    (lambda: table(space=-1), "counts rows"),
+    (lambda: table(Column("model", "M", markup), rows=frame(model=["a$", "b", "c"])), "column 'M', row 1: unbalanced"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), SPEC_FAULTS)
+def test_faults_of_a_specification(make: Callable[[], Table], message: str) -> None:
+    with pytest.raises(SpecError, match=message) as caught:
+        render(make(), "t")
+    assert "table t" in str(caught.value)
+
+
+DATA_FAULTS: list[tuple[Callable[[], Table], str]] = [
+    (
+        lambda: table(rows=frame(lbp=[1.0, None, 2.0])),
+        r"table t, column 'LBP' \(lbp\), row 2 \(B-2B\) is empty without a reason",
+    ),
+    (lambda: table(rows=frame(model=["A", " ", "C"])), r"row 2 is empty without a reason"),
+    (lambda: table(rows=frame(lbp=[1.0, math.inf, 2.0])), r"row 2 \(B-2B\): lbp is inf"),
+    (
+        lambda: table(rows=frame(lbp=["1.0", 2.0, 3.0])),
+        r"row 1 \(A-1B\) holds the text '1.0', but the column shows numbers",
+    ),
+    (lambda: table(rows=frame(lbp=[True, False, True])), "holds True, which is not a number"),
+    (lambda: table(Column("lbp", "LBP", text), rows=frame(lbp=[1.0, math.inf, 2.0])), "row 2 .*is inf"),
+    (lambda: table(Column("lbp", "LBP", fixed(1), ci=("hi", "lo"))), r"interval \[50.0, 40.0\], whose high end"),
+    (
+        lambda: table(Column("lbp", "LBP", fixed(1), uncertainty="lo"), rows=frame(lo=[1, -1, 1])),
+        "negative uncertainty -1",
+    ),
+    (
+        lambda: table(Column("lbp", "LBP", fixed(1), uncertainty="lo"), rows=frame(lo=[1, None, 1])),
+        "has a value but no lo",
+    ),
+    (lambda: table(Column("lbp", "LBP", uncertain(), uncertainty="lo"), rows=frame(lo=[0, 0, 0])), "gives a precision"),
+    (lambda: table(Column("lbp", "LBP", fixed(1), p="p"), rows=frame(p=[0.1, 1.2, 0.3])), r"row 2.*between 0 and 1"),
+    (lambda: table(Column("p", "p", pvalue()), rows=frame(p=[0.1, 1.2, 0.3])), r"row 2.*between 0 and 1"),
+    (lambda: table(Column("lbp", "LBP", printed())), "text of a document"),
+    (lambda: table(rule_before="lbp"), "true or false"),
+    (lambda: table(rows=frame(model=["漢", "b", "c"])), "column 'Model', row 1: .*U\\+6F22"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), DATA_FAULTS)
+def test_faults_of_data(make: Callable[[], Table], message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        render(make(), "t")
+    assert "table t" in str(caught.value)
+
+
+def test_formats_that_are_left_out() -> None:
+    rows = frame(n=[1, 2048, 3], half=[1.0, None, 3.0], yes=[True, False, True])
+    grid = read(
+        table(
+            Column("model", "M"), Column("n", "N"), Column("half", "H", missing="none"), Column("yes", "Y"), rows=rows
+        ),
+        "t",
+    )
+    assert [column.show for column in grid.columns] == [text, integer(), integer(), text]
+    assert [cell.words for cell in grid.rows[1]][3] == "no"
+
+
+def test_reasons_come_from_the_field_the_table_or_the_column() -> None:
+    rows = frame(lbp=[None, None, None], lo=[None, 1, 2], why=["lbp: not run; lo: not run either", "no scores", ""])
+    shown = table(
+        Column("lbp", "LBP", fixed(1), missing="standing"), Column("lo", "Low", fixed(1)), rows=rows, reason="why"
+    )
+    grid = read(shown, "t")
+    assert [row[0].reason for row in grid.rows] == ["not run", "no scores", "standing"]
+    assert grid.rows[0][1].reason == "not run either"
+
+
+def test_best_is_bold_only_when_distinguishable() -> None:
+    column = Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="max")
+    assert [row[0].best for row in read(table(column), "t").rows] == [True, False, False]
+    touching = frame(lo=[13.0, 10, 7])
+    assert not any(row[0].best for row in read(table(column, rows=touching), "t").rows)
+    smallest = Column("lbp", "LBP", fixed(1), uncertainty="sd", best="min")
+    rows = frame(sd=[1.0, 1.0, 1.0])
+    assert [row[0].best for row in read(table(smallest, rows=rows), "t").rows] == [False, False, True]
+    unknown = frame(sd=[1.0, None, 1.0])
+    reasoned = Column("lbp", "LBP", fixed(1), uncertainty="sd", best="min", missing="one seed")
+    assert not any(row[0].best for row in read(table(reasoned, rows=unknown), "t").rows)
+
+
+def test_best_is_judged_within_groups() -> None:
+    rows = frame(task=["x", "x", "y"])
+    column = Column("lbp", "LBP", fixed(1), ci=("lo", "hi"), best="max")
+    grid = read(table(Column("model", "M"), column, rows=rows, groups="task"), "t")
+    assert [row[1].best for row in grid.rows] == [True, False, False]
+
+
+def test_one_precision_where_uncertainties_agree() -> None:
+    rows = frame(sd=[1.2, 0.34, 0.99])
+    column = Column("lbp", "LBP", uncertain(), uncertainty="sd")
+    shown = render(table(column, rows=rows), "t", "csv")
+    assert shown.splitlines()[1] == "45.25,1.2"
+    latex = render(table(column, rows=rows), "t")
+    assert [r"45.25\,$\pm$\,1.20" in latex, r"12.00\,$\pm$\,0.34" in latex] == [True, True]
+    apart = render(table(column, rows=frame(sd=[12.0, 0.34, 0.99])), "t")
+    assert r"45\phantom{.00}\,$\pm$\,12\phantom{.00}" in apart
+
+
+def _job(tmp_path: Path, body: str) -> Job:
+    (tmp_path / "tables").mkdir(exist_ok=True)
+    (tmp_path / "t_example.py").write_text(body)
+    return Job(root=tmp_path, kind="table", name="example", file="t_example.py", function="table")
+
+
+def test_the_builder_writes_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "t_example", raising=False)
+    body = (
+        "import pandas as pd\nfrom tables import Column, Table, fixed\n"
+        "def table() -> Table:\n"
+        "    rows = pd.DataFrame({'name': ['a', 'b'], 'x': [1.0, 2.5]})\n"
+        "    return Table(rows=rows, columns=[Column('name', 'Name'), Column('x', 'X', fixed(1))], caption='Two.')\n"
+    )
+    written = build(_job(tmp_path, body))
+    assert list(written) == ["out/tables/example.tex"]
+    assert "\\label{tab:example}" in written["out/tables/example.tex"]
+
+
+def test_the_builder_names_what_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "t_example", raising=False)
+    with pytest.raises(SpecError, match=r"t_example.py: table\(\) returned dict, not a Table"):
+        build(_job(tmp_path, "def table():\n    return {}\n"))
+
+
+def test_an_unknown_format_is_named() -> None:
+    with pytest.raises(SpecError, match=r"'markdwon' \(did you mean 'markdown'\?\)"):
+        render(table(), "t", "markdwon")
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("a\n<< absent >>\n", r"_templates/x.j2:2: 'absent' is undefined \(table t\)"),
+        ("a\nb\n<% if %>\n", r"_templates/x.j2:3: "),
+        ("a\n<< 1 + 'b' >>\n", r"_templates/x.j2:2: unsupported operand"),
+        (None, r"_templates/x.j2: no such template"),
+    ],
+)
+def test_template_faults_name_file_and_line(tmp_path: Path, template: str | None, message: str) -> None:
+    if template is not None:
+        (tmp_path / "x.j2").write_text(template)
+    with pytest.raises(SpecError, match=message):
+        fill("x.j2", "t", tmp_path)
+
+
+def test_importing_tables_is_light() -> None:
+    code = "import sys, tables; print(sorted({'pandas', 'numpy', 'jinja2', 'yaml'} & set(sys.modules)))"
+    root = Path(__file__).parent.parent
+    ran = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

@@ -1,0 +1,158 @@
+"""The escaper: nothing that data hold may act as markup."""
+
+import html as html_module
+import re
+import unicodedata
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from artifacts.characters import LATEX, T1_LETTERS
+from artifacts.errors import DataError, SpecError
+from artifacts.text import citations, escape, prose, without_citations
+
+SETTABLE = st.text(
+    st.sampled_from([*map(chr, range(32, 127)), *sorted(T1_LETTERS), *sorted(LATEX), *"⁰⁹⁻₀₉"]), max_size=40
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\ { } $ & # ^ _ ~ %", r"\textbackslash{} \{ \} \$ \& \# \textasciicircum{} \_ \textasciitilde{} \%"),
+        ('< > | " `', r"\textless{} \textgreater{} \textbar{} \textquotedbl{} \textasciigrave{}"),
+        ("10⁻⁴⁸ and x₀", "10$^{-48}$ and x$_{0}$"),
+        ("−39% ≥ 2×", r"$-$39\% $\geq$ 2$\times$"),
+        ("Δp of α → β", r"$\Delta$p of $\alpha$ $\rightarrow$ $\beta$"),
+        ("0–8K… — “q”", r"0--8K\dots{} --- ``q''"),
+        ("a--b ''c'' ,,d", "a-{}-b '{}'c'{}' ,{},d"),
+        ("[x] *y", "{[}x{]} {*}y"),
+        ("naïve é", "naïve é"),
+        ("two\nlines\tand", "two lines and"),
+    ],
+)
+def test_latex_escapes_exactly(text: str, expected: str) -> None:
+    assert escape(text, "latex") == expected
+
+
+def test_decomposed_letters_are_composed() -> None:
+    assert escape("e\u0301", "latex") == "é"
+
+
+def test_a_character_that_pdflatex_lacks_is_named() -> None:
+    with pytest.raises(DataError, match=r"U\+6F22, CJK UNIFIED IDEOGRAPH-6F22"):
+        escape("a 漢", "latex")
+
+
+@pytest.mark.parametrize("format", ["latex", "markdown", "html"])
+def test_control_characters_are_refused(format: str) -> None:
+    with pytest.raises(DataError, match=r"U\+0007"):
+        escape("bell\x07", format)  # type: ignore[arg-type]
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(SpecError, match="docx"):
+        escape("a", "docx")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="docx"):
+        prose("a", "docx")  # type: ignore[arg-type]
+
+
+@given(SETTABLE)
+def test_no_raw_special_survives_in_latex(text: str) -> None:
+    shown = escape(text, "latex")
+    assert shown.isascii() or not (set(shown) - set(map(chr, range(128))) - T1_LETTERS)
+    without_known = re.sub(r"\\(?:[a-zA-Z]+|[{}$&#_%,\-])", "", shown)
+    assert not set(without_known) & set("\\&#%")
+    assert without_known.count("{") == without_known.count("}")
+    assert without_known.count("$") % 2 == 0
+    outside = "".join(without_known.split("$")[::2])
+    assert not set(outside) & set('_^<>|"')
+    assert not re.search(r"--(?=-)|''(?=')|,,", re.sub("---|``|''", "", outside.replace("{}", " ")))
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Co", "Cn"]), max_size=40))
+def test_html_reads_back(text: str) -> None:
+    shown = escape(text, "html")
+    assert html_module.unescape(shown) == unicodedata.normalize("NFC", text)
+    assert not set(shown) & set("<>\"'")
+
+
+@given(st.text(st.sampled_from([*map(chr, range(32, 127))]), max_size=40))
+def test_markdown_reads_back(text: str) -> None:
+    shown = escape(text, "markdown")
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", shown) == text
+    assert not re.search(r"(?<!\\)(?:\\\\)*[|*_`$<\[]", re.sub(r"\\\\", "", shown))
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1. a", r"1\. a"), ("- a", r"\- a"), ("-5", "-5"), ("1.5", "1.5")])
+def test_markdown_starts_no_list(text: str, expected: str) -> None:
+    assert escape(text, "markdown") == expected
+
+
+PROSE = r"A *slow $\alpha_k$* drop of 5% [@a2020; @b-1], see [@c, Table 2]; 2\$ \* x"
+
+
+def test_prose_in_each_format() -> None:
+    assert prose(PROSE, "latex") == (
+        r"A \emph{slow $\alpha_k$} drop of 5\% \citep{a2020,b-1}, see \citep[{Table 2}]{c}; 2\$ {*} x"
+    )
+    assert prose(PROSE, "markdown") == r"A *slow $\alpha_k$* drop of 5% [@a2020; @b-1], see [@c, Table 2]; 2\$ \* x"
+    assert prose(PROSE, "html") == (
+        r'A <em>slow <span class="math">\(\alpha_k\)</span></em> drop of 5% <span class="citation">[a2020; b-1]'
+        r'</span>, see <span class="citation">[c, Table 2]</span>; 2$ * x'
+    )
+
+
+def test_math_keeps_its_markup_and_learns_unicode() -> None:
+    assert prose("$a<b * c$ $α−1≤x$", "latex") == r"$a<b * c$ $\alpha -1\leq x$"
+    assert prose("$a<b$", "html") == '<span class="math">\\(a&lt;b\\)</span>'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("costs 5$", 'unbalanced "\\$".*costs 5'),
+        ("a *b", r'unbalanced "\*".*a \*b'),
+        ("a ** b", "unbalanced"),
+        ("*a $b* c$", "unbalanced"),
+        ("$x_{1$", "braces"),
+        ("$x}{$", "braces"),
+        ("$50%$", "bare %"),
+        ("$漢$", "TeX command"),
+        ("see [@a", "not closed"),
+        ("see [@a b]", "malformed"),
+        ("see [@a; @b, Table 2]", "split it"),
+        ("漢", "cannot set"),
+    ],
+)
+def test_malformed_prose_is_named(text: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        prose(text, "latex")
+
+
+def test_citations_are_found_once_and_removed() -> None:
+    assert citations("a [@x; @y] *b [@x]* [@z, p. 3]") == ("x", "y", "z")
+    assert without_citations("a [@x; @y], b [@z].") == "a, b."
+
+
+@given(SETTABLE)
+def test_escaped_prose_is_the_escaped_text(text: str) -> None:
+    literal = re.sub(r"([\\$*\[])", r"\\\1", text)
+    assert prose(literal, "html") == escape(text, "html")
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+
+def test_html_prose_opens_only_known_tags() -> None:
+    parser = _Tags()
+    parser.feed(prose("<script> *a* [@k] $x<y$", "html"))
+    assert parser.tags == ["em", "span", "span"]
