@@ -5,57 +5,21 @@ which a table lines up its columns. Halves are rounded away from zero on the num
 never has a sign, NaN and infinity are errors, and a printed p never claims more than the number.
 """
 
-import math
-import numbers
 import re
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 from artifacts.errors import DataError, SpecError
-from artifacts.glyphs import SUPERSCRIPT, Output, Parts, glyphs, interval_tokens
+from artifacts.glyphs import SUPERSCRIPT, Parts, glyphs, interval_tokens
+from artifacts.glyphs import Output as Output
+from artifacts.rounding import EXACT, decimal_parts, significant_place
+from artifacts.rounding import finite as finite
+from artifacts.rounding import raw as raw
+from artifacts.rounding import round_half_up as round_half_up
 from artifacts.text import escape, prose
 
 P_LEVELS = (0.05, 0.01, 0.001)
-
-_EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: every one can be rounded exactly
-
-
-def finite(value: object, what: str = "value") -> Decimal:
-    """Return a number exactly as its shortest decimal form.
-
-    Raises
-    ------
-    DataError
-        Not a number (text, a truth value, nothing), NaN or infinite.
-    """
-    if isinstance(value, Decimal):
-        number = value
-    elif isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return Decimal(int(value))
-    elif isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = Decimal(repr(float(value)))
-    else:
-        raise DataError(f"the {what} {value!r} is not a number")
-    if not number.is_finite():
-        raise DataError(f"the {what} is {value!r}: leave it empty and give the reason")
-    return number
-
-
-def round_half_up(number: Decimal, digits: int) -> Decimal:
-    """Round to `digits` after the point (negative: before it), halves away from zero."""
-    return number.quantize(Decimal(1).scaleb(-digits, _EXACT), context=_EXACT)
-
-
-def _decimal_parts(
-    number: Decimal, digits: int, *, sign: bool = False, thousands: bool = False, suffix: str = ""
-) -> Parts:
-    rounded = round_half_up(number, digits)
-    whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
-    if thousands:
-        whole = f"{int(whole):,}"
-    shown = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
-    return Parts(sign=shown, whole=whole, fraction=fraction, suffix=suffix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +38,8 @@ class Fixed:
 
     def parts(self, value: object) -> Parts:
         """Round and take apart."""
-        number = _EXACT.multiply(finite(value), self.scale)
-        return _decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
+        number = EXACT.multiply(finite(value), self.scale)
+        return decimal_parts(number, self.digits, sign=self.sign, thousands=self.thousands, suffix=self.suffix)
 
     def bare(self) -> "Fixed":
         """Return the format of an interval's end or an uncertainty beside such a number: no plus, no suffix."""
@@ -96,7 +60,7 @@ class Significant:
     def parts(self, value: object) -> Parts:
         """Round and take apart."""
         number = finite(value)
-        return _decimal_parts(number, significant_place(number, self.digits), thousands=self.thousands)
+        return decimal_parts(number, significant_place(number, self.digits), thousands=self.thousands)
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write `value` in `format`; CSV gets the number itself."""
@@ -116,7 +80,7 @@ class Scientific:
             return Parts(whole="0")
         place = significant_place(number, self.digits + 1)
         exponent = self.digits - place
-        mantissa = _decimal_parts(round_half_up(number, place).scaleb(-exponent, _EXACT), self.digits)
+        mantissa = decimal_parts(round_half_up(number, place).scaleb(-exponent, EXACT), self.digits)
         return replace(mantissa, exponent=exponent or None)
 
     def show(self, value: object, format: Output = "latex") -> str:
@@ -148,7 +112,7 @@ class PValue:
         digits = max(self.digits, 3)
         while any(round_half_up(p, digits) <= Decimal(str(level)) < p for level in P_LEVELS):
             digits += 1
-        return replace(_decimal_parts(p, digits), prefix="=" if self.relation else "")
+        return replace(decimal_parts(p, digits), prefix="=" if self.relation else "")
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write `value` in `format`; CSV gets the number itself."""
@@ -188,7 +152,7 @@ class Uncertain:
 
     def at(self, place: int, value: object) -> Parts:
         """Round a value or an uncertainty to a place that was decided for the whole column."""
-        return _decimal_parts(finite(value), place, sign=self.sign)
+        return decimal_parts(finite(value), place, sign=self.sign)
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write the pair in `format`."""
@@ -268,14 +232,6 @@ Number: TypeAlias = Fixed | Significant | Scientific | PValue
 Show: TypeAlias = Number | Interval | Uncertain | AsPrinted | Words
 
 
-def raw(value: object) -> str:
-    """Return the shortest text that reads back as the same number."""
-    finite(value)
-    if isinstance(value, numbers.Integral):
-        return str(int(value))
-    return str(value) if isinstance(value, Decimal) else repr(float(value))  # type: ignore[arg-type]
-
-
 def pair(value: object, what: str) -> tuple[Any, Any]:
     """Return a pair of finite numbers; an interval must have its low end first."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -286,27 +242,12 @@ def pair(value: object, what: str) -> tuple[Any, Any]:
     return first, second
 
 
-def significant_place(number: Decimal, digits: int) -> int:
-    """Return the place to which `number` has `digits` significant digits after rounding (9.96 to two: 0, so 10)."""
-    if digits < 1:
-        raise SpecError(f"a number has at least one significant digit, not {digits}")
-    if number == 0:
-        return digits - 1
-    place = digits - 1 - number.adjusted()
-    return place - 1 if round_half_up(number, place).adjusted() > number.adjusted() else place
-
-
 def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
     """Count the levels that a p-value is below."""
     value = finite(p, "p-value")
     if not 0 <= value <= 1:
         raise DataError(f"the p-value {p!r} is not between 0 and 1")
     return sum(value < Decimal(str(level)) for level in levels)
-
-
-def half_width(low: object, high: object) -> float:
-    """Half the width of an interval."""
-    return float(finite(high) - finite(low)) / 2 if math.isfinite(float(finite(high) - finite(low))) else math.inf
 
 
 def fixed(digits: int, *, thousands: bool = False) -> Fixed:

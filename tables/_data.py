@@ -6,7 +6,7 @@ import csv as csv_module
 import io
 import json as json_module
 
-from artifacts.numbers import raw
+from artifacts.rounding import raw
 from tables._cells import Cell, Grid
 from tables._notes import gather
 from tables._spec import Column

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from artifacts.errors import DataError, SpecError, ThesisError
-from artifacts.numbers import AsPrinted, Fixed, PValue, Scientific, Significant, Uncertain, Words, half_width, stars
+from artifacts.numbers import AsPrinted, Fixed, PValue, Scientific, Significant, Uncertain, Words, stars
 from artifacts.numbers import text as text_format
+from artifacts.rounding import half_width
 from tables._align import Pieces, estimate_pieces, missing_pieces, number_pieces, spread_pieces
 from tables._cells import Cell
 from tables._spec import Column

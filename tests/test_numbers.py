@@ -21,7 +21,6 @@ from artifacts.numbers import (
     percent,
     printed,
     pvalue,
-    raw,
     scientific,
     signed,
     significant,
@@ -30,6 +29,7 @@ from artifacts.numbers import (
     times,
     uncertain,
 )
+from artifacts.rounding import raw
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
