@@ -1,0 +1,228 @@
+"""Massive dimensions zeroed: the published perplexities per seed and per text, and what they can be tested for.
+
+The source tests over ten seeds. A seed draws the random control only; the massive dimensions are the same each time,
+so their perplexity is one number written ten times. The text set is the unit that varies in both arms, and there are
+three.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.statistics import (
+    Estimate,
+    attach,
+    disruption_contrast,
+    frame,
+    log_perplexity_difference,
+    paired_t,
+    welch_t,
+    with_note,
+)
+from analysis.statistics.guards import copied_replicates, same_data, zero_variance
+from artifacts import wide
+
+MODELS = ("RoPE", "DroPE")
+SELECTED_ON = ("literary",)  # the massive dimensions were chosen on this text set (drope_protocols)
+ARMS = ("baseline", "massive", "random")
+
+
+def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.DataFrame:
+    """Per model over the published trials: perplexities, percent increases and their deviations with both divisors.
+
+    `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
+    `*_sd_n` the divisor n; `mr_*` is the massive less the random increase in percent.
+    """
+    rows = []
+    for model in MODELS:
+        trials = _increases(drope_published_disruption_trials, model)
+        rows.append(
+            {
+                "positional": model,
+                "seeds": len(trials),
+                "baseline_ppl": trials["baseline"].mean(),
+                "massive_ppl": trials["massive"].mean(),
+                "random_ppl": trials["random"].mean(),
+                "massive_values": trials["massive"].nunique(),
+                "random_values": trials["random"].nunique(),
+                "massive_increase": trials["massive_increase"].mean(),
+                "random_increase": trials["random_increase"].mean(),
+                "random_sd_n1": trials["random_increase"].std(ddof=1),
+                "random_sd_n": trials["random_increase"].std(ddof=0),
+                "mr_difference": trials["difference"].mean(),
+                "mr_sd_n1": trials["difference"].std(ddof=1),
+                "massive_ratio": trials["massive"].mean() / trials["baseline"].mean(),
+                "massive_nats": float(np.log(trials["massive"] / trials["baseline"]).mean()),
+                "random_nats": float(np.log(trials["random"] / trials["baseline"]).mean()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def disruption_by_text(
+    drope_published_disruption_texts: pd.DataFrame, drope_disruption_texts_reported: pd.DataFrame
+) -> pd.DataFrame:
+    """Per text set and model: perplexities, increases in percent and nats, and the increase that the source prints.
+
+    `selected` says whether the zeroed dimensions were chosen on this set; `times_printed` is the published increase
+    over the printed one.
+    """
+    table = wide(drope_published_disruption_texts, by=["positional", "text"])
+    table = table.rename(columns={f"{arm}{end}_ppl": f"{arm}_ppl" for arm in ARMS for end in ("", "_zeroed")})
+    for arm in ("massive", "random"):
+        ratio = table[f"{arm}_ppl"] / table["baseline_ppl"]
+        table[f"{arm}_ratio"] = ratio
+        table[f"{arm}_increase"] = 100 * (ratio - 1)
+        table[f"{arm}_nats"] = np.log(ratio)
+    table["mr_nats"] = table["massive_nats"] - table["random_nats"]
+    table["selected"] = table["text"].isin(SELECTED_ON)
+    printed = drope_disruption_texts_reported[["positional", "text", "value"]].rename(
+        columns={"value": "increase_printed"}
+    )
+    table = table.merge(printed, on=["positional", "text"], how="left")
+    table["nats_printed"] = np.log1p(table["increase_printed"] / 100)
+    table["times_printed"] = table["massive_increase"] / table["increase_printed"]
+    return table
+
+
+def disruption_ratios(disruption_by_text: pd.DataFrame) -> pd.DataFrame:
+    """RoPE against DroPE per text set: ratios of the increases in percent and in nats, and the difference in nats."""
+    columns = ["massive_increase", "massive_nats", "massive_ratio"]
+    table = disruption_by_text.pivot(index="text", columns="positional", values=columns)
+    rope, drope = (table.xs(model, axis=1, level="positional") for model in MODELS)
+    order = disruption_by_text["text"].drop_duplicates()
+    result = pd.DataFrame(
+        {
+            "ratio_of_percentages": rope["massive_increase"] / drope["massive_increase"],
+            "ratio_of_nats": rope["massive_nats"] / drope["massive_nats"],
+            "difference_nats": rope["massive_nats"] - drope["massive_nats"],
+        }
+    )
+    return result.loc[order].reset_index()
+
+
+def disruption_tests(
+    drope_published_disruption_trials: pd.DataFrame, drope_published_disruption_texts: pd.DataFrame
+) -> pd.DataFrame:
+    """The source's tests over seeds, recomputed with their guards, and the same questions over text sets in nats."""
+    return frame(
+        [*_over_seeds(drope_published_disruption_trials), *_over_texts(drope_published_disruption_texts)],
+    )
+
+
+def _increases(trials: pd.DataFrame, model: str) -> pd.DataFrame:
+    """One row a seed: perplexities `baseline`, `massive`, `random`, their increases in percent, and the difference."""
+    table = wide(trials[trials["positional"] == model], by=["seed"])
+    table = table.rename(columns={f"{arm}{end}_ppl": arm for arm in ARMS for end in ("", "_zeroed")})
+    for arm in ("massive", "random"):
+        table[f"{arm}_increase"] = 100 * (table[arm] / table["baseline"] - 1)
+    return table.assign(difference=table["massive_increase"] - table["random_increase"])
+
+
+def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
+    tables = {model: _increases(trials, model) for model in MODELS}
+    tests = []
+    for model, table in tables.items():
+        arms = pd.concat([table["baseline"], table["massive"], table["random"]])
+        condition = [arm for arm in ARMS for _ in range(len(table))]
+        test = paired_t(
+            table["massive_increase"],
+            table["random_increase"],
+            study="disruption_tests",
+            comparison=f"{model}: massive against random",
+            unit="seed",
+            names=("massive", "random"),
+            note="the source's test, percent of the baseline perplexity",
+        )
+        tests.append(attach(test, copied_replicates(arms, condition), same_data(SELECTED_ON, SELECTED_ON)))
+        tests.append(
+            paired_t(
+                table["random"],
+                table["baseline"],
+                study="disruption_tests",
+                comparison=f"{model}: random against baseline",
+                unit="seed",
+                names=("random", "baseline"),
+                note="perplexity",
+            )
+        )
+    first, second = (tables[model] for model in MODELS)
+    pooled = _student(first["difference"].to_numpy(float), second["difference"].to_numpy(float))
+    spread = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in MODELS})
+    tests.append(attach(pooled, spread))
+    alone = welch_t(
+        first["massive_increase"],
+        second["massive_increase"],
+        study="disruption_tests",
+        comparison="RoPE against DroPE: massive increase alone",
+        unit="seed",
+        names=MODELS,
+        note="percent of the baseline perplexity",
+    )
+    tests.append(alone)
+    return tests
+
+
+def _student(first: np.ndarray, second: np.ndarray) -> Estimate:
+    """Student's pooled t of two groups with Cohen's d, the test that the source ran."""
+    result = stats.ttest_ind(first, second)
+    interval = result.confidence_interval()
+    spread = float(np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2))
+    test = Estimate(
+        study="disruption_tests",
+        comparison="RoPE against DroPE: massive less random",
+        test="student_t",
+        unit="seed",
+        n=first.size + second.size,
+        estimate=float(first.mean() - second.mean()),
+        ci_low=float(interval.low),
+        ci_high=float(interval.high),
+        statistic=float(result.statistic),
+        df=float(result.df),
+        p_value=float(result.pvalue),
+        effect_name="d_s",
+        effect=float(first.mean() - second.mean()) / spread,
+        note="the source's test, percent of the baseline perplexity; d_s has the pooled sd with ddof 1",
+    )
+    why = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
+    return with_note(test, why)
+
+
+def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
+    table = wide(texts, by=["positional", "text"])
+    arm = {
+        (model, name): table.loc[table["positional"] == model, f"{name}_ppl"].to_numpy(float)
+        for model in MODELS
+        for name in ("baseline", "massive_zeroed", "random_zeroed")
+    }
+    chosen = same_data(SELECTED_ON, list(table["text"].unique()))
+    tests = []
+    for model in MODELS:
+        for name, against in (
+            ("massive_zeroed", "baseline"),
+            ("random_zeroed", "baseline"),
+            ("massive_zeroed", "random_zeroed"),
+        ):
+            words = f"{model}: {name.split('_')[0]} against {against.split('_')[0]}"
+            test = log_perplexity_difference(
+                arm[(model, against)],
+                arm[(model, name)],
+                study="disruption_tests",
+                comparison=words,
+                unit="text set",
+                note="one random mask a set",
+            )
+            tests.append(attach(test, chosen))
+    contrast = disruption_contrast(
+        arm[("RoPE", "random_zeroed")],
+        arm[("RoPE", "massive_zeroed")],
+        arm[("DroPE", "random_zeroed")],
+        arm[("DroPE", "massive_zeroed")],
+        study="disruption_tests",
+        comparison="RoPE against DroPE: massive less random",
+        unit="text set",
+    )
+    tests.append(attach(contrast, chosen))
+    return tests

@@ -1,0 +1,168 @@
+"""Massive values with and without rotary positions: counts as reported, and layer by layer as published."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.statistics import (
+    Estimate,
+    Interval,
+    attach,
+    frame,
+    holm,
+    percent_change,
+    welch_t_from_stats,
+)
+from analysis.statistics.guards import dependent_units
+
+TENSORS = ("query", "key", "value")
+REPORTED, PUBLISHED = "reported totals", "published layers"
+SECTIONS = {REPORTED: "2 (Table 2.2)", PUBLISHED: "2.3 (layers)"}
+FIRST_LATER = 2  # the source contrasts layer 1 with layers 2 to 31
+FALL = -60.0  # percent: the fall that the source states for each later layer
+
+
+def massive_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
+    """Massive values per tensor and layer, both models, from the published three-text run.
+
+    `all` adds the three tensors up. `change` is that of DroPE from RoPE in percent, `share_*` the layer's share of the
+    model's total for the tensor in percent, `more` the model with more massive values.
+    """
+    series = drope_published_series[drope_published_series["metric"].str.startswith("massive_count_")]
+    table = series.assign(tensor=series["metric"].str.removeprefix("massive_count_"))
+    table = table.pivot(index=["tensor", "layer"], columns="positional", values="value").reset_index()
+    table.columns.name = None
+    table = table.rename(columns={"RoPE": "rope", "DroPE": "drope"})[["tensor", "layer", "rope", "drope"]]
+    summed = table.groupby("layer", as_index=False)[["rope", "drope"]].sum().assign(tensor="all")
+    table = pd.concat([*(table[table["tensor"] == tensor] for tensor in TENSORS), summed], ignore_index=True)
+    # means over three texts are thirds, whose printed sixteen digits may differ in the last place
+    difference = (table["drope"] - table["rope"]).round(9)
+    table["change"] = (100 * difference / table["rope"]).where(table["rope"] > 0)
+    for model in ("rope", "drope"):
+        table[f"share_{model}"] = 100 * table[model] / table.groupby("tensor")[model].transform("sum")
+    table["more"] = ["DroPE" if gap > 0 else "RoPE" if gap < 0 else "equal" for gap in difference]
+    table["note"] = ["" if count else "change: no massive value with rotary embedding" for count in table["rope"]]
+    return table
+
+
+def massive_layer_summary(massive_layers: pd.DataFrame) -> pd.DataFrame:
+    """Per tensor: layer 1 of both models, the later layers, and how many layers have more massive values in DroPE.
+
+    `layer1_ratio` is DroPE over RoPE, `layer1_increase` that ratio less one; `later_*` are means over layers 2 to 31
+    with the extremes over these layers; `top_layer_drope` is the layer with the most massive values.
+    """
+    rows = []
+    for tensor, table in massive_layers.groupby("tensor", sort=False):
+        layers = table.set_index("layer")
+        later = layers[layers.index >= FIRST_LATER]
+        one = layers.loc[1]
+        exceeding = [int(str(layer)) for layer in layers.index[layers["more"] == "DroPE"]]
+        rows.append(
+            {
+                "tensor": tensor,
+                "layer1_rope": one["rope"],
+                "layer1_drope": one["drope"],
+                "layer1_ratio": one["drope"] / one["rope"],
+                "layer1_increase": one["drope"] / one["rope"] - 1,
+                "layer1_share_rope": one["share_rope"],
+                "layer1_share_drope": one["share_drope"],
+                "later_layers": len(later),
+                **{
+                    f"later_{name}_{model}": later[model].agg(how)
+                    for model in ("rope", "drope")
+                    for name, how in (("mean", "mean"), ("low", "min"), ("high", "max"))
+                },
+                "later_change": 100 * (later["drope"].sum() / later["rope"].sum() - 1),
+                "later_layers_fallen_by_stated": int((later["change"] <= FALL).sum()),
+                "layers_drope_more": len(exceeding),
+                "layers_equal": int((layers["more"] == "equal").sum()),
+                "layers_with_more": " ".join(map(str, exceeding)),
+                "top_layer_drope": int(str(layers["drope"].idxmax())),
+                "total_rope": layers["rope"].sum(),
+                "total_drope": layers["drope"].sum(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def massive_counts(
+    drope_massive_counts: pd.DataFrame, massive_layer_summary: pd.DataFrame, drope_protocols: pd.DataFrame
+) -> pd.DataFrame:
+    """Massive values of both models per tensor in the two runs, with DroPE's change from RoPE in percent.
+
+    `change_low` and `change_high` bound the change given that the means are rounded; `change_printed` is the source's.
+    Standard deviations are over texts and reported for the ten-text run only.
+    """
+    cells = drope_massive_counts.set_index(["tensor", "positional", "metric"])[["value", "low", "high"]].to_dict(
+        "index"
+    )
+    rows: list[dict[str, object]] = []
+    for tensor in TENSORS:
+        rope, drope = (cells[(tensor, model, "count_mean")] for model in ("RoPE", "DroPE"))
+        change = percent_change(Interval(rope["low"], rope["high"]), Interval(drope["low"], drope["high"]))
+        rows.append(
+            {
+                "tensor": tensor,
+                "run": REPORTED,
+                **_protocol(drope_protocols, REPORTED),
+                "rope_mean": rope["value"],
+                "rope_sd": cells[(tensor, "RoPE", "count_sd")]["value"],
+                "drope_mean": drope["value"],
+                "drope_sd": cells[(tensor, "DroPE", "count_sd")]["value"],
+                "change": 100 * (drope["value"] / rope["value"] - 1),
+                "change_low": change.low,
+                "change_high": change.high,
+                "change_printed": cells[(tensor, "DroPE", "change_from_rope")]["value"],
+                "note": "sd over texts, its divisor not stated",
+            }
+        )
+    for _, summary in massive_layer_summary.iterrows():
+        exact = 100 * (summary["total_drope"] / summary["total_rope"] - 1)
+        rows.append(
+            {
+                "tensor": summary["tensor"],
+                "run": PUBLISHED,
+                **_protocol(drope_protocols, PUBLISHED),
+                "rope_mean": summary["total_rope"],
+                "drope_mean": summary["total_drope"],
+                "change": exact,
+                "change_low": exact,
+                "change_high": exact,
+                "note": "rope_sd, drope_sd: not published; change_printed: the source prints none",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _protocol(protocols: pd.DataFrame, run: str) -> dict[str, object]:
+    """Number of texts, and precision, of a run."""
+    row = protocols[protocols["section"] == SECTIONS[run]].iloc[0]
+    return {"texts": int(str(row["items"]).split()[0]), "precision": row["precision"]}
+
+
+def massive_tests(massive_counts: pd.DataFrame) -> pd.DataFrame:
+    """RoPE against DroPE per tensor: Welch's test from the reported means and deviations, Holm over three.
+
+    The texts are the same for both models, but no counts per text are published, so the pairing cannot be used.
+    """
+    reported = massive_counts[massive_counts["run"] == REPORTED]
+    tests: list[Estimate] = []
+    for _, row in reported.iterrows():
+        n = int(row["texts"])
+        test = welch_t_from_stats(
+            float(row["drope_mean"]),
+            float(row["drope_sd"]),
+            n,
+            float(row["rope_mean"]),
+            float(row["rope_sd"]),
+            n,
+            study="massive_tests",
+            comparison=str(row["tensor"]),
+            unit="text",
+            names=("DroPE", "RoPE"),
+            effect="hedges_g",
+            note="DroPE minus RoPE; printed sd taken as having divisor n - 1; the same texts in both arms, unpaired",
+        )
+        # one model a side: the test speaks of further texts for these two models, not of further models
+        tests.append(attach(test, dependent_units(("RoPE", "DroPE"), ("pair", "pair"), "their pretrained weights")))
+    return frame(holm(tests))
