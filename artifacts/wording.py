@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 METRICS: Mapping[str, str] = {
     "lbp": "LongBench Pro",
     "ruler_128k": "RULER at 128K",
-    "ap_overall": "plasticity, overall",
-    "ap_first_20": "plasticity, first 20 %",
-    "ap_last_20": "plasticity, last 20 %",
+    "ap_overall": "overall plasticity",
+    "ap_first_20": "first-20 % plasticity",
+    "ap_last_20": "last-20 % plasticity",
     "ap_drop": "plasticity drop",
     "total_drop": "total drop",
     "bias_strength": "bias per token",
@@ -69,7 +69,7 @@ def the_test(tests: pd.DataFrame, **where: object) -> pd.Series:
 
 
 def stated(row: pd.Series, digits: int = 2) -> str:
-    """A correlation in one phrase: `$r = -0.67$ [-0.95, 0.16], $p = 0.067$, Holm $p = 0.486$`; what is empty is left out."""
+    """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, less what is empty."""
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"
     if row["ci_low"] == row["ci_low"] and row["ci_high"] == row["ci_high"]:

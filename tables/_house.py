@@ -1,0 +1,55 @@
+"""What the tables of models and their scores share: footnotes on models, and tests spread into columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from artifacts.wording import tokens
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GUARD = "guard smallest attainable p"
+
+
+def model_marks(rows: pd.DataFrame, full: int, *, scored: bool = True) -> list[str]:
+    """Name each model's footnotes: `short` for less captured context than `full`, `base` for another checkpoint scored.
+
+    Reads `captured_context`, and `checkpoint_match` where `scored`.
+    """
+    marks = []
+    for _, row in rows.iterrows():
+        names = ["short"] if row["captured_context"] < full else []
+        if scored and str(row["checkpoint_match"]).startswith("base captured"):
+            names.append("base")
+        marks.append(",".join(names))
+    return marks
+
+
+def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
+    """Word the footnotes that `model_marks` names."""
+    short = rows[rows["captured_context"] < full]["captured_context"]
+    return {
+        "short": (
+            f"Captured over {' and '.join(tokens(each) for each in sorted(set(short)))} tokens only, the other models "
+            f"over {tokens(full)}: its plasticity and drop are of a shorter range and do not compare."
+        ),
+        "base": "The base checkpoint was captured, the instruction-tuned one scored.",
+    }
+
+
+def by_test(
+    tests: pd.DataFrame, values: Sequence[str] = ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted")
+) -> pd.DataFrame:
+    """Spread a frame of tests: one row per comparison, one column `TEST_VALUE` per test and value.
+
+    `TEST_guard` names the mark `guard` where the test's smallest attainable p leaves no significant outcome.
+    """
+    marked = tests.assign(guard=["guard" if GUARD in note else "" for note in tests["note"]])
+    table = marked.pivot(index="comparison", columns="test", values=[*values, "guard"])
+    table.columns = [f"{column[1]}_{column[0]}" for column in table.columns]
+    for column in table.columns:
+        if not column.endswith("_guard"):
+            table[column] = table[column].astype(float)
+    return table.loc[tests["comparison"].drop_duplicates()].reset_index()

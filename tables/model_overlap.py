@@ -1,0 +1,52 @@
+"""Which captured model is which checkpoint in the benchmarks, beside what the source calls a match."""
+
+import pandas as pd
+
+from tables import Column, Table
+
+
+def table(
+    models: pd.DataFrame, reported_overlap: pd.DataFrame, published_lbp: pd.DataFrame, published_ruler: pd.DataFrame
+) -> Table:
+    """Return the table."""
+    captured = models[models["subject"] == "captured"]
+    lbp = _checkpoints(published_lbp, "lbp_checkpoint")
+    ruler = _checkpoints(published_ruler, "ruler_checkpoint")
+    called = reported_overlap[["model", "benchmark_model", "match"]].rename(columns={"match": "called"})
+    rows = captured.merge(lbp, on="model", how="left").merge(ruler, on="model", how="left")
+    rows = rows.merge(called, on="model", how="left")
+    exact = rows["called"] == "exact"
+    base = rows["checkpoint_match"].str.startswith("base captured")
+    unseen = rows["lbp_checkpoint"].notna() & ~exact
+    rows = rows.assign(
+        match_mark=["not_exact" if each else "" for each in exact & base],
+        lbp_mark=["unseen" if each else "" for each in unseen],
+    )
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Model"),
+            Column("captured_checkpoint", "Captured checkpoint", width="44mm"),
+            Column("lbp_checkpoint", "In LongBench Pro", mark="lbp_mark", width="36mm", missing="not scored"),
+            Column("ruler_checkpoint", "In RULER", width="32mm", missing="not scored"),
+            Column("called", "Called in\nthe source", mark="match_mark", missing="not in the source's list"),
+            Column("checkpoint_match", "Captured against scored", width="30mm"),
+        ],
+        groups="family",
+        landscape=True,
+        marks={
+            "not_exact": "Called exact, but a base checkpoint was captured and the instruction-tuned one scored",
+            "unseen": "Scored by the benchmark, though not among the matches that the source lists",
+        },
+        caption=(
+            f"The {len(rows)} captured models in the benchmarks. The source lists {len(reported_overlap)} models and "
+            f"calls {int(exact.sum())} matches with LongBench Pro exact [@shcherb2026]; of these, "
+            f"{int((exact & ~base).sum())} were captured as the checkpoint that was scored "
+            "[@longbenchpro2026; @hsieh2024]."
+        ),
+        short="Captured models in the benchmarks",
+    )
+
+
+def _checkpoints(published: pd.DataFrame, name: str) -> pd.DataFrame:
+    return published[["model", "scored_checkpoint"]].drop_duplicates().rename(columns={"scored_checkpoint": name})

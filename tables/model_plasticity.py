@@ -1,0 +1,62 @@
+"""All captured models: benchmark scores, plasticity, and the bias per token and per window."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer
+from tables._house import model_footnotes, model_marks
+
+
+def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Table:
+    """Return the table."""
+    full = captured_models["captured_context"].max()
+    given = reported_plasticity[reported_plasticity["printed"] != ""]
+    keys = set(zip(given["model"], given["metric"], strict=True))
+    rows = captured_models.assign(
+        mark=model_marks(captured_models, full),
+        bias_token=1e4 * captured_models["bias_strength"],
+        lbp_mark=[
+            "new" if pd.notna(row["lbp"]) and (row["model"], "lbp") not in keys else ""
+            for _, row in captured_models.iterrows()
+        ],
+        ruler_mark=[_ruler_mark(row, (row["model"], "ruler_128k") in keys) for _, row in captured_models.iterrows()],
+    )
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Model", mark="mark"),
+            Column("lbp", "LBP", fixed(2), mark="lbp_mark", missing="not scored in this benchmark"),
+            Column("ruler_128k", "RULER\n128K", fixed(1), mark="ruler_mark", missing="not scored in this benchmark"),
+            Column("ap_overall", "overall", fixed(4), group="Plasticity"),
+            Column("ap_first_20", "first 20 %", fixed(4), group="Plasticity"),
+            Column("ap_last_20", "last 20 %", fixed(4), group="Plasticity"),
+            Column("ap_drop", "drop", fixed(3), group="Plasticity"),
+            Column("bias_token", "per token", fixed(2), group="Bias", unit="$10^{-4}$"),
+            Column("bias_window", "per window", fixed(0), group="Bias"),
+            Column("captured_context", "Captured\ncontext", integer(), unit="tokens"),
+        ],
+        marks={
+            **model_footnotes(captured_models, full),
+            "new": "Published with the benchmark; the source gives none for this model.",
+            "self": "Self-reported by the model's authors [@qwen2025]; the source gives none for this model.",
+        },
+        caption=(
+            f"Scores, plasticity and bias of all {len(rows)} captured models, in falling order of plasticity. Unit: "
+            "one model. Plasticity and bias per token as printed in the all-models table of the source [@shcherb2026]; "
+            "LongBench Pro (LBP) is the overall score without thinking [@longbenchpro2026], RULER the score at "
+            "128K tokens [@hsieh2024]."
+        ),
+        short="Scores, plasticity and bias of all captured models",
+        note=(
+            "Plasticity: mean over heads and pairs of keys of $4p(1-p)$, $p$ being the probability that a query ranks "
+            "one key "
+            "above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the attention "
+            "logit per position, bias per window that "
+            "times the captured context, which is what a comparison over different contexts needs."
+        ),
+    )
+
+
+def _ruler_mark(row: pd.Series, given: bool) -> str:
+    if pd.isna(row["ruler_128k"]) or given:
+        return ""
+    return "self" if str(row["ruler_origin"]).startswith("self") else "new"
