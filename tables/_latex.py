@@ -9,9 +9,8 @@ from artifacts.text import citations, escape, prose, without_citations
 from tables._cells import Grid, is_number
 from tables._layout import Separator, alignment, body, label_text, note_text, separators, spacing, spanners, titles
 from tables._notes import Notes, gather
-from tables._spec import Column
 from tables._template import PLACE, fill
-from tables._width import NARROW, fitting, natural
+from tables._width import NARROW, Fit, fit
 
 _SPEC = {"left": "l", "right": "r", "center": "c"}
 _PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
@@ -31,10 +30,10 @@ class Line:
 def latex(grid: Grid) -> str:
     """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
     table, notes = grid.table, gather(grid)
-    size, space = fitting(grid)
+    chosen = fit(grid)
     count = len(grid.columns)
     paragraphs = any(column.width is not None for column in grid.columns)
-    stretched = not (table.long or paragraphs) and natural(grid, size, space) < NARROW
+    stretched = not (table.long or paragraphs) and chosen.width < NARROW
     template = "longtable.tex.j2" if table.long else "table.tex.j2"
     return fill(
         template,
@@ -45,10 +44,10 @@ def latex(grid: Grid) -> str:
         landscape=table.landscape,
         short=_short(table.caption, table.short),
         caption=prose(table.caption, "latex"),
-        size=size,
-        space=f"{space:g}",
+        size=chosen.size,
+        space=f"{chosen.space:g}",
         width=f"{NARROW:g}pt" if stretched else "",
-        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid) + "@{}",
+        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",
         count=count,
         apart="[10pt]" if spacing(grid) == 1 else "",
         spanners=spanners(grid, "latex"),
@@ -86,17 +85,16 @@ def _short(caption: str, short: str | None) -> str:
     return prose(without_citations(first).rstrip("."), "latex")
 
 
-def _columns(grid: Grid) -> str:
-    return "".join(_column(column) for column in grid.columns)
-
-
-def _column(column: Column) -> str:
-    if column.width is None:
-        return _SPEC[alignment(column)]
-    width = column.width
-    if not isinstance(width, str):
-        width = f"\\dimexpr{width:g}\\linewidth-2\\tabcolsep\\relax"
-    return f">{{{_PARAGRAPH[alignment(column)]}\\arraybackslash}}p{{{width}}}"
+def _columns(grid: Grid, chosen: Fit) -> str:
+    """Write the columns' types."""
+    types = []
+    for index, column in enumerate(grid.columns):
+        if index in chosen.paragraphs:
+            style = _PARAGRAPH[alignment(column)]
+            types.append(f">{{{style}\\arraybackslash}}p{{{chosen.paragraphs[index]:.1f}pt}}")
+        else:
+            types.append(_SPEC[alignment(column)])
+    return "".join(types)
 
 
 def _heads(grid: Grid, notes: Notes) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import field as member
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Align = Literal["left", "right", "center"]
 Size = Literal["small", "footnotesize", "scriptsize"]
+LENGTH = re.compile(r"\d+(\.\d+)?(mm|cm|in|pt|em)")
 SIZES: tuple[Size, ...] = ("small", "footnotesize", "scriptsize")
 
 
@@ -56,7 +58,8 @@ class Column:
     unit : str, optional
         Written in parentheses after the title.
     width : str or float, optional
-        Makes a paragraph column: a TeX length, or a share of the line.
+        Makes a paragraph column: a length such as `30mm`, or a share of the line (shares shrink together where the
+        other columns need the room).
     align : {"left", "right", "center"}, optional
         Left out, numbers are right-aligned on their decimal points and text is left-aligned.
     repeat : bool
@@ -249,6 +252,10 @@ def _check_column(column: Column, table: Table, where: str) -> None:
         raise SpecError(f"{which}: interval() is for prose; in a table give the estimate and ci=(low, high)")
     if column.width is not None and not isinstance(column.show, (Words, type(None))):
         raise SpecError(f"{which}: width= makes a paragraph, which is for text, not for numbers")
+    if isinstance(column.width, str) and not LENGTH.fullmatch(column.width):
+        raise SpecError(
+            f"{which}: width is a number with mm, cm, in, pt or em, or a share of the line, not {column.width!r}"
+        )
     if isinstance(column.width, (int, float)) and not 0 < column.width <= 1:
         raise SpecError(f"{which}: width is a share of the line, above 0 and at most 1, not {column.width}")
     if column.align not in (None, "left", "right", "center"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from tables._align import widest_tokens
 from tables._cells import Grid, is_number
@@ -28,14 +30,79 @@ def text_width(text: str) -> float:
     return sum(0.3 if char in _NARROW_SIGNS else 0.78 if char in _WIDE_SIGNS else 0.53 for char in text)
 
 
-def natural(grid: Grid, size: Size, column_space: float) -> float:
-    """Estimate the width in pt of a table without paragraph columns."""
-    heads = titles(grid, "html")
-    widths = [max(_heading(head), _body(grid, index)) for index, head in enumerate(heads)]
+@dataclass(frozen=True)
+class Fit:
+    """How a table is set.
+
+    Attributes
+    ----------
+    size : {"small", "footnotesize", "scriptsize"}
+    space : float
+        Half the space between columns, in pt.
+    width : float
+        The table's estimated width, in pt.
+    paragraphs : mapping of int to float
+        Widths in pt of the paragraph columns, by index.
+    """
+
+    size: Size
+    space: float
+    width: float
+    paragraphs: Mapping[int, float]
+
+
+def fit(grid: Grid) -> Fit:
+    """Choose the size and column space that the table asks for, or the largest with which it fits its line.
+
+    Paragraph columns whose widths are shares of the line give way to the others: all of them shrink by one factor until
+    the table fits. A smaller size is taken before they lose more than an eighth.
+    """
+    table = grid.table
+    paragraphs = any(column.width is not None for column in grid.columns)
+    choices = [choice for choice in _CHOICES if table.size in (None, choice[0])]
+    if paragraphs and table.size is None:
+        choices = [choice for choice in choices if choice[0] != "small"]
+    for size, space in choices:
+        tried, shrunk = _try(grid, size, table.column_space if table.column_space is not None else space)
+        if tried.width <= _line(grid) and shrunk >= 7 / 8:
+            return tried
+    return tried
+
+
+def _line(grid: Grid) -> float:
+    return TURNED if grid.table.landscape else LINE
+
+
+def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
+    """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
+    point, heads = _POINTS[size], titles(grid, "html")
+    widths = [
+        max(_heading(head), _body(grid, index)) * point if column.width is None else 0.0
+        for index, (head, column) in enumerate(zip(heads, grid.columns, strict=True))
+    ]
     for each in spanners(grid, "html"):
-        lacking = text_width(_visible(each.text)) - sum(widths[each.first - 1 : each.last])
-        widths[each.last - 1] += max(0.0, lacking - 2 * column_space * (each.span - 1) / _POINTS[size])
-    return sum(widths) * _POINTS[size] + 2 * column_space * (len(heads) - 1)
+        inside = range(each.first - 1, each.last)
+        lacking = text_width(_visible(each.text)) * point - sum(widths[index] for index in inside)
+        if all(grid.columns[index].width is None for index in inside):
+            widths[each.last - 1] += max(0.0, lacking - 2 * space * (each.span - 1))
+    taken = sum(widths) + 2 * space * (len(widths) - 1)
+    asked = {
+        index: _asked(column.width, grid, point, space) for index, column in enumerate(grid.columns) if column.width
+    }
+    shares = [index for index in asked if not isinstance(grid.columns[index].width, str)]
+    fixed = sum(width for index, width in asked.items() if index not in shares)
+    wanted = sum(asked[index] for index in shares)
+    shrunk = min(1.0, max(0.25, (_line(grid) - taken - fixed) / wanted)) if wanted else 1.0
+    final = {index: width * shrunk if index in shares else width for index, width in asked.items()}
+    return Fit(size, space, taken + sum(final.values()), final), shrunk
+
+
+def _asked(width: str | float, grid: Grid, point: float, space: float) -> float:
+    """Return the width in pt that a paragraph column asks for."""
+    if not isinstance(width, str):
+        return max(10.0, width * _line(grid) - 2 * space)
+    number, unit = width[:-2], width[-2:]
+    return float(number) * {"mm": 2.845, "cm": 28.45, "in": 72.27, "pt": 1.0, "em": point}[unit]
 
 
 def _heading(lines: list[str]) -> float:
@@ -52,22 +119,6 @@ def _body(grid: Grid, index: int) -> float:
     last = index == len(grid.columns) - 1
     reserved = marks if not is_number(grid.columns[index]) or last or marks > 0.7 else 0.0
     return max(numbers, words) + reserved + indent
-
-
-def fitting(grid: Grid) -> tuple[Size, float]:
-    """Return the size and half the column space (pt) that the table asks for, or the largest with which it fits."""
-    table = grid.table
-    line = TURNED if table.landscape else LINE
-    choices = [choice for choice in _CHOICES if table.size in (None, choice[0])]
-    if any(column.width is not None for column in grid.columns):
-        size = table.size or "footnotesize"
-        return size, table.column_space if table.column_space is not None else 5
-    for size, space in choices:
-        kept = table.column_space if table.column_space is not None else space
-        if natural(grid, size, kept) <= line:
-            return size, kept
-    size, space = choices[-1]
-    return size, table.column_space if table.column_space is not None else space
 
 
 def _visible(heading: str) -> str:

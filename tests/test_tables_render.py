@@ -17,7 +17,7 @@ from tables import Column, Table, integer, markup
 from tables._align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
 from tables._read import read
 from tables._render import render
-from tables._width import LINE, fitting, natural
+from tables._width import LINE, fit
 
 ROWS = pd.DataFrame(
     {
@@ -205,8 +205,8 @@ def test_long_turned_and_paragraph_tables() -> None:
     columns = [Column("k", "K", width="20mm"), Column("t", "T", markup, width=0.5)]
     long = render(Table(rows=rows, columns=columns, caption="x", long=True, landscape=True, size="scriptsize"), "t")
     assert "% Packages: booktabs, array, threeparttable, longtable, threeparttablex, pdflscape, natbib." in long
-    assert r">{\raggedright\arraybackslash}p{20mm}" in long
-    assert r"p{\dimexpr0.5\linewidth-2\tabcolsep\relax}" in long
+    assert r">{\raggedright\arraybackslash}p{56.9pt}" in long
+    assert r"p{293.0pt}@{}" in long
     assert r"a\_\allowbreak{}b/\allowbreak{}c & \emph{x} \citep{k} \\" in long
     assert long.index(r"\begin{landscape}") < long.index(r"\scriptsize") < long.index(r"\endlastfoot")
     turned = render(Table(rows=rows, columns=columns, caption="x", landscape=True), "t")
@@ -231,7 +231,8 @@ def test_wide_tables_are_set_smaller() -> None:
     def sized(count: int, **options: object) -> tuple[str, float]:
         columns = [Column(f"c{each}", f"c{each}", fixed(3)) for each in range(count)]
         rows = pd.DataFrame({f"c{each}": [0.5, -0.25] for each in range(count)})
-        return fitting(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))  # type: ignore[arg-type]
+        chosen = fit(read(Table(rows=rows, columns=columns, caption="x", **options), "t"))  # type: ignore[arg-type]
+        return chosen.size, chosen.space
 
     assert [sized(count) for count in (4, 10, 12, 13, 14, 15)] == [
         ("small", 6), ("small", 6), ("footnotesize", 5),
@@ -241,7 +242,19 @@ def test_wide_tables_are_set_smaller() -> None:
     assert sized(16, size="footnotesize", column_space=2) == ("footnotesize", 2)
     columns = [Column("model", "Model"), Column("tokens", "Window")]
     narrow = read(Table(rows=ROWS, columns=columns, caption="x"), "t")
-    assert natural(narrow, "small", 6) < LINE / 3
+    assert fit(narrow).width < LINE / 3
+
+
+def test_paragraphs_give_way_to_the_other_columns() -> None:
+    rows = pd.DataFrame({"a": ["x"], "b": ["y"], "n": [1234567890123], "m": [1234567890123]})
+    shares = [Column("a", "A", width=0.4), Column("b", "B", width=0.4)]
+    alone = fit(read(Table(rows=rows, columns=shares, caption="x"), "t"))
+    assert alone.paragraphs == {0: pytest.approx(0.4 * LINE - 10), 1: pytest.approx(0.4 * LINE - 10)}
+    beside = read(Table(rows=rows, columns=[*shares, Column("n", "N"), Column("m", "M")], caption="x"), "t")
+    chosen = fit(beside)
+    assert chosen.width == pytest.approx(LINE)
+    assert chosen.paragraphs[0] == chosen.paragraphs[1] < alone.paragraphs[0]
+    assert chosen.size == "scriptsize"
 
 
 def _expanded(text: str) -> str:

@@ -75,6 +75,7 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
     (lambda: table(Column("lbp", "LBP", interval(1))), "give the estimate and ci="),
     (lambda: table(Column("lbp", "LBP", fixed(1), width=0.3)), "width= makes a paragraph"),
     (lambda: table(Column("model", "M", width=1.5)), "share of the line"),
+    (lambda: table(Column("model", "M", width="30")), "width is a number with mm"),
     (lambda: table(Column("model", "M", align="middle")), "'left', 'right' or 'center'"),  # type: ignore[arg-type]
     (lambda: table(Column("lbp", "LBP")), "holds fractions and has no format"),
     (lambda: table(Column("why", "x"), rows=frame(why=["a", 1, "b"])), "mixes text and numbers"),
