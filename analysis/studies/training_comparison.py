@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import correlation, guards
+from analysis.statistics import correlation, covariate, guards
 from analysis.statistics.contrast import correlation_difference
 from analysis.statistics.estimate import Estimate, frame
 
@@ -77,11 +77,12 @@ def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataF
     return pd.concat([known[columns], run[columns]], ignore_index=True)
 
 
-def bias_plasticity_tests(bias_plasticity: pd.DataFrame) -> pd.DataFrame:
+def bias_plasticity_tests(bias_plasticity: pd.DataFrame, training_comparison: pd.DataFrame) -> pd.DataFrame:
     """Does ap_drop go with the bias, per token or per window: models, checkpoints, and both together.
 
     All captured models but one have the same window, so among them the units differ by a constant factor. The third
-    group mixes units that are independent with ones that are not.
+    group mixes units that are independent with ones that are not. The last tests take the drop of all models, SmolLM3
+    after its extensions included, over the same 65,536 tokens, where per token and per window are one order.
     """
     groups = {
         "captured models": bias_plasticity[bias_plasticity["kind"] == "model"],
@@ -89,6 +90,7 @@ def bias_plasticity_tests(bias_plasticity: pd.DataFrame) -> pd.DataFrame:
         "models and checkpoints": bias_plasticity,
     }
     tests: list[Estimate] = []
+    about: dict[str, Any]
     for group, rows in groups.items():
         unit = "checkpoint" if group == "checkpoints" else "model" if group == "captured models" else "model or state"
         runs = ["SmolLM3" if kind == "checkpoint" else None for kind in rows["kind"]]
@@ -105,7 +107,7 @@ def bias_plasticity_tests(bias_plasticity: pd.DataFrame) -> pd.DataFrame:
                 )
                 tests.append(guards.attach(test, shared))
             if group == "captured models":
-                about: dict[str, Any] = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
+                about = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
                 names = list(rows["display_name"])
                 tests.append(correlation.leave_one_out(rows[bias], rows["ap_drop"], units=names, **about))
         difference = correlation_difference(
@@ -118,4 +120,12 @@ def bias_plasticity_tests(bias_plasticity: pd.DataFrame) -> pd.DataFrame:
             note="of absolute correlations, so a turn of the sign does not show",
         )
         tests.append(guards.attach(difference, shared))
+    same = training_comparison[training_comparison["drop_same"].notna()]
+    about = {"study": STUDY, "comparison": "per token, models over the same window", "unit": "model"}
+    for method in (correlation.pearson, correlation.spearman):
+        tests.append(method(same["bias_strength"], same["drop_same"], names=("bias_strength", "drop_same"), **about))
+    names = list(same["display_name"])
+    tests.append(correlation.leave_one_out(same["bias_strength"], same["drop_same"], units=names, **about))
+    families = list(same["family"])
+    tests.append(covariate.within_family(same["bias_strength"], same["drop_same"], families, **about))
     return frame(tests)

@@ -1,0 +1,76 @@
+"""What the claims on SmolLM3 share: stated words as numbers, changes over a span of the run, and ranges of a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.claims import Quoted, Verdict, compare, judge, pick, quote
+from analysis.statistics.rounding import Interval
+
+FIRST = "stage1-step-40000"
+ANNEALED = "stage3-step-4720000"
+ONSET = "lc-4k-to-32k-step-4000"
+LAST = "lc-32k-to-64k-step-20000"
+PRETRAINING = ("Pre-train", "Anneal")
+EXTENSIONS = ("LC 4K-32K", "LC 32K-64K")
+
+
+def stated(frame: pd.DataFrame, statement: str) -> Quoted:
+    """A value stated in prose: its printed number, or the whole number that its word stands for, give or take half."""
+    row = pick(frame, statement=statement)
+    if pd.notna(row["low"]):
+        return quote(frame, statement=statement)
+    number = float(row["as_number"])
+    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
+
+
+def change(
+    reported: Quoted, changes: pd.DataFrame, span: str, metric: str, words: str, column: str = "fold", **about: str
+) -> Verdict:
+    """Compare a stated factor with the change of a metric over a span; `column` is fold, ratio or difference."""
+    row = pick(changes, span=span, metric=metric)
+    within = Interval(float(row[f"{column}_low"]), float(row[f"{column}_high"]))
+    reason = (
+        f"{words} from {row['before']:.4g} to {row['after']:.4g}, "
+        f"a factor of {row[column]:.2f} ({within.low:.2f} to {within.high:.2f} given the rounding of the two)"
+    )
+    return compare(reported, float(row[column]), within, reason=reason, places=2, key=about.get("key", ""))
+
+
+def phase(trajectory: pd.DataFrame, phases: Iterable[str]) -> pd.DataFrame:
+    """The checkpoints of some phases, in order."""
+    return trajectory[trajectory["phase"].isin(list(phases))].sort_values("order")
+
+
+def spanned(reported: Quoted, values: pd.Series, decimals: int, words: str) -> Verdict:
+    """Judge a printed range: do the least and largest value round to its ends?"""
+    least, most = float(values.min()), float(values.max())
+    half = 0.5 * 10.0**-decimals
+    slack = 1e-9
+    low, high = reported.interval.low + half, reported.interval.high - half
+    meets = abs(least - low) <= half + slack and abs(most - high) <= half + slack
+    return judge(
+        meets,
+        f"{words}: the {len(values)} values run from {least:.3f} to {most:.3f}",
+        reported=reported.printed,
+        recomputed=f"{least:.3f} to {most:.3f}",
+        n=len(values),
+    )
+
+
+def value(trajectory: pd.DataFrame, checkpoint: str, metric: str) -> float:
+    """One number of a checkpoint."""
+    return float(pick(trajectory, checkpoint=checkpoint)[metric])
+
+
+def word(frame: pd.DataFrame, statement: str) -> str:
+    """What the prose says, as it says it."""
+    return str(pick(frame, statement=statement)["printed"])
+
+
+def keyed(verdict: Verdict, key: str, statement: str = "", kind: str = "statement") -> Verdict:
+    """The verdict as one of several: with its key, and its own statement and kind."""
+    return replace(verdict, key=key, statement=statement or verdict.statement, kind=kind)

@@ -1,0 +1,293 @@
+"""Source 001 on SmolLM3: the training section, the gap that checkpoints close, and the fall of alpha_K."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, untestable
+from analysis.claims._training import (
+    ANNEALED,
+    EXTENSIONS,
+    FIRST,
+    LAST,
+    PRETRAINING,
+    phase,
+    stated,
+    value,
+    word,
+)
+from analysis.statistics.rounding import Interval
+
+MINISTRAL, QWEN = "Ministral 3", "Qwen3"
+
+
+def c001_training_checkpoints(stated_001: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
+    """Rotation and plasticity are followed together over ten checkpoints.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    return compare(
+        stated(stated_001, "training_checkpoints"),
+        len(checkpoints),
+        reason=f"{len(checkpoints)} checkpoints have both in the table",
+        places=0,
+        n=len(checkpoints),
+    )
+
+
+def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """The key slope alpha_K falls by 93 percent in long-context training.
+
+    Source: 001, PCA as Exploratory Precursor to Rotation.
+    """
+    row = pick(training_changes, span="extensions", metric="alpha_k")
+    drift = pick(training_changes, span="extensions", metric="key_drift")
+    return compare(
+        stated(stated_001, "pca_alpha_k_change"),
+        100 * (1 - float(row["ratio"])),
+        Interval(100 * (1 - float(row["ratio_high"])), 100 * (1 - float(row["ratio_low"]))),
+        reason=f"alpha_K goes from {row['before']:.2e} to {row['after']:.2e} per token; over the window, which grows "
+        f"16-fold, keys drift by {drift['before']:.1f} before and {drift['after']:.1f} after",
+        n=2,
+    )
+
+
+def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """While alpha_K falls, the correlation of keys with position stays at 0.90 or more.
+
+    Source: 001, PCA as Exploratory Precursor to Rotation.
+    """
+    rows = phase(training_trajectory, EXTENSIONS)["r_k_a"]
+    threshold = float(pick(stated_001, statement="pca_r_k_kept")["as_number"])
+    return judge(
+        bool((rows >= threshold).all()),
+        f"r_k_a of the {len(rows)} checkpoints of the extensions is {rows.min():.3f} to {rows.max():.3f}",
+        reported=word(stated_001, "pca_r_k_kept"),
+        recomputed=f"{rows.min():.3f} to {rows.max():.3f}",
+        n=len(rows),
+    )
+
+
+def c001_gap_training(training_changes: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
+    """Checkpoints show that attention gains at near positions only when the bias falls in long-context training.
+
+    Source: 001, Gaps Plasticity Closes.
+    """
+    window = pick(training_changes, span="extensions", metric="bias_window")
+    before = pick(training_equal_positions, checkpoint=ANNEALED)
+    shared = phase(training_equal_positions, EXTENSIONS)["at_2k_4k"]
+    return judge(
+        float(window["after"]) < float(window["before"]),
+        f"the bias per window does not fall ({window['before']:.0f} to {window['after']:.0f}), and wherever both were "
+        f"measured attention gains up to the far end of the old window too: {before['at_2k_4k']:.4f} to "
+        f"{shared.min():.4f} or more between 2,048 and 4,096 tokens; farther out there is no value from before",
+        otherwise="not supported",
+        n=len(shared) + 1,
+    )
+
+
+def c001_pretraining_uniform(stated_001: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
+    """Plasticity drops uniformly over pre-training, from 0.585 to 0.516.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    first, last = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
+    falls = first["plasticity"].to_numpy(dtype=float) - last["plasticity"].to_numpy(dtype=float)
+    return judge(
+        float(falls.max() - falls.min()) <= 0.002,
+        f"it falls in every bin of positions, but by {falls[0]:.3f} in the first and {falls[-1]:.3f} in the last, more "
+        "apart than the rounding of four values allows",
+        otherwise="not supported" if bool((falls > 0).all()) else "contradicted",
+        reported=f"{word(stated_001, 'training_overall_from')} to {word(stated_001, 'training_overall_to')}",
+        recomputed=f"{falls.min():.3f} to {falls.max():.3f}",
+        n=len(falls),
+    )
+
+
+def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """Within the short window ap_drop is about 0.06.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
+    reported = stated(stated_001, "training_drop_short")
+    near = int(drops.between(reported.interval.low, reported.interval.high).sum())
+    return compare(
+        reported,
+        float(drops.mean()),
+        Interval(float(drops.min()), float(drops.max())),
+        reason=f"the mean is {drops.mean():.3f}; {near} of {len(drops)} checkpoints round to it, the first has "
+        f"{drops.iloc[0]:.3f}",
+        n=len(drops),
+    )
+
+
+def c001_first_fifth_early_level(training_trajectory: pd.DataFrame) -> Verdict:
+    """After the extensions the first fifth is back at early-training levels.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
+    after = value(training_trajectory, LAST, "ap_first_20")
+    return judge(
+        float(stage.min()) <= after <= float(stage.max()),
+        f"{after:.3f} lies within the {stage.min():.3f} to {stage.max():.3f} of the first stage, over "
+        f"{value(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
+        f"{value(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}",
+        recomputed=after,
+        n=len(stage),
+    )
+
+
+def c001_bias_near_zero(stated_001: pd.DataFrame, training_trajectory: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """After the extensions the bias term is near zero.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    after, before = (value(training_trajectory, name, "bias_window") for name in (LAST, ANNEALED))
+    most = float(training_trajectory["bias_window"].max())
+    logits = after / math.sqrt(float(pick(models, model="smollm3-3b")["head_dim"]))
+    return judge(
+        logits < 1,
+        f"between the ends of the window it shifts the score by {after:.0f}, or {logits:.1f} once scaled by the "
+        f"root of the head's width; at annealing it was {before:.0f}, and no checkpoint exceeds {most:.0f}",
+        reported=word(stated_001, "training_bias_left"),
+        recomputed=f"{after:.0f} per window",
+        n=len(training_trajectory),
+    )
+
+
+def c001_distant_keys_lose() -> Verdict:
+    """Distant keys still lose the competition to nearby ones.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    return untestable(
+        "the sign of the mean score difference would decide, by distance of the two keys; plasticity is the same "
+        "whichever of the two wins"
+    )
+
+
+def c001_residual_is_content(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
+    """With the bias removed, the gradient of plasticity that remains is the decay of content with distance.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    window = pick(training_changes, span="extensions", metric="bias_window")
+    rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
+    far = rows[rows["start"] >= 8192]["gap"]
+    return judge(
+        float(window["after"]) < float(window["before"]),
+        f"the bias is not removed: over the window it is {window['ratio']:.2f} times that of annealing, and from 8,192 "
+        f"tokens on it leaves a residue of at most {far.abs().max():.3f} ({len(far)} bins) against pre-training at "
+        "equal bias times position; no content variance was measured",
+        otherwise="not supported",
+        n=len(far),
+    )
+
+
+def c001_excess(stated_001: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """The excess of the drop after the extensions over that of pre-training is 0.10.
+
+    Source: 001, ap_drop decomposes into bias and content-decay components.
+    """
+    row = pick(training_changes, span="extensions", metric="ap_drop")
+    return compare(
+        stated(stated_001, "decomposition_excess"),
+        float(row["difference"]),
+        Interval(float(row["difference_low"]), float(row["difference_high"])),
+        reason=f"{row['after']:.3f} - {row['before']:.3f} = {row['difference']:.3f}, over windows 16-fold apart",
+        n=2,
+    )
+
+
+def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdict:
+    """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3.
+
+    Source: 001, ap_drop decomposes into bias and content-decay components.
+    """
+    own = pick(training_comparison, model="smollm3-3b")
+    qwen = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
+    known = training_comparison[training_comparison["drop_same"].notna()]
+    rank = int((known["drop_same"] >= own["drop_same"]).sum())
+    return judge(
+        float(own["drop_same_low"]) <= float(qwen.max()),
+        f"over the same 65,536 tokens SmolLM3 drops by {own['drop_same']:.3f}, rank {rank} of {len(known)}, and "
+        f"Qwen3 by {qwen.min():.3f} to {qwen.max():.3f}; the match is of different windows",
+        otherwise="not supported",
+        recomputed=f"{own['drop_same']:.3f} against {qwen.min():.3f} to {qwen.max():.3f}",
+        n=len(known),
+    )
+
+
+def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
+    """SmolLM3 and Qwen3 are of similar scale.
+
+    Source: 001, ap_drop decomposes into bias and content-decay components.
+    """
+    sizes = sorted(
+        float(size) for size in training_comparison[training_comparison["family"] == QWEN]["parameters_nominal_b"]
+    )
+    own = float(pick(training_comparison, model="smollm3-3b")["parameters_nominal_b"])
+    near = [size for size in sizes if own / 2 <= size <= 2 * own]
+    return judge(
+        len(near) == len(sizes),
+        f"SmolLM3 has {own:g} billion parameters, the Qwen3 models of that range of drops "
+        f"{', '.join(f'{size:g}' for size in sizes)}: {len(near)} of {len(sizes)} within a factor of 2",
+        reported=word(stated_001, "decomposition_size"),
+        recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
+        n=len(sizes),
+    )
+
+
+def c001_ministral_bias_comparable(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
+    """Ministral 3 reaches its low drop at a bias comparable to SmolLM3's.
+
+    Source: 001, ap_drop decomposes into bias and content-decay components.
+    """
+    rows = training_comparison[training_comparison["family"] == MINISTRAL]
+    token, window = (float((1 / rows[name]).min()) for name in ("bias_strength_of_smollm3", "bias_window_of_smollm3"))
+    return judge(
+        token < 2,
+        f"SmolLM3's is {token:.1f} times larger per token and {window:.1f} times per captured window",
+        reported=word(stated_001, "decomposition_bias_comparable"),
+        recomputed=f"{token:.1f} times",
+        n=len(rows) + 1,
+    )
+
+
+def c001_ministral_longer(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
+    """Ministral 3 reaches its low drop over a context four times as long.
+
+    Source: 001, ap_drop decomposes into bias and content-decay components.
+    """
+    row, own = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
+    captured = float(row["captured_context"]) / float(own["captured_context"])
+    trained = float(row["claimed_context"]) / float(own["claimed_context"])
+    reported = stated(stated_001, "decomposition_longer")
+    return judge(
+        captured >= reported.interval.low,
+        f"the contexts that the makers state are in a ratio of {trained:.0f}, but the drops were taken over captured "
+        f"windows in a ratio of {captured:.0f}; source 002 says 2 of the same pair",
+        otherwise="not supported",
+        reported=reported.printed,
+        recomputed=f"{captured:.0f} times",
+        n=2,
+    )
+
+
+def c001_ministral_drop(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
+    """Ministral 3 has an ap_drop of 0.07.
+
+    Source: 001, ap_drop decomposes into bias and content-decay components.
+    """
+    drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
+    return compare(
+        stated(stated_001, "decomposition_ministral_drop"),
+        float(drops.mean()),
+        Interval(float(drops.min()), float(drops.max())),
+        reason=f"the mean of {len(drops)} models is {drops.mean():.3f}, {drops.min():.3f} to {drops.max():.3f}",
+        n=len(drops),
+    )

@@ -1,0 +1,89 @@
+"""Cell checks of source 001 on SmolLM3: prose that repeats the table of checkpoints."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, quote
+from analysis.claims._training import (
+    ANNEALED,
+    FIRST,
+    LAST,
+    ONSET,
+    change,
+    keyed,
+    stated,
+)
+
+REPEATED = {
+    "training_bias_from": (FIRST, "bias_strength"),
+    "training_bias_peak": (ANNEALED, "bias_strength"),
+    "training_overall_from": (FIRST, "ap_overall"),
+    "training_overall_to": (ANNEALED, "ap_overall"),
+    "training_bias_to": (LAST, "bias_strength"),
+    "training_first_20_from": (ANNEALED, "ap_first_20"),
+    "training_first_20_to": (LAST, "ap_first_20"),
+    "training_last_20": (LAST, "ap_last_20"),
+    "training_drop_from": (ANNEALED, "ap_drop"),
+    "training_drop_to": (LAST, "ap_drop"),
+    "gaps_drop_from": (ANNEALED, "ap_drop"),
+    "gaps_drop_to": (LAST, "ap_drop"),
+    "decomposition_pretraining_drop": (ANNEALED, "ap_drop"),
+    "decomposition_extended_drop": (LAST, "ap_drop"),
+    "decomposition_minuend": (LAST, "ap_drop"),
+    "decomposition_subtrahend": (ANNEALED, "ap_drop"),
+    "decomposition_smollm3_drop": (LAST, "ap_drop"),
+}
+FACTORS = {
+    "gaps_drop_ratio": ("extensions", "ap_drop"),
+    "gaps_bias_ratio": ("extensions", "bias_strength"),
+    "training_bias_growth": ("pretraining", "bias_strength"),
+    "training_bias_ratio": ("extensions", "bias_strength"),
+    "training_drop_ratio": ("extensions", "ap_drop"),
+    "decomposition_bias_ratio": ("extensions", "bias_strength"),
+}
+CONTEXTS = {
+    "training_context_from": FIRST,
+    "training_context_first_extension": ONSET,
+    "training_final_context": LAST,
+}
+
+
+def c001_training_repeated(
+    stated_001: pd.DataFrame,
+    reported_training: pd.DataFrame,
+    training_changes: pd.DataFrame,
+    checkpoints: pd.DataFrame,
+) -> list[Verdict]:
+    """The narrative repeats values, factors and windows of the table of checkpoints.
+
+    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    """
+    verdicts = []
+    for statement, (checkpoint, metric) in REPEATED.items():
+        cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
+        found = compare(
+            stated(stated_001, statement),
+            cell.number,
+            cell.interval,
+            reason=f"the table of checkpoints prints {cell.printed}",
+            places=cell.decimals,
+        )
+        said = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
+        verdicts.append(keyed(found, statement, said, "cell check"))
+    for statement, (span, metric) in FACTORS.items():
+        found = change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
+        said = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
+        verdicts.append(keyed(found, statement, said, "cell check"))
+    contexts = checkpoints.set_index("checkpoint")["captured_context"]
+    for statement, checkpoint in CONTEXTS.items():
+        tokens, reported = int(contexts[checkpoint]), stated(stated_001, statement)
+        found = judge(
+            round(reported.number / 1000) * 1024 == tokens,
+            f"{checkpoint} was captured over {tokens:,} tokens",
+            reported=reported.printed,
+            recomputed=f"{tokens // 1024}K",
+        )
+        said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
+        verdicts.append(keyed(found, statement, said, "cell check"))
+    return verdicts

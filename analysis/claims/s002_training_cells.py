@@ -1,0 +1,163 @@
+"""Cell checks of source 002's SmolLM3 section: derived columns, and prose that repeats a table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, quote
+from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, keyed, stated
+from analysis.statistics.rounding import Interval
+
+REPEATED = {
+    "phase1_bias_from": (FIRST, "bias_strength"),
+    "phase1_bias_to": (ANNEALED, "bias_strength"),
+    "phase1_overall_from": (FIRST, "ap_overall"),
+    "phase1_overall_to": (ANNEALED, "ap_overall"),
+    "phase2_bias_from": (ANNEALED, "bias_strength"),
+    "phase2_bias_to": (ONSET, "bias_strength"),
+    "phase2_first_20_from": (ANNEALED, "ap_first_20"),
+    "phase2_first_20_to": (ONSET, "ap_first_20"),
+    "phase2_last_20": (ONSET, "ap_last_20"),
+    "phase2_drop_from": (ANNEALED, "ap_drop"),
+    "phase2_drop_to": (ONSET, "ap_drop"),
+    "phase3_bias_from": (ONSET, "bias_strength"),
+    "phase3_bias_to": (LAST, "bias_strength"),
+    "cross_smollm3_drop": (LAST, "ap_drop"),
+    "h4_first_20_from": (ANNEALED, "ap_first_20"),
+    "h4_first_20_to": (LAST, "ap_first_20"),
+    "h4_last_20": (LAST, "ap_last_20"),
+    "h4_drop_from": (ANNEALED, "ap_drop"),
+    "h4_drop_to": (LAST, "ap_drop"),
+    "h6_pretraining_drop": (ANNEALED, "ap_drop"),
+    "h6_extended_drop": (LAST, "ap_drop"),
+    "h6_excess_minuend": (LAST, "ap_drop"),
+    "h6_excess_subtrahend": (ANNEALED, "ap_drop"),
+}
+CONTEXTS = {
+    "training_context_pretraining": FIRST,
+    "training_context_first_extension": ONSET,
+    "training_context_second_extension": LAST,
+    "phase1_context": FIRST,
+    "phase2_context_from": ANNEALED,
+    "phase2_context_to": ONSET,
+    "phase3_context_from": ONSET,
+    "phase3_context_to": LAST,
+    "h6_pretraining_context": ANNEALED,
+    "h6_extended_context": LAST,
+}
+
+
+def c002_training_drops(reported_training: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
+    """In the table of checkpoints, ap_drop is ap_first_20 minus ap_last_20.
+
+    Source: 002, Table 5.
+    """
+    verdicts = []
+    for _, row in training_trajectory.iterrows():
+        first, last = row["ap_first_20"], row["ap_last_20"]
+        verdicts.append(
+            compare(
+                quote(reported_training, checkpoint=row["checkpoint"], metric="ap_drop"),
+                float(row["ap_drop_recomputed"]),
+                Interval(float(row["ap_drop_low"]), float(row["ap_drop_high"])),
+                reason=f"{first:.3f} - {last:.3f} = {first - last:.3f}, give or take the rounding of both",
+                places=3,
+                key=str(row["checkpoint"]),
+                statement=f"The ap_drop of {row['display_name']} is its ap_first_20 minus its ap_last_20.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c002_training_repeated(stated_002: pd.DataFrame, reported_training: pd.DataFrame) -> list[Verdict]:
+    """The prose on the phases of training and hypotheses H4 and H6 repeat the values of the table of checkpoints.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    verdicts = []
+    for statement, (checkpoint, metric) in REPEATED.items():
+        cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
+        verdicts.append(
+            compare(
+                stated(stated_002, statement),
+                cell.number,
+                cell.interval,
+                reason=f"the table of checkpoints prints {cell.printed}",
+                places=cell.decimals,
+                key=statement,
+                statement=f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> list[Verdict]:
+    """The windows that the prose names are those of the checkpoints.
+
+    Source: 002, SmolLM3-3B Training Dynamics.
+    """
+    contexts = checkpoints.set_index("checkpoint")["captured_context"]
+    verdicts = []
+    for statement, checkpoint in CONTEXTS.items():
+        reported = stated(stated_002, statement)
+        tokens = int(contexts[checkpoint])
+        found = judge(
+            round(reported.number / 1000) * 1024 == tokens,
+            f"{checkpoint} was captured over {tokens:,} tokens",
+            reported=reported.printed,
+            recomputed=f"{tokens / 1024:g}K",
+        )
+        said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
+        verdicts.append(keyed(found, statement, said, "cell check"))
+    return verdicts
+
+
+def c002_training_comparison_cells(
+    reported_training_comparison: pd.DataFrame, reported_plasticity: pd.DataFrame, reported_training: pd.DataFrame
+) -> list[Verdict]:
+    """The comparison of SmolLM3 with three models repeats their drops and biases from the tables.
+
+    Source: 002, Connection to Cross-Model Observations.
+    """
+    verdicts = []
+    for _, row in reported_training_comparison.iterrows():
+        model, metric = str(row["model"]), str(row["metric"])
+        if row["checkpoint"]:
+            cell = quote(reported_training, checkpoint=row["checkpoint"], metric=metric)
+        else:
+            cell = quote(reported_plasticity, model=model, metric=metric)
+        verdicts.append(
+            compare(
+                quote(reported_training_comparison, model=model, metric=metric),
+                cell.number,
+                cell.interval,
+                reason=f"the table it comes from prints {cell.printed}",
+                places=cell.decimals,
+                key=f"{model.replace('.', '')}-{metric}",
+                statement=f"{metric} of {model} in the comparison is the one of its own table.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c002_training_steps(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> list[Verdict]:
+    """Pre-training is followed from step 40K to 4.72M, the first extension from its step 4K on.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    steps = checkpoints.set_index("checkpoint")["steps_in_phase"]
+    places = {"phase1_steps_from": FIRST, "phase1_steps_to": ANNEALED, "phase2_steps": ONSET}
+    return [
+        compare(
+            stated(stated_002, statement),
+            float(steps[checkpoint]),
+            reason=f"{checkpoint} is at step {int(steps[checkpoint]):,}",
+            places=0,
+            key=statement,
+            statement=f"The checkpoint {checkpoint} stands at the step given.",
+        )
+        for statement, checkpoint in places.items()
+    ]

@@ -1,0 +1,182 @@
+"""Source 002's critical finding on SmolLM3."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._training import ANNEALED, EXTENSIONS, FIRST, LAST, change, phase, stated, value, word
+
+WINDOW = 65536
+MINISTRAL, QWEN = "Ministral 3", "Qwen3"
+
+
+def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """The 10-fold fall is a collapse of the positional bias.
+
+    Source: 002, SmolLM3-3B Training Dynamics.
+    """
+    drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
+    window = pick(training_changes, span="extensions", metric="bias_window")
+    growth = value(training_trajectory, LAST, "context") / value(training_trajectory, ANNEALED, "context")
+    return judge(
+        float(window["after"]) < float(window["before"]) or float(drift["after"]) < float(drift["before"]),
+        f"alpha_K falls {slope['fold']:.1f}-fold while the window grows {growth:.0f}-fold, so the keys drift as far "
+        f"over it as before ({drift['before']:.1f} and {drift['after']:.1f}) and the bias over the window grows from "
+        f"{window['before']:.0f} to {window['after']:.0f}",
+        otherwise="not supported",
+        recomputed=f"{window['ratio']:.2f}-fold per window",
+        n=2,
+    )
+
+
+def c002_bias_falls_tenfold(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """Over both extensions the bias per token falls 10-fold.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    return change(
+        stated(stated_002, "finding_bias_ratio"), training_changes, "extensions", "bias_strength", "bias_strength goes"
+    )
+
+
+def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
+    """Reducing the bias brings plasticity back at near positions, but cannot secure it at distant ones.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    token, window = (
+        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window")
+    )
+    rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
+    far = rows[rows["start"] >= 8192]["gap"]
+    return judge(
+        float(window["after"]) < float(window["before"]),
+        f"the bias falls {token['fold']:.1f}-fold per token only: over the window it grows from {window['before']:.0f} "
+        f"to {window['after']:.0f}, as that grows 16-fold; from 8,192 tokens on, plasticity lies within "
+        f"{far.abs().max():.3f} of what pre-training shows at the same bias times position ({len(far)} bins), so what "
+        "the distant positions lack goes with a bias that was not reduced there",
+        otherwise="not supported",
+        recomputed=f"{window['ratio']:.2f}-fold per window",
+        n=2,
+    )
+
+
+def c002_near_as_flexible(
+    stated_002: pd.DataFrame, training_equal_positions: pd.DataFrame, training_trajectory: pd.DataFrame
+) -> Verdict:
+    """After the collapse, plasticity over the first 2K positions is as in early training.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    early = pick(training_equal_positions, checkpoint=FIRST)
+    final = phase(training_equal_positions, EXTENSIONS[1:])
+    known = final["at_0_1k"].notna()
+    low, high = float(final["at_1k_2k"].min()), float(final["at_1k_2k"].max())
+    ends = value(training_trajectory, LAST, "first_fifth_ends")
+    same = low <= float(early["at_1k_2k_high"]) and float(early["at_1k_2k_low"]) <= high
+    return judge(
+        same and bool(known.all()),
+        f"between 1,024 and 2,048 tokens the last phase has {low:.3f} to {high:.3f}, the first checkpoint "
+        f"{early['at_1k_2k']:.4f}: higher, not equal; below 1,024 tokens the last phase has no value, and the "
+        f"first-fifth figure that equals early training runs to {ends:,.0f} tokens",
+        otherwise="not supported",
+        reported=word(stated_002, "finding_near_level"),
+        recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
+        n=len(final),
+    )
+
+
+def c002_far_plasticity(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
+    """At 48K to 64K positions plasticity is 0.43.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    cell = quote(reported_training_positions, checkpoint=LAST, bin="48K-64K")
+    other = quote(reported_training_positions, checkpoint="lc-32k-to-64k-step-4000", bin="48K-64K")
+    return compare(
+        stated(stated_002, "finding_far_plasticity"),
+        cell.number,
+        cell.interval,
+        reason=f"the last checkpoint has {cell.printed} there, the one before {other.printed}",
+        n=2,
+    )
+
+
+def c002_pretraining_level(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> Verdict:
+    """During pre-training the model reached 0.57 at 3.5K to 4K positions.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    cells = reported_training_positions[reported_training_positions["bin"] == "3.5K-4K"]
+    cell = quote(reported_training_positions, checkpoint=FIRST, bin="3.5K-4K")
+    rest = cells[cells["checkpoint"] != FIRST]["printed"]
+    return compare(
+        stated(stated_002, "finding_pretraining_plasticity"),
+        cell.number,
+        cell.interval,
+        reason=f"the first checkpoint has {cell.printed}, the other {len(rest)} of the table {', '.join(rest)}",
+        n=len(cells),
+    )
+
+
+def c002_same_bias_level(stated_002: pd.DataFrame, reported_training: pd.DataFrame) -> Verdict:
+    """That value of pre-training was reached at the bias that the model has after the extensions.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    early, late = (quote(reported_training, checkpoint=name, metric="bias_strength") for name in (FIRST, LAST))
+    return judge(
+        early.interval.low <= late.interval.high,
+        f"the only checkpoint with that value has a bias of {early.printed} per token, "
+        f"{early.number / late.number:.1f} times the {late.printed} after the extensions; over the windows of 4,096 "
+        f"and {WINDOW:,} tokens they are {early.number * 4096:.0f} and {late.number * WINDOW:.0f}",
+        reported=word(stated_002, "finding_bias_level"),
+        recomputed=f"{early.number / late.number:.1f} times",
+        n=2,
+    )
+
+
+def c002_gap_content(training_positions: pd.DataFrame) -> Verdict:
+    """The variance of content may be lower at 48K to 64K positions, so that the least bias dominates.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    far = pick(training_positions, checkpoint=LAST, bin="48K-64K")
+    return untestable(
+        "the content variance by distance would decide, and no source gives it; the bias there is not the least one: "
+        f"times the position it comes to {far['gathered_bias']:.0f}, the largest of all bins"
+    )
+
+
+def c002_gap_rotation(checkpoints: pd.DataFrame) -> Verdict:
+    """Rotary planes may decorrelate distant keys from the query, whatever the drift.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    bases = sorted({int(base) for base in checkpoints["rope_theta"]})
+    return untestable(
+        "plasticity with the rotary part of the score taken out, or in the layers without rotation against those with "
+        f"it, would decide; the rotary base changes with the phase ({', '.join(f'{base:,}' for base in bases)})"
+    )
+
+
+def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFrame) -> Verdict:
+    """Content decay and rotation are the two candidates for what the bias leaves unexplained.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    place, gathered = (
+        pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
+        for name in ("position", "gathered bias")
+    )
+    return judge(
+        abs(float(gathered["estimate"])) <= abs(float(place["estimate"])),
+        f"the bias itself is a third: times the position it orders the {int(gathered['n'])} bins of all checkpoints at "
+        f"rho = {gathered['estimate']:.2f}, the position alone at {place['estimate']:.2f} (bins share checkpoints, "
+        "and the comparison was made after seeing the data)",
+        otherwise="not supported",
+        reported=word(stated_002, "finding_candidates"),
+        recomputed=float(gathered["estimate"]),
+        n=int(gathered["n"]),
+    )

@@ -1,0 +1,226 @@
+"""Source 002's hypotheses H4 and H6, which rest on SmolLM3."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, untestable
+from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word
+from analysis.statistics.rounding import Interval
+
+MINISTRAL = "Ministral 3"
+
+
+def c002_h4_numbers(
+    stated_002: pd.DataFrame, training_changes: pd.DataFrame, training_comparison: pd.DataFrame
+) -> list[Verdict]:
+    """The numbers of hypothesis H4 follow from the tables: the factors of bias and drop, the drop of Ministral 3.
+
+    Source: 002, Hypothesis H4.
+    """
+    drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
+    return [
+        keyed(
+            change(stated(stated_002, statement), training_changes, "extensions", metric, f"{metric} goes"),
+            statement,
+            said,
+            "cell check",
+        )
+        for statement, metric, said in (
+            ("h4_bias_ratio", "bias_strength", "The bias per token falls 10-fold."),
+            ("h4_drop_ratio", "ap_drop", "From annealing to the last checkpoint ap_drop triples."),
+            ("h6_bias_ratio", "bias_strength", "The bias per token is 10-fold lower, as H6 repeats."),
+        )
+    ] + [
+        compare(
+            stated(stated_002, "h4_ministral_drop"),
+            float(drops.mean()),
+            Interval(float(drops.min()), float(drops.max())),
+            reason=f"the mean of {len(drops)} models is {drops.mean():.3f}",
+            n=len(drops),
+            key="h4_ministral_drop",
+            statement="Ministral 3 reaches an ap_drop of 0.07.",
+            kind="cell check",
+        )
+    ]
+
+
+def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
+    """A smaller bias is necessary for a flat profile.
+
+    Source: 002, Hypothesis H4.
+    """
+    flat = bias_plasticity[bias_plasticity["ap_drop"] <= bias_plasticity[_ministral(bias_plasticity)]["ap_drop"].max()]
+    high = flat[~_ministral(flat)]
+    floor = float(bias_plasticity[~_ministral(bias_plasticity)]["bias_strength"].min())
+    models = int((high["kind"] == "model").sum())
+    return judge(
+        high.empty,
+        f"a drop no larger than Ministral's also goes with the highest biases per token: {len(high) - models} "
+        f"pre-training checkpoints ({high['bias_strength'].max():.1e}) and {models} captured model, all over short "
+        f"windows; the least bias outside Ministral is {floor:.1e}. Without a run in which the bias is held while the "
+        "window grows, necessity is not shown",
+        otherwise="not supported",
+        recomputed=f"{len(high)} flat profiles with a large bias",
+        n=len(bias_plasticity),
+    )
+
+
+def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
+    """A smaller bias is not sufficient for a flat profile: ap_drop rises while the bias falls.
+
+    Source: 002, Hypothesis H4.
+    """
+    token, window, drop = (
+        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
+    )
+    return judge(
+        float(window["after"]) < float(window["before"]),
+        f"ap_drop rises from {drop['before']:.3f} to {drop['after']:.3f} while the bias per token falls "
+        f"{token['fold']:.1f}-fold, but the window of both grows and the bias per window rises from "
+        f"{window['before']:.0f} to {window['after']:.0f}: bias and drop move together in the unit of the drop",
+        otherwise="not supported",
+        recomputed=f"{window['ratio']:.2f}-fold per window",
+        n=2,
+    )
+
+
+def c002_h4_comparable(stated_002: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
+    """Ministral 3 as a family has a bias comparable to SmolLM3 after its extensions.
+
+    Source: 002, Hypothesis H4.
+    """
+    rows = training_comparison[training_comparison["family"] == MINISTRAL]
+    token, window = 1 / rows["bias_strength_of_smollm3"], 1 / rows["bias_window_of_smollm3"]
+    return judge(
+        float(token.max()) < 2,
+        f"SmolLM3's is {token.min():.1f} times that of all {len(rows)} models per token and {window.min():.1f} times "
+        "per captured window",
+        reported=word(stated_002, "h4_bias_comparable"),
+        recomputed=f"{token.max():.1f} times",
+        n=len(rows) + 1,
+    )
+
+
+def c002_h4_something_beyond(training_comparison: pd.DataFrame) -> Verdict:
+    """Something beyond a smaller bias is required for the flatness of Ministral 3.
+
+    Source: 002, Hypothesis H4.
+    """
+    own = pick(training_comparison, model="smollm3-3b")
+    return untestable(
+        "a model with Ministral's bias over the same window and another training would decide; the nearest here, "
+        f"SmolLM3, has {own['bias_window']:.0f} per window against "
+        f"{training_comparison[training_comparison['family'] == MINISTRAL]['bias_window'].max():.0f}"
+    )
+
+
+def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """The drop in pre-training is driven by the growing bias.
+
+    Source: 002, Hypothesis H6.
+    """
+    comparison = "ap_drop against bias, checkpoints of the short context"
+    level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
+    rows = phase(training_trajectory, PRETRAINING)
+    strongest, largest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
+    return judge(
+        float(level["p_value"]) <= 0.05,
+        f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.2f}), rho = {ranks['estimate']:.2f} over "
+        f"{int(level['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
+        f"{strongest['ap_drop']:.3f}, the largest drop ({largest['ap_drop']:.3f}) with {largest['bias_strength']:.4f}",
+        otherwise="not significant",
+        recomputed=float(level["estimate"]),
+        n=int(level["n"]),
+        p_value=float(level["p_value"]),
+        ci=(float(level["ci_low"]), float(level["ci_high"])),
+    )
+
+
+def c002_h6_excess(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """The drop after the extensions exceeds that of pre-training by 0.10.
+
+    Source: 002, Hypothesis H6.
+    """
+    row = pick(training_changes, span="extensions", metric="ap_drop")
+    return compare(
+        stated(stated_002, "h6_excess"),
+        float(row["difference"]),
+        Interval(float(row["difference_low"]), float(row["difference_high"])),
+        reason=f"{row['after']:.3f} - {row['before']:.3f} = {row['difference']:.3f}",
+        n=2,
+    )
+
+
+def c002_h6_decomposition(training_changes: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
+    """The drop is a bias component plus a content-decay component, the first being that of pre-training.
+
+    Source: 002, Hypothesis H6.
+    """
+    token, window, drop = (
+        pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
+    )
+    by_token, by_window = (float(row["ratio"]) * float(drop["before"]) for row in (token, window))
+    early = float(pick(training_equal_positions, checkpoint=ANNEALED)["drop"])
+    known = training_equal_positions[training_equal_positions["drop"].notna()]
+    late = known[~known["phase"].isin(PRETRAINING)]["drop"]
+    return judge(
+        by_token >= float(drop["before"]),
+        f"the bias part is taken at its full {drop['before']:.3f} although the bias is said to be 10-fold smaller: in "
+        f"proportion it would be {by_token:.3f} per token or {by_window:.3f} per window, leaving "
+        f"{drop['after'] - by_token:.3f} or {drop['after'] - by_window:.3f}; and the two drops span different windows: "
+        f"from 0-1K to 2K-4K it is {early:.4f} at annealing and {late.min():.4f} to {late.max():.4f} in the extension",
+        otherwise="not supported",
+        recomputed=f"{drop['after'] - by_window:.3f} to {drop['after'] - by_token:.3f}",
+        n=2,
+    )
+
+
+def c002_h6_content_decay(training_positions: pd.DataFrame) -> Verdict:
+    """The excess reflects content that loses variance at distant positions, whatever the bias.
+
+    Source: 002, Hypothesis H6.
+    """
+    rows = training_positions[training_positions["extension"].astype(bool)]
+    seen = rows[rows["gap"].notna() & (rows["start"] >= 8192)]["gap"]
+    last = pick(rows, checkpoint=LAST, bin="48K-64K")
+    return untestable(
+        "the mean and the spread of the score difference by distance would decide, and no source gives them; from "
+        f"8,192 tokens on, plasticity is within {seen.abs().max():.3f} of pre-training at equal bias times position "
+        f"({len(seen)} bins), and beyond that range, at {last['gathered_bias']:.0f}, nothing can be compared"
+    )
+
+
+def c002_h6_ministral_kept(training_comparison: pd.DataFrame) -> Verdict:
+    """Models of low drop have kept their content signal at a distance.
+
+    Source: 002, Hypothesis H6.
+    """
+    lowest = training_comparison.sort_values("ap_drop").head(4)
+    return untestable(
+        "the content variance by distance of models with low and high drop would decide; of "
+        f"{', '.join(lowest['display_name'])} only the sum of both sides is known, as plasticity"
+    )
+
+
+def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests: pd.DataFrame) -> Verdict:
+    """What is left after the extensions is independent of the positional bias.
+
+    Source: 002, Hypothesis H6.
+    """
+    row = pick(bias_plasticity_tests, comparison="per window, checkpoints", test="pearson")
+    return judge(
+        float(row["p_value"]) > 0.05,
+        f"over the {int(row['n'])} checkpoints ap_drop rises with the bias per window (r = {row['estimate']:.2f}, "
+        f"p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
+        f"the largest, {value(training_trajectory, LAST, 'bias_window'):.0f}",
+        otherwise="not supported",
+        recomputed=float(row["estimate"]),
+        n=int(row["n"]),
+        p_value=float(row["p_value"]),
+        ci=(float(row["ci_low"]), float(row["ci_high"])),
+    )
+
+
+def _ministral(frame: pd.DataFrame) -> pd.Series:
+    return frame["family"] == MINISTRAL

@@ -1,0 +1,301 @@
+"""Source 002 on the three phases of SmolLM3's training: what grew, what fell, and by how much."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, untestable
+from analysis.claims._training import (
+    ANNEALED,
+    EXTENSIONS,
+    FIRST,
+    LAST,
+    ONSET,
+    PRETRAINING,
+    change,
+    keyed,
+    phase,
+    spanned,
+    stated,
+    value,
+    word,
+)
+from analysis.statistics.rounding import Interval
+
+
+def c002_training_checkpoints(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
+    """Ten checkpoints of one run are studied, from pre-training over both extensions of the context.
+
+    Source: 002, SmolLM3-3B Training Dynamics.
+    """
+    return compare(
+        stated(stated_002, "training_checkpoints"),
+        len(checkpoints),
+        reason=f"the table has {len(checkpoints)} checkpoints in {checkpoints['phase'].nunique()} phases by name",
+        places=0,
+        n=len(checkpoints),
+    )
+
+
+def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """Training has three phases, each with its own signature of plasticity.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    groups = [phase(training_trajectory, names) for names in (PRETRAINING, EXTENSIONS[:1], EXTENSIONS[1:])]
+    ranges = [(float(rows["ap_drop"].min()), float(rows["ap_drop"].max())) for rows in groups]
+    apart = all(one[1] < two[0] for one, two in pairwise(ranges))
+    words = ", ".join(f"{low:.3f} to {high:.3f} (n = {len(r)})" for (low, high), r in zip(ranges, groups, strict=True))
+    names = training_trajectory["phase"].nunique()
+    return judge(
+        apart,
+        f"the ranges of ap_drop do not overlap: {words}; the table itself names {names} phases, annealing being one",
+        reported=stated(stated_002, "interpretation_phases").printed,
+        recomputed=str(len(groups)),
+        n=len(training_trajectory),
+    )
+
+
+def c002_pretraining_bias_doubles(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """The bias per token doubles over pre-training.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    return change(
+        stated(stated_002, "phase1_bias_ratio"), training_changes, "pretraining", "bias_strength", "bias_strength goes"
+    )
+
+
+def c002_pretraining_driven_by_slope(training_changes: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """The growth of the bias in pre-training comes from the growth of the key slope alpha_K.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    bias, slope, query = (
+        float(pick(training_changes, span="pretraining", metric=name)["fold"])
+        for name in ("bias_strength", "alpha_k", "mu_q")
+    )
+    second = training_trajectory.sort_values("order").iloc[1]
+    early = float(second["bias_strength"]) / value(training_trajectory, FIRST, "bias_strength")
+    early_slope = float(second["alpha_k"]) / value(training_trajectory, FIRST, "alpha_k")
+    return judge(
+        slope >= bias / slope,
+        f"bias_strength is the product of the mean query projection and alpha_K; it grows {bias:.2f}-fold, alpha_K "
+        f"{slope:.2f}-fold, so the other factor grows {query:.2f}-fold; up to {second['display_name']} the bias grows "
+        f"{early:.2f}-fold and alpha_K {early_slope:.2f}-fold (of means over heads)",
+        recomputed=f"{slope:.2f} of {bias:.2f}",
+        n=2,
+    )
+
+
+def c002_pretraining_uniform_decline(
+    stated_002: pd.DataFrame, training_trajectory: pd.DataFrame, training_positions: pd.DataFrame
+) -> Verdict:
+    """Mean plasticity declines uniformly over pre-training.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    rows = phase(training_trajectory, PRETRAINING)
+    values = [float(number) for number in rows["ap_overall"]]
+    steps = [late - early for early, late in pairwise(values)]
+    rises = [step for step in steps if step > 0]
+    ends = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
+    falls = [float(fall) for fall in next(ends)["plasticity"].to_numpy() - next(ends)["plasticity"].to_numpy()]
+    even = max(falls) - min(falls) <= 0.002  # what the rounding of four values can make of equal falls
+    return judge(
+        not rises and even,
+        f"ap_overall runs {', '.join(f'{number:.3f}' for number in values)}: it falls by {-steps[0]:.3f} first and "
+        f"{-steps[-1]:.3f} last, and between them rises by {sum(steps[1:-1]):.3f}; nor is the fall even over "
+        f"positions, {falls[0]:.3f} in the first bin and {falls[-1]:.3f} in the last",
+        reported=word(stated_002, "phase1_overall_shape"),
+        recomputed=f"{len(rises)} of {len(steps)} steps rise",
+        n=len(values),
+    )
+
+
+def c002_pretraining_drop_mild(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """Within the short window ap_drop stays at about 0.04 to 0.06.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    drops = phase(training_trajectory, PRETRAINING)["ap_drop"]
+    return spanned(stated(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window")
+
+
+def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame) -> Verdict:
+    """In pre-training a growing positional bias lowers plasticity as a whole.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    comparison = "ap_overall against bias, checkpoints of the short context"
+    level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
+    n = int(level["n"])
+    return judge(
+        float(level["p_value"]) <= 0.05 and float(ranks["p_value"]) <= 0.05,
+        f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.3f}) but rho = {ranks['estimate']:.2f} "
+        f"(p = {ranks['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
+        "carry it, in which other things change too",
+        otherwise="not supported",
+        recomputed=float(level["estimate"]),
+        n=n,
+        p_value=float(level["p_value"]),
+        ci=(float(level["ci_low"]), float(level["ci_high"])),
+    )
+
+
+def c002_pretraining_short_window(training_equal_positions: pd.DataFrame) -> Verdict:
+    """The short context is what keeps the gradient of plasticity from steepening in pre-training.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    early = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]["drop"]
+    known = training_equal_positions[training_equal_positions["drop"].notna()]
+    late = known[known["phase"].isin(EXTENSIONS)]["drop"]
+    return untestable(
+        "a capture of the pre-training checkpoints over a longer window, or of the extended ones over 4,096 tokens, "
+        f"would decide; over equal positions the drop is {early.min():.4f} to {early.max():.4f} before and "
+        f"{late.min():.4f} to {late.max():.4f} after the first extension, which agrees with it"
+    )
+
+
+def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> list[Verdict]:
+    """At the onset of the extension the bias per token falls 6-fold and alpha_K 8-fold.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    return [
+        change(stated(stated_002, statement), training_changes, "onset", metric, f"{metric} goes", key=metric)
+        for statement, metric in (("phase2_bias_ratio", "bias_strength"), ("phase2_alpha_k_ratio", "alpha_k"))
+    ]
+
+
+def c002_onset_correlation_kept(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
+    """At that onset the correlation of keys with position is preserved.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    before, after = (value(training_trajectory, name, "r_k_a") for name in (ANNEALED, ONSET))
+    rows = phase(training_trajectory, PRETRAINING)["r_k_a"]
+    spread = float(rows.max() - rows.min())
+    return judge(
+        abs(after - before) < spread,
+        f"r_k_a goes from {before:.3f} to {after:.3f}, a change of {abs(after - before):.3f} where pre-training alone "
+        f"spans {spread:.3f}",
+        reported=word(stated_002, "phase2_r_k_a"),
+        recomputed=after,
+    )
+
+
+def c002_onset_first_fifth_recovers(
+    stated_002: pd.DataFrame, training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
+) -> Verdict:
+    """At the onset the plasticity of the first fifth comes back to the level of the first stage.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
+    after = value(training_trajectory, ONSET, "ap_first_20")
+    early, late = (float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET))
+    ends = [value(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
+    return judge(
+        float(stage.min()) <= after <= float(stage.max()),
+        f"{after:.3f} lies within the {stage.min():.3f} to {stage.max():.3f} of the first stage, but a fifth is "
+        f"{ends[0]:,.0f} tokens there and {ends[1]:,.0f} here; over the same first 1,024 tokens it is {late:.4f} "
+        f"against {early:.4f}, above any checkpoint before",
+        reported=word(stated_002, "phase2_first_20_level"),
+        recomputed=after,
+        n=len(stage),
+    )
+
+
+def c002_onset_last_fifth_plummets(
+    training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame
+) -> Verdict:
+    """At the onset the plasticity of the distant positions plummets.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    before, after = (value(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
+    starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]
+    near, far = (float(pick(training_equal_positions, checkpoint=name)["at_2k_4k"]) for name in (ANNEALED, ONSET))
+    return judge(
+        far < near,
+        f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before "
+        f"and at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity rises "
+        f"from {near:.4f} to {far:.4f}",
+        otherwise="not supported",
+        recomputed=f"{after - before:+.3f} against {far - near:+.3f}",
+    )
+
+
+def c002_onset_drop_triples(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """At the onset ap_drop triples.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    return change(stated(stated_002, "phase2_drop_ratio"), training_changes, "onset", "ap_drop", "ap_drop goes")
+
+
+def c002_onset_separation_jumps(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> list[Verdict]:
+    """At the onset the separation strength and the variance in the plane grow by a tenth each.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    verdicts = []
+    statements = {"separation_strength": "phase2_separation_change", "plane_var": "phase2_plane_var_change"}
+    for metric, statement in statements.items():
+        row = pick(training_changes, span="onset", metric=metric)
+        low, high = (100 * (float(row[name]) - 1) for name in ("ratio_low", "ratio_high"))
+        verdicts.append(
+            compare(
+                stated(stated_002, statement),
+                100 * (float(row["ratio"]) - 1),
+                Interval(low, high),
+                reason=f"{metric} goes from {row['before']:.3f} to {row['after']:.3f}: {low:.1f} to {high:.1f} percent",
+                key=metric,
+                statement=f"At the onset of the extension {metric} grows by the percentage given.",
+            )
+        )
+    return verdicts
+
+
+def c002_second_extension_halves(stated_002: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """The second extension halves the bias per token again.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    return change(
+        stated(stated_002, "phase3_bias_ratio"), training_changes, "second", "bias_strength", "bias_strength goes"
+    )
+
+
+def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
+    """In the second extension the first fifth, the last fifth and ap_drop stay within the ranges given.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    rows = phase(training_trajectory, EXTENSIONS[1:])
+    made = []
+    metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
+    for metric, statement in metrics.items():
+        found = spanned(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
+        made.append(keyed(found, metric, f"In the second extension {metric} spans the range given."))
+    return made
+
+
+def c002_second_extension_falls_further(training_trajectory: pd.DataFrame) -> Verdict:
+    """In the second extension the plasticity of the last fifth falls further.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    first, second = (phase(training_trajectory, [name])["ap_last_20"] for name in EXTENSIONS)
+    starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ONSET, LAST)]
+    return judge(
+        float(second.max()) < float(first.min()),
+        f"{second.min():.3f} to {second.max():.3f} after {first.min():.3f} to {first.max():.3f}, while the last fifth "
+        f"moves out from {starts[0]:,.0f} to {starts[1]:,.0f} tokens",
+        recomputed=float(second.max() - first.min()),
+        n=len(first) + len(second),
+    )

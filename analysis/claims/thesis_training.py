@@ -1,0 +1,198 @@
+"""What the thesis itself asserts of SmolLM3's training."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+from analysis.claims._training import EXTENSIONS, PRETRAINING, phase
+
+
+def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
+    """Over the whole window, keys drift after the extensions about as far as before them.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
+    return judge(
+        0.9 <= float(drift["ratio"]) <= 1.1,
+        f"alpha_K times the window goes from {drift['before']:.1f} to {drift['after']:.1f} (ratio "
+        f"{drift['ratio']:.2f}), while alpha_K falls {slope['fold']:.1f}-fold",
+        recomputed=float(drift["ratio"]),
+        n=2,
+    )
+
+
+def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
+    """Per window the bias never falls from one phase to the next.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    rows = training_trajectory.sort_values("order")
+    most = [rows[rows["phase"] == name]["bias_window_high"].max() for name in dict.fromkeys(rows["phase"])]
+    least = [rows[rows["phase"] == name]["bias_window_low"].min() for name in dict.fromkeys(rows["phase"])]
+    row = pick(training_changes, span="extensions", metric="bias_window")
+    return judge(
+        all(earlier < later for earlier, later in zip(most, least[1:], strict=False)),
+        f"the phases follow without overlap, from {rows['bias_window'].iloc[0]:.0f} at the first checkpoint to "
+        f"{row['before']:.0f} at annealing and {row['after']:.0f} at the last, given the rounding of the bias",
+        recomputed=float(row["ratio"]),
+        n=len(rows),
+    )
+
+
+def thesis_unit_turns_the_sign(training_tests: pd.DataFrame) -> Verdict:
+    """Over the checkpoints, ap_drop falls with the bias per token and rises with the bias per window.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    token, window = (
+        pick(training_tests, comparison=f"ap_drop against bias per {unit}, all checkpoints", test="pearson")
+        for unit in ("token", "window")
+    )
+    return judge(
+        float(token["ci_high"]) < 0 < float(window["ci_low"]),
+        f"r = {token['estimate']:.2f} [{token['ci_low']:.2f}, {token['ci_high']:.2f}] per token and "
+        f"{window['estimate']:.2f} [{window['ci_low']:.2f}, {window['ci_high']:.2f}] per window; intervals as if the "
+        f"{int(token['n'])} checkpoints of the one run were independent",
+        recomputed=f"{token['estimate']:.2f} and {window['estimate']:.2f}",
+        n=int(token["n"]),
+    )
+
+
+def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdict:
+    """At every position measured in both, each extension checkpoint is more plastic than any pre-training one.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    early, late = (phase(training_equal_positions, names) for names in (PRETRAINING, EXTENSIONS))
+    margins = {
+        name: float(late[f"{name}_low"].min() - early[f"{name}_high"].max())
+        for name in ("at_0_1k", "at_1k_2k", "at_2k_4k")
+    }
+    words = ", ".join(f"{margin:.3f}" for margin in margins.values())
+    return judge(
+        min(margins.values()) > 0,
+        f"the least value of the extensions exceeds the largest of pre-training by {words} at 0-1K, 1K-2K and 2K-4K, "
+        "rounding against it included",
+        recomputed=min(margins.values()),
+        n=len(training_equal_positions),
+    )
+
+
+def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
+    """Over the same first 4,096 tokens, the drop after the first extension is at most a fifth above that before it.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    known = training_equal_positions[training_equal_positions["drop"].notna()]
+    early = known[known["phase"] == "Anneal"].iloc[0]
+    late = phase(known, EXTENSIONS)
+    ratio, whole = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
+    return judge(
+        ratio <= 1.2,
+        f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {late['drop'].min():.4f} to "
+        f"{late['drop'].max():.4f} in the first extension, a factor of {ratio:.2f} at most, where ap_drop over the own "
+        f"window grows by {whole:.2f}; the second extension has no value at 0-1K",
+        recomputed=ratio,
+        n=len(late) + 1,
+    )
+
+
+def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
+    """From 1K-2K to 2K-4K, the drop grows with the extensions, though less than ap_drop does.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    early, late = (phase(training_equal_positions, names) for names in (("Anneal",), EXTENSIONS[1:]))
+    ratio = float(late["drop_outer"].max() / early["drop_outer"].iloc[0])
+    whole = float(late["ap_drop"].max() / early["ap_drop"].iloc[0])
+    return judge(
+        float(late["drop_outer_low"].min()) > float(early["drop_outer_high"].iloc[0]) and ratio < whole,
+        f"{early['drop_outer'].iloc[0]:.4f} at annealing and {late['drop_outer'].min():.4f} to "
+        f"{late['drop_outer'].max():.4f} in the second extension, {ratio:.2f}-fold at most against {whole:.2f}-fold",
+        recomputed=ratio,
+        n=len(late) + 1,
+    )
+
+
+def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
+    """Bias times position orders plasticity over all bins better than the position does.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    place, share, gathered = (
+        pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
+        for name in ("position", "share of the context", "gathered bias")
+    )
+    later = pick(training_tests, comparison="plasticity against share of the context, bins of extension checkpoints")
+    both = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
+    return judge(
+        abs(float(gathered["estimate"])) > abs(float(place["estimate"])),
+        f"rho = {gathered['estimate']:.2f} against {place['estimate']:.2f} for the position and "
+        f"{share['estimate']:.2f} for its share of the context ({int(gathered['n'])} bins of "
+        f"{training_positions['checkpoint'].nunique()} checkpoints, not independent); within the extensions the share "
+        f"does as well ({later['estimate']:.2f} against {both['estimate']:.2f})",
+        recomputed=float(gathered["estimate"]),
+        n=int(gathered["n"]),
+    )
+
+
+def thesis_gathered_bias_transfers(training_positions: pd.DataFrame) -> Verdict:
+    """From 8K on, extended checkpoints have the plasticity that pre-training shows at the same bias times position.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    rows = training_positions[training_positions["extension"].astype(bool) & training_positions["gap"].notna()]
+    far, near = rows[rows["start"] >= 8192]["gap"], rows[rows["start"] < 8192]["gap"]
+    base = training_positions[~training_positions["extension"].astype(bool)]["gap"].abs()
+    return judge(
+        float(far.abs().max()) <= float(base.quantile(0.9)),
+        f"the {len(far)} bins lie within {far.abs().max():.3f} of it, the pre-training bins themselves within "
+        f"{base.quantile(0.9):.3f} in nine of ten cases; nearer than that the extensions are up to {near.max():.3f} "
+        "above",
+        recomputed=float(far.abs().max()),
+        n=len(far),
+    )
+
+
+def thesis_steeper_than_qwen(training_comparison: pd.DataFrame) -> Verdict:
+    """Over the same 65,536 tokens SmolLM3 after its extensions has a larger drop than every captured model.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    own = pick(training_comparison, model="smollm3-3b")
+    others = training_comparison[
+        (training_comparison["model"] != "smollm3-3b") & training_comparison["drop_same"].notna()
+    ]
+    most = others.sort_values("drop_same").iloc[-1]
+    return judge(
+        float(own["drop_same_low"]) > float(others["drop_same_high"].max()),
+        f"{own['drop_same']:.3f} against {others['drop_same'].min():.3f} to {most['drop_same']:.3f} "
+        f"({most['display_name']}) of {len(others)} models",
+        recomputed=float(own["drop_same"]),
+        n=len(others) + 1,
+    )
+
+
+def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
+    """Over the same 65,536 tokens, models with a larger bias per token drop more, though not so inside families.
+
+    Source: thesis, SmolLM3 in training.
+    """
+    comparison = "per token, models over the same window"
+    same, inside, left_out = (
+        pick(bias_plasticity_tests, comparison=comparison, test=name)
+        for name in ("pearson", "pearson_within_family", "pearson_leave_one_out")
+    )
+    own = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
+    return judge(
+        float(same["ci_low"]) > 0 and float(inside["p_value"]) > 0.05,
+        f"r = {same['estimate']:.2f} (p = {same['p_value']:.3f}, at most {left_out['p_value']:.3f} with one model left "
+        f"out) over {int(same['n'])} models, where the drops over each model's own window gave {own['estimate']:.2f}; "
+        f"inside families r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f})",
+        recomputed=float(same["estimate"]),
+        n=int(same["n"]),
+        p_value=float(same["p_value"]),
+        ci=(float(same["ci_low"]), float(same["ci_high"])),
+    )
