@@ -10,7 +10,7 @@ from tables._cells import Grid, is_number
 from tables._layout import Separator, alignment, body, label_text, note_text, separators, spacing, spanners, titles
 from tables._notes import Notes, gather
 from tables._template import PLACE, fill
-from tables._width import NARROW, Fit, fit
+from tables._width import NARROW, ROOMY, Fit, fit
 
 _SPEC = {"left": "l", "right": "r", "center": "c"}
 _PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
@@ -52,7 +52,7 @@ def latex(grid: Grid) -> str:
         apart="[10pt]" if spacing(grid) == 1 else "",
         spanners=spanners(grid, "latex"),
         heads=_heads(grid, notes),
-        lines=_lines(grid, notes),
+        lines=_lines(grid, notes, chosen.space),
         notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
     )
 
@@ -117,10 +117,10 @@ def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
     return lines
 
 
-def _lines(grid: Grid, notes: Notes) -> list[Line]:
+def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
     hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
     texts = body(grid, "latex", hung)
-    kept = [_kept(grid, index, notes) for index in range(len(grid.columns))]
+    kept = [_kept(grid, index, notes, space) for index in range(len(grid.columns))]
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
     for row, before in enumerate(separators(grid)):
@@ -142,14 +142,17 @@ def _superscript(stars: int, letters: tuple[str, ...]) -> str:
     return f"\\tnote{{{inside}}}" if inside else ""
 
 
-def _kept(grid: Grid, index: int, notes: Notes) -> str:
-    """Return the widest mark of a column of numbers where space is kept for it: at the edge, or beyond two signs."""
+def _kept(grid: Grid, index: int, notes: Notes, space: float) -> str:
+    """Return the widest mark of a column of numbers that keeps space for it.
+
+    Space is kept at the table's edge, between close columns and for more than two signs.
+    """
     if not is_number(grid.columns[index]):
         return ""
     found = [(cell.stars, notes.of_cell(cell)) for row in grid.rows for cell in (row[index],)]
     lengths = [stars + 2 * len(letters) for stars, letters in found]
     longest = max(lengths)
-    if not longest or (longest <= 2 and index < len(grid.columns) - 1):
+    if not longest or (longest <= 2 and index < len(grid.columns) - 1 and space >= ROOMY):
         return ""
     return _superscript(*found[lengths.index(longest)])
 

@@ -58,8 +58,8 @@ class Column:
     unit : str, optional
         Written in parentheses after the title.
     width : str or float, optional
-        Makes a paragraph column: a length such as `30mm`, or a share of the line (shares shrink together where the
-        other columns need the room).
+        Makes a paragraph column: a length such as `30mm`, or a share of the line; all paragraph columns
+        shrink together where the others need the room.
     align : {"left", "right", "center"}, optional
         Left out, numbers are right-aligned on their decimal points and text is left-aligned.
     repeat : bool

@@ -14,6 +14,7 @@ from tables._spec import Size
 LINE = 430.0  # pt, a little below the 152 mm that scrreprt sets on A4 at 11 pt
 TURNED = 600.0  # pt, the line of a landscape page
 NARROW = 250.0  # pt: narrower tables are stretched to it, for the sake of caption and notes
+ROOMY = 4.0  # pt of half column space: with less, marks may not hang over into the next column
 _POINTS: dict[Size, float] = {"small": 10, "footnotesize": 9, "scriptsize": 8}
 _CHOICES: tuple[tuple[Size, float], ...] = (
     ("small", 6), ("footnotesize", 5), ("footnotesize", 3.5), ("scriptsize", 3.5), ("scriptsize", 2.5),
@@ -54,8 +55,8 @@ class Fit:
 def fit(grid: Grid) -> Fit:
     """Choose the size and column space that the table asks for, or the largest with which it fits its line.
 
-    Paragraph columns whose widths are shares of the line give way to the others: all of them shrink by one factor until
-    the table fits. A smaller size is taken before they lose more than an eighth.
+    Paragraph columns give way to the others: all of them shrink by one factor until the table fits. A smaller size is
+    taken before they lose more than an eighth.
     """
     table = grid.table
     paragraphs = any(column.width is not None for column in grid.columns)
@@ -77,7 +78,7 @@ def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
     """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
     point, heads = _POINTS[size], titles(grid, "html")
     widths = [
-        max(_heading(head), _body(grid, index)) * point if column.width is None else 0.0
+        max(_heading(head), _body(grid, index, space)) * point if column.width is None else 0.0
         for index, (head, column) in enumerate(zip(heads, grid.columns, strict=True))
     ]
     for each in spanners(grid, "html"):
@@ -89,11 +90,9 @@ def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
     asked = {
         index: _asked(column.width, grid, point, space) for index, column in enumerate(grid.columns) if column.width
     }
-    shares = [index for index in asked if not isinstance(grid.columns[index].width, str)]
-    fixed = sum(width for index, width in asked.items() if index not in shares)
-    wanted = sum(asked[index] for index in shares)
-    shrunk = min(1.0, max(0.25, (_line(grid) - taken - fixed) / wanted)) if wanted else 1.0
-    final = {index: width * shrunk if index in shares else width for index, width in asked.items()}
+    wanted = sum(asked.values())
+    shrunk = min(1.0, max(0.25, (_line(grid) - taken) / wanted)) if wanted else 1.0
+    final = {index: width * shrunk for index, width in asked.items()}
     return Fit(size, space, taken + sum(final.values()), final), shrunk
 
 
@@ -109,15 +108,15 @@ def _heading(lines: list[str]) -> float:
     return max(text_width(_visible(line)) for line in lines)
 
 
-def _body(grid: Grid, index: int) -> float:
+def _body(grid: Grid, index: int, space: float) -> float:
     """Estimate a column's widest cell, its pads and marks included."""
     cells = [row[index] for row in grid.rows if not row[index].hidden]
     marks = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
     numbers = sum(_TOKENS.get(token, 0.6) for token in widest_tokens([cell.pieces for cell in cells]))
     words = max((text_width(cell.words) for cell in cells if cell.pieces is None), default=0.0)
     indent = 1.0 if index == 0 and grid.table.groups is not None and grid.table.group_style == "row" else 0.0
-    last = index == len(grid.columns) - 1
-    reserved = marks if not is_number(grid.columns[index]) or last or marks > 0.7 else 0.0
+    hanging = is_number(grid.columns[index]) and index < len(grid.columns) - 1 and marks <= 0.7 and space >= ROOMY
+    reserved = 0.0 if hanging else marks
     return max(numbers, words) + reserved + indent
 
 
