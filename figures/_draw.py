@@ -16,7 +16,7 @@ from figures._ready import Drawn, Ready
 from figures._scale import Scale, number
 from figures._series import Bars, Bundle, Fit, Forest, Line, Points, Stacked
 from figures._style import Look
-from figures._text import latex
+from figures._text import latex, minus
 from figures._ticks import thousands
 
 Plot = dict[str, Any]
@@ -112,12 +112,11 @@ def points(canvas: Canvas, item: Drawn) -> list[Plot]:
 
 
 def value_text(value: float, decimals: int | None) -> str:
-    """A number at a bar: fixed decimals, or three significant digits."""
+    """A number at a bar: fixed decimals, or at most three significant digits."""
     if decimals is None:
         size = math.floor(math.log10(abs(value))) if value else 0
-        decimals = min(max(0, 2 - size), 6)
-        text = f"{value:.{decimals}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text and value == int(value) else text
+        text = f"{value:.{min(max(0, 2 - size), 6)}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         text = f"{value:.{decimals}f}"
     return f"${thousands('0' if float(text) == 0 and text.startswith('-') else text)}$"
@@ -242,7 +241,9 @@ def forest(canvas: Canvas, item: Drawn) -> list[Plot]:
         groups.setdefault(item.looks[i] if item.looks else item.look, []).append(i)
     if s.texts is not None:
         for i, text in enumerate(s.texts):
-            canvas.say(canvas.x.length + 2.0, canvas.y.at(item.slots[i]), latex(str(text)), "west", size="scriptsize")
+            canvas.say(
+                canvas.x.length + 2.0, canvas.y.at(item.slots[i]), latex(minus(str(text))), "west", size="scriptsize"
+            )
     return [
         {
             "kind": "forest",

@@ -34,18 +34,20 @@ def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: 
                 wishes += wanted[j] - heights[j] / 2 - offset
                 offset += heights[j]
             start = wishes / len(members)
-        size = sum(heights[j] for j in members)
-        start = max(low, min(start, high - size))
         blocks.append((members, start))
-        if len(blocks) > 1 and start < blocks[-2][1] + sum(heights[j] for j in blocks[-2][0]):
-            before, first = blocks[-2]
-            total = sum(heights[j] for j in before) + size
-            blocks[-2:] = [(before + members, max(low, min(first, high - total)))]
     found = [0.0] * len(wanted)
     for members, start in blocks:
         for j in members:
             found[j] = start + heights[j] / 2
             start += heights[j]
+    edge = high
+    for j in reversed(order):
+        found[j] = min(found[j], edge - heights[j] / 2)
+        edge = found[j] - heights[j] / 2
+    edge = low
+    for j in order:
+        found[j] = max(found[j], edge + heights[j] / 2)
+        edge = found[j] + heights[j] / 2
     return found
 
 

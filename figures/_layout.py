@@ -75,7 +75,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
             c = i % columns
             outer = c == 0 or not figure.share_y
             lefts[c] = max(lefts[c] if axes else 0.0, left_of(panel, ys[i], outer))
-            rights[c] = max(rights[c] if axes else 0.0, right_of(panel, xs[i]))
+            rights[c] = max(rights[c] if axes else 0.0, right_of(panel, xs[i], ys[i]))
         wide = (figure.width - sum(lefts) - sum(rights) - GAP_MM * (columns - 1)) / columns
         if wide < 12:
             raise SpecError(

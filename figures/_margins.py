@@ -12,7 +12,7 @@ from figures._ready import Ready
 from figures._scale import Scale
 from figures._series import Forest, Heatmap
 from figures._spec import Axis
-from figures._text import latex
+from figures._text import latex, minus
 from figures._ticks import with_ticks
 
 TICK_MM = 1.0
@@ -53,7 +53,7 @@ def label_lines(label: str, room: float) -> int:
     return len(wrap(label, room) or [label]) if label else 0
 
 
-def right_of(panel: Ready, x: Scale) -> float:
+def right_of(panel: Ready, x: Scale, y: Scale) -> float:
     """What stands right of the axes: names, a colour bar, a forest's texts, half of the last tick's label."""
     needs = [1.5]
     last = [width(_plain(t)) / 2 + 0.4 - (x.length - x.at(v)) for v, t in x.ticks] if not panel.names["x"] else []
@@ -62,10 +62,10 @@ def right_of(panel: Ready, x: Scale) -> float:
     for item in panel.drawn:
         s = item.series
         if isinstance(s, Forest) and s.texts is not None:
-            needs.append(max(width(str(t), "scriptsize") for t in s.texts) + 2.6)
+            needs.append(max(width(minus(str(t)), "scriptsize") for t in s.texts) + 2.6)
         if isinstance(s, Heatmap):
-            bar = bar_scale(s, 40.0)
-            needs.append(6.5 + max(width(_plain(t)) for _, t in bar.ticks) + (FOOT + 0.8 if s.bar else 0.0))
+            bar = bar_scale(s, y.length)
+            needs.append(6.5 + max(width(_plain(t)) for _, t in bar.ticks) + (FOOT + 0.8 if s.bar else 0.8))
     return max(needs)
 
 

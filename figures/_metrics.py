@@ -26,6 +26,7 @@ _WIDTHS = (
     333, 606, 333, 606,
 )  # fmt: skip
 _OTHER = 550
+_MINUS = 778
 
 
 def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
@@ -34,11 +35,12 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
     thousandths = 0.0
     for i, part in enumerate(parts):
         if i % 2:
-            letters = re.sub(r"\\[a-zA-Z]+", "m", part)
+            letters = re.sub(r"\\[,;: ]", "", part)
+            letters = re.sub(r"\\[a-zA-Z]+", "m", letters)
             small = len(re.findall(r"[_^](\{[^}]*\}|.)", letters))
-            letters = re.sub(r"[_^{}\\]", "", letters)
-            thousandths += sum(_char(c) for c in letters if c != " ") + 100 * len(letters) - 150 * small
-            thousandths += 300 * len(re.findall(r"[=<>+]", letters))
+            letters = re.sub(r"[_^{}\\ ]", "", letters)
+            thousandths += sum(_MINUS if c == "-" else _char(c) for c in letters) - 150 * small
+            thousandths += 60 * sum(c.isalpha() for c in letters) + 700 * len(re.findall(r"[=<>]", letters))
         else:
             thousandths += sum(_char(c) for c in part.replace("*", ""))
     return thousandths / 1000 * POINTS[size] * MM_PER_POINT * (1.06 if bold else 1.0)
@@ -46,7 +48,7 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
 
 def _char(c: str) -> float:
     code = ord(c) - 32
-    return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _OTHER
+    return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _OTHER
 
 
 def wrap(text: str, room: float, size: Size = "footnotesize", lines: int = 3) -> list[str] | None:

@@ -6,6 +6,7 @@ import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,11 +69,18 @@ class Scale:
     def _cell(self, value: float) -> float:
         i = min(max(bisect.bisect_right(self.edges, value) - 1, 0), len(self.edges) - 2)
         left, right = self.edges[i], self.edges[i + 1]
-        if (
-            left > 0 and right / left > 1.5
-        ):  # borders that grow by factors: between them a log axis is the straight reading
+        if self.geometric:
             return i + math.log(max(value, left / right) / left) / math.log(right / left)
         return i + (value - left) / (right - left)
+
+    @property
+    def geometric(self) -> bool:
+        """Whether a heat map's borders grow by factors rather than by steps, so that a log axis reads them straight."""
+        if len(self.edges) < 3 or self.edges[0] <= 0:
+            return False
+        factors = [b / a for a, b in pairwise(self.edges)]
+        steps = [b - a for a, b in pairwise(self.edges)]
+        return max(factors) / min(factors) < max(steps) / min(steps)
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -8,7 +8,6 @@ where empty).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
@@ -45,7 +44,7 @@ class Series:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, str | bool | int | float | Mapping) or value is None:
+            if field.type not in ("Values", "Matrix") or value is None or isinstance(value, bool):
                 continue
             object.__setattr__(self, field.name, as_tuple(value, f"{type(self).__name__}.{field.name}"))
 
@@ -62,6 +61,8 @@ def as_tuple(value: Any, where: str) -> tuple[Any, ...]:
     if hasattr(value, "tolist"):
         value = value.tolist()
     try:
+        if isinstance(value, str):
+            raise TypeError
         items = tuple(value)
     except TypeError:
         raise SpecError(f"{where} is a {type(value).__name__}; give a sequence or a column") from None
@@ -149,7 +150,7 @@ class Bars(Series):
     values : bool or column of str
         Print each value at its bar; strings replace the numbers.
     decimals : int, optional
-        Decimals of the printed values; by default three significant digits.
+        Decimals of the printed values; by default at most three significant digits.
     reported : column, optional
         A value reported elsewhere for each bar, drawn as a hollow diamond; NaN or None where there is none.
     reported_label : str

@@ -30,7 +30,7 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float) -> Scale:
     elif scale.kind == "symlog":
         at = apart(scale, symlog_ticks(scale.low, scale.high, axis.threshold), every * 0.6)
         said = texts(at, sign, equal=False)
-    elif scale.kind == "edges" and scale.low > 0 and scale.high / scale.low > 30:
+    elif scale.geometric and scale.high / scale.low > 30:
         at = apart(scale, log_ticks(scale.low, scale.high, wanted, axis.base), every * 0.6)
         said = texts(at, sign, equal=False)
     else:

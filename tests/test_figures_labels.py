@@ -1,0 +1,40 @@
+"""Labels must not cover each other."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from figures._labels import place, spread
+
+
+@given(st.lists(st.floats(0, 50, allow_nan=False), min_size=1, max_size=12))
+def test_spread_boxes_do_not_overlap_and_keep_their_order(wanted):
+    found = spread(wanted, [3.0] * len(wanted), 0.0, 50.0)
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    assert all(found[b] - found[a] >= 3.0 - 1e-6 for a, b in itertools.pairwise(order))
+    assert all(1.5 - 1e-6 <= v <= 48.5 + 1e-6 for v in found)
+
+
+def test_spread_leaves_distant_boxes_where_they_are():
+    assert spread([10.0, 20.0], [3.0, 3.0], 0.0, 30.0) == [10.0, 20.0]
+    assert spread([10.0, 10.0], [4.0, 4.0], 0.0, 30.0) == [8.0, 12.0]
+
+
+def test_thirteen_names_among_points_cover_nothing():
+    rng = random.Random(3)
+    points = [(rng.uniform(5, 115), rng.uniform(5, 55)) for _ in range(13)]
+    found = place(points, [18.0] * 13, 3.1, (120.0, 60.0), points, 0.63)
+    assert all(a.overlap(b) == 0 for i, a in enumerate(found) for b in found[:i])
+    assert not any(box.holds(x, y, 0.0) for box in found for x, y in points)
+    assert all(box.left >= 0 and box.right <= 120 and box.low >= 0 and box.high <= 60 for box in found)
+
+
+def test_a_lone_name_stands_right_of_its_point_without_a_leader():
+    (box,) = place([(20.0, 20.0)], [10.0], 3.0, (60.0, 40.0), [(20.0, 20.0)], 0.63)
+    assert not box.leader
+    assert box.left > 20.0
+    assert box.middle[1] == 20.0

@@ -1,0 +1,100 @@
+"""Every kind compiles, with and without a precompiled format; nothing is clipped, no font is a bitmap."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from figures import Figure, Heatmap, Panel
+from figures._render import assets, tex
+from test_figures_render import SAMPLES
+
+pytestmark = pytest.mark.latex
+
+ENVIRONMENT = {
+    **os.environ,
+    "SOURCE_DATE_EPOCH": "0",
+    "FORCE_SOURCE_DATE": "1",
+    "TZ": "UTC",
+    "LC_ALL": "C",
+    "max_print_line": "1000",
+    "MKTEXPK": "0",
+}
+DENSE = Figure(panels=[Panel(series=[Heatmap(values=[[r * c for c in range(40)] for r in range(40)])])], caption="c")
+
+
+def write(figure, name, folder):
+    (folder / f"{name}.tex").write_text(tex(figure, name), encoding="utf-8")
+    for file, content in assets(figure, name).items():
+        (folder / file).write_bytes(content)
+
+
+def compile_(name, folder, *options):
+    command = ["pdflatex", "-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-file-line-error", *options]
+    done = subprocess.run([*command, f"{name}.tex"], cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
+    log = (folder / f"{name}.log").read_text(errors="replace")
+    assert done.returncode == 0, log[-3000:]
+    return log
+
+
+@pytest.fixture(scope="module")
+def format_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("format")
+    write(SAMPLES["line"], "first", folder)
+    command = ["pdflatex", "-ini", "-interaction=batchmode", "-jobname=figure", "&pdflatex", "mylatexformat.ltx"]
+    subprocess.run([*command, "first.tex"], cwd=folder, env=ENVIRONMENT, capture_output=True, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, "dense"])
+def test_each_kind_compiles_at_its_width(name, format_folder):
+    from pypdf import PdfReader
+
+    figure = SAMPLES.get(name, DENSE)
+    write(figure, name, format_folder)
+    log = compile_(name, format_folder, "-fmt=figure")
+    assert "Missing character" not in log
+    assert "Overfull" not in log
+    page = PdfReader(format_folder / f"{name}.pdf").pages[0]
+    assert float(page.mediabox.width) * 25.4 / 72 == pytest.approx(figure.width, abs=0.1)
+    fonts = page["/Resources"]["/Font"].values()
+    assert {font.get_object()["/Subtype"] for font in fonts} == {"/Type1"}
+
+
+def test_text_of_the_figure_is_in_the_pdf(format_folder):
+    from pypdf import PdfReader
+
+    write(SAMPLES["bars"], "words", format_folder)
+    compile_("words", format_folder, "-fmt=figure")
+    text = PdfReader(format_folder / "words.pdf").pages[0].extract_text()
+    for word in ("base", "zeroed", "perplexity", "1500", "5.2", "RoPE", "DroPE", "reported"):
+        assert word in text
+
+
+def test_it_compiles_without_the_format_and_twice_the_same(tmp_path):
+    contents = []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        write(SAMPLES["points"], "points", folder)
+        compile_("points", folder)
+        contents.append((folder / "points.pdf").read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_a_drawing_from_matplotlib_compiles(format_folder):
+    matplotlib = pytest.importorskip("matplotlib")
+    pytest.importorskip("matplot2tikz")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from figures import from_matplotlib
+
+    drawing, axes = plt.subplots()
+    axes.errorbar([1, 2], [1, 2], yerr=0.1, label="50% & more")
+    axes.imshow([[0, 1], [2, 3]], extent=(1, 2, 1, 2), aspect="auto")
+    axes.legend()
+    write(from_matplotlib(drawing, caption="c"), "drawn", format_folder)
+    plt.close(drawing)
+    assert "Missing character" not in compile_("drawn", format_folder, "-fmt=figure")

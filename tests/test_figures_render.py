@@ -1,0 +1,251 @@
+"""The LaTeX of a figure: exact text for small figures of every kind, the float, pictures, faults in templates."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import figures._render as render
+from artifacts.errors import DataError, SpecError
+from artifacts.job import Job
+from figures import (
+    Annotation,
+    Axis,
+    Bars,
+    Bundle,
+    Figure,
+    Fit,
+    Forest,
+    Heatmap,
+    Line,
+    Panel,
+    Points,
+    Rule,
+    Shade,
+    Stacked,
+)
+from figures._build import build
+from figures._render import TEMPLATES, assets, float_tex, tex
+from figures._style import PALETTE, SIGNED, VIRIDIS
+
+GOLDEN = Path(__file__).parent / "golden" / "figures"
+NAN = float("nan")
+X = ["base", "zeroed"]
+
+
+def panel(*series, **more):
+    return Figure(panels=[Panel(series=series, **more)], caption="A caption.", width=80, height=40)
+
+
+SAMPLES = {
+    "line": panel(
+        Line(x=[0, 1, 2], y=[0.5, 0.4, 0.45], low=[0.4, 0.3, 0.4], high=[0.6, 0.5, 0.5], entity="rope"),
+        Line(
+            x=[0, 1, 2], y=[0.2, 0.1, 0.3], low=[0.1, 0, 0.2], high=[0.3, 0.2, 0.4], uncertainty="band", entity="drope"
+        ),
+        x=Axis(label="layer"),
+        y=Axis(label="share $p$"),
+        shades=[Shade(low=0, high=1, label="early")],
+        rules=[Rule(at=0.25, label="chance")],
+        annotations=[Annotation(x=1, y=0.4, text="dip", target=(2, 0.45))],
+    ),
+    "points": panel(
+        Fit(x=[0, 1], y=[0, 2], low=[-0.5, 1.5], high=[0.5, 2.5], entity="neutral", label="fit"),
+        Points(
+            x=[0.2, 0.9], y=[0.5, 1.5], labels=["A & B", ""], entities=["qwen3", "llama3"], y_low=[0, 1], y_high=[1, 2]
+        ),
+    ),
+    "bars": panel(
+        Bars(x=X, y=[5.2, 1500], low=[5, 1400], high=[5.5, 1600], entity="rope", values=True),
+        Bars(x=X, y=[6.1, 18], entity="drope", reported=[None, 20]),
+        y=Axis(label="perplexity", scale="log"),
+    ),
+    "horizontal": panel(Bars(y=X, x=[-1, 3], entity="rope", values=["a", "b"], horizontal=True)),
+    "stacked": panel(
+        Stacked(x=X, y=[70, 20], entity="series-1", label="right", values=True),
+        Stacked(x=X, y=[30, 80], entity="series-2", label="wrong"),
+    ),
+    "heatmap": panel(Heatmap(values=[[-1, 0], [0.5, 2]], colors="signed", bar="logit")),
+    "bundle": panel(Bundle(x=[1, 2, 3], lines=[[0, 1, 2], [1, NAN, 3], [2, 3, 4]], entity="key")),
+    "forest": panel(
+        Forest(
+            rows=["r", "s"],
+            groups=["G", "H"],
+            estimate=[0.5, -0.2],
+            low=[0.1, -0.6],
+            high=[0.8, 0.3],
+            entity="holds",
+            texts=["0.50", "-0.20"],
+        ),
+        rules=[Rule(at=0, axis="x", dash="solid")],
+    ),
+    "symlog": panel(
+        Points(x=[-100, 0, 50], y=[1, 2, 3], entity="measured"), x=Axis(scale="symlog"), y=Axis(reverse=True)
+    ),
+}
+
+
+def after_preamble(text):
+    return text.split("\\csname endofdump\\endcsname\n")[1]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_text_of_each_kind(name):
+    golden = GOLDEN / f"{name}.tex"
+    found = after_preamble(tex(SAMPLES[name], name))
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(found, encoding="utf-8")
+    assert found == golden.read_text(encoding="utf-8")
+
+
+def test_the_document_begins_with_the_preamble_and_repeats_the_first_line_behind_it():
+    text = tex(SAMPLES["line"], "line")
+    repeatable = "\\pdftrailerid{}\\pdfsuppressptexinfo=-1\\pdfinfoomitdate=1\n"
+    preamble = (TEMPLATES / "preamble.tex").read_text()
+    assert text.startswith(preamble)
+    assert preamble.startswith(repeatable)
+    assert preamble.endswith("\n\\csname endofdump\\endcsname\n")
+    assert after_preamble(text).startswith(repeatable + "% Generated from figures/line.py")
+
+
+def test_the_preamble_has_the_palette():
+    text = (TEMPLATES / "preamble.tex").read_text()
+    assert dict(re.findall(r"\\definecolor\{(\w+)\}\{HTML\}\{(\w+)\}", text)) == dict(PALETTE)
+    maps = re.findall(r"colormap=\{(\w+)\}\{(.*?)\}", text, flags=re.DOTALL)
+    found = {name: tuple(tuple(map(int, c)) for c in re.findall(r"\((\d+),(\d+),(\d+)\)", body)) for name, body in maps}
+    assert found == {"okviridis": VIRIDIS, "oksigned": SIGNED}
+
+
+def test_float():
+    figure = Figure(
+        panels=SAMPLES["line"].panels, caption="Share of *sinks* [@luo2026]. n = 3 & more.", note="Bars: 95% CI."
+    )
+    assert float_tex(figure, "sinks") == (
+        "% Generated from figures/sinks.py through figures/_templates/float.tex.j2; edits are lost.\n"
+        "\\begin{figure}[tbp]\n"
+        "  \\centering\n"
+        "  \\includegraphics{figures/sinks.pdf}\n"
+        "  \\caption[Share of \\emph{sinks}]{Share of \\emph{sinks} \\citep{luo2026}. n = 3 \\& more.}\n"
+        "  \\label{fig:sinks}\n"
+        "  \\par\\smallskip{\\footnotesize Bars: 95\\% CI.\\par}\n"
+        "\\end{figure}\n"
+    )
+    assert "\\par" not in float_tex(SAMPLES["line"], "line")
+
+
+def test_dense_heat_maps_become_pictures_of_the_same_colours():
+    from PIL import Image
+
+    values = [[r * 32 + c for c in range(32)] for r in range(32)]
+    figure = Figure(panels=[Panel(series=[Heatmap(values=values)])], caption="c")
+    assert "graphics[xmin=0, xmax=32, ymin=0, ymax=32] {dense-1.png}" in tex(figure, "dense")
+    (content,) = assets(figure, "dense").values()
+    assert content == assets(figure, "dense")["dense-1.png"]
+    picture = Image.open(io.BytesIO(content))
+    assert (picture.mode, picture.size, picture.info) == ("RGB", (256, 256), {})
+    assert picture.getpixel((0, 255)) == VIRIDIS[0]  # row 0 is at the bottom
+    assert picture.getpixel((255, 0)) == VIRIDIS[-1]
+    turned = Figure(panels=[Panel(series=[Heatmap(values=values)], y=Axis(reverse=True))], caption="c")
+    (content,) = assets(turned, "dense").values()
+    assert Image.open(io.BytesIO(content)).getpixel((0, 0)) == VIRIDIS[0]
+    assert assets(SAMPLES["heatmap"], "heatmap") == {}
+
+
+def test_signed_maps_are_symmetric_and_vector_cells_keep_their_rows():
+    text = tex(SAMPLES["heatmap"], "heatmap")
+    assert "point meta min=-2, point meta max=2" in text
+    assert "0.5 0.5 -1\n1.5 0.5 0\n0.5 1.5 0.5\n1.5 1.5 2\n" in text
+
+
+def test_reported_values_have_hollow_marks():
+    text = tex(panel(Line(x=[0, 1], y=[0, 1], entity="rope", origin="reported")), "hollow")
+    assert "mark options={solid, line width=0.7pt, draw=okblue, fill=white}" in text
+
+
+def test_shared_axes_have_one_set_of_labels():
+    series = [Line(x=[0, 10], y=[0, 1])], [Line(x=[5, 20], y=[2, 3])]
+    panels = [Panel(series=s, x=Axis(label="layer"), y=Axis(label="norm")) for s in series]
+    text = tex(Figure(panels=panels, caption="c", share_x=True, share_y=True, columns=2), "shared")
+    assert text.count("\\strut norm") == 1
+    assert text.count("\\strut layer") == 2
+    assert len(set(re.findall(r"xmin=\S+ xmax=\S+ ymin=\S+ ymax=\S+", text))) == 1
+
+
+def test_legends_list_each_name_once_and_lone_names_not():
+    many = [Line(x=[0, 1], y=[0, i], entity=f"series-{i}", label=f"a rather long name {i}") for i in range(1, 7)]
+    text = tex(Figure(panels=[Panel(series=many), Panel(series=many)], caption="c"), "many")
+    assert text.count("{a rather long name 3}") == 1
+    assert "{RoPE}" not in tex(panel(Line(x=[0, 1], y=[0, 1], entity="rope")), "lone")
+    rows = set(re.findall(r"anchor=mid west\] at \(\S+?mm,(\S+?)mm\)", text))
+    assert len(rows) == 2
+
+
+def test_the_same_text_under_any_hash_seed():
+    code = (
+        "import sys; sys.path.insert(0, 'tests')\n"
+        "from test_figures_render import SAMPLES, tex\n"
+        "import hashlib; print(hashlib.sha256(''.join(tex(f, n) for n, f in SAMPLES.items()).encode()).hexdigest())"
+    )
+    root = Path(__file__).parent.parent
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=root,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+
+
+def test_own_templates_and_their_faults(tmp_path, monkeypatch):
+    import jinja2
+
+    (tmp_path / "own.tex.j2").write_text("\\tikz\\draw (0,0) -- (<< reach >>,1); % << name >>\n")
+    (tmp_path / "bad.tex.j2").write_text("first\n<% for x in %>\n")
+    (tmp_path / "missing.tex.j2").write_text("first\nsecond << nowhere.at_all >>\n")
+    environment = render._environment()
+    loaders = jinja2.ChoiceLoader([jinja2.FileSystemLoader([TEMPLATES, tmp_path])])
+    monkeypatch.setattr(environment, "loader", loaders)
+    monkeypatch.setattr(render, "ROOM", tmp_path)
+    own = (tmp_path / "own.tex.j2").rename(tmp_path / "special.tex.j2")
+    text = tex(Figure(template=own.name, values={"reach": 2}, caption="c"), "special")
+    assert "\\tikz\\draw (0,0) -- (2,1); % special\n\\end{document}" in text
+    with pytest.raises(SpecError, match=r"^figures/bad\.tex\.j2:2: "):
+        tex(Figure(template="bad.tex.j2", caption="c"), "bad")
+    with pytest.raises(SpecError, match=r"^figures/missing\.tex\.j2:2: 'nowhere' is undefined"):
+        tex(Figure(template="missing.tex.j2", caption="c"), "missing")
+    with pytest.raises(SpecError, match=r"no template 'absent\.tex\.j2'"):
+        tex(Figure(template="absent.tex.j2", caption="c"), "absent")
+
+
+def job(tmp_path, monkeypatch, body):
+    (tmp_path / "sample_figures.py").write_text(f"from figures import *\ndef figure():\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("sample_figures", None)
+    return Job(tmp_path, "figure", "sample", "sample_figures.py", "figure")
+
+
+def test_builder(tmp_path, monkeypatch):
+    body = "return Figure(panels=[Panel(series=[Heatmap(values=[[0, 1] * 16] * 2)])], caption='c')"
+    found = build(job(tmp_path, monkeypatch, body))
+    assert sorted(found) == ["out/figures/sample-1.png", "out/figures/sample.float.tex", "out/figures/sample.tex"]
+    assert isinstance(found["out/figures/sample-1.png"], bytes)
+
+
+def test_builder_names_the_file(tmp_path, monkeypatch):
+    with pytest.raises(SpecError, match=r"^sample_figures\.py: figure\(\) returned a list"):
+        build(job(tmp_path, monkeypatch, "return []"))
+    body = "return Figure(panels=[Panel(series=[Line(x=[], y=[])])], caption='c')"
+    with pytest.raises(DataError, match=r"^sample_figures\.py: figure sample, Line"):
+        build(job(tmp_path, monkeypatch, body))

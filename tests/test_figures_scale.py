@@ -1,0 +1,115 @@
+"""Limits, ticks and the way along an axis."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from figures import Axis
+from figures._metrics import balanced, width, wrap
+from figures._scale import Scale, number, settle
+from figures._ticks import linear_ticks, log_ticks, symlog_ticks, texts, thousands, with_ticks
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.1 + 0.2, "0.3"), (-0.0, "0"), (1234567.0, "1.23457e+06"), (1e-7, "1e-07"), (2, "2")]
+)
+def test_numbers_have_six_significant_digits(value, text):
+    assert number(value) == text
+
+
+def test_limits_leave_a_margin_and_bars_stand_on_zero():
+    free = settle(Axis(), [2.0, 4.0], length=50, pad=0.05)
+    assert (free.low, free.high) == (1.9, 4.1)
+    bars = settle(Axis(), [2.0, 4.0], length=50, pad=0.05, grounded=True)
+    assert (bars.low, bars.high) == (0.0, 4.2)
+    log = settle(Axis(scale="log"), [5.0, 50.0], length=50, pad=0.05, grounded=True)
+    assert log.low == 1.0
+    assert settle(Axis(low=-1, high=9), [2.0, 4.0], length=50, pad=0.05).low == -1
+    assert settle(Axis(), [3.0, 3.0], length=50, pad=0.1).low < 3.0
+
+
+@pytest.mark.parametrize(("kind", "reverse"), [("linear", False), ("linear", True), ("log", False), ("symlog", True)])
+def test_ends_of_the_axis_are_its_limits(kind, reverse):
+    scale = Scale(kind=kind, low=1.0, high=100.0, length=60.0, reverse=reverse)
+    assert scale.at(1.0) == pytest.approx(60.0 if reverse else 0.0)
+    assert scale.at(100.0) == pytest.approx(0.0 if reverse else 60.0)
+    assert scale.limits[0] < scale.limits[1]
+
+
+def test_log_and_symlog_positions():
+    assert Scale(kind="log", low=1, high=100, length=60).at(10) == pytest.approx(30)
+    even = Scale(kind="symlog", low=-99, high=99, length=60)
+    assert even.at(0) == pytest.approx(30)
+    assert even.at(9) == pytest.approx(45)
+
+
+def test_cells_of_a_heat_map_are_equally_wide():
+    scale = Scale(kind="edges", low=1, high=1000, length=30, edges=(1, 10, 100, 1000))
+    assert [scale.at(v) for v in (1, 10, 100, 1000)] == pytest.approx([0, 10, 20, 30])
+    assert scale.drawn(math.sqrt(10)) == pytest.approx(0.5)
+    assert Scale(kind="edges", low=0, high=4, edges=(0, 2, 4)).drawn(3) == pytest.approx(1.5)
+
+
+def test_room_for_a_label_beyond_the_data():
+    scale = Scale(kind="linear", low=0, high=10, length=50).extended(10, 5.0)
+    assert scale.length - scale.at(10) == pytest.approx(5.0)
+    log = Scale(kind="log", low=1, high=10, length=50).extended(10, 5.0)
+    assert log.length - log.at(10) == pytest.approx(5.0)
+    assert Scale(kind="linear", low=0, high=10, length=50).extended(5, 5.0).high == 10
+
+
+def test_ticks():
+    assert linear_ticks(-0.04, 1.04, 5) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert linear_ticks(0, 31, 4) == [0, 10, 20, 30]
+    assert log_ticks(1, 1e4, 5, 10) == [1, 10, 100, 1000, 10000]
+    assert log_ticks(2, 60, 5, 10) == [3, 10, 30]
+    assert log_ticks(1024, 262144, 9, 2) == [2.0**p for p in range(10, 19)]
+    assert symlog_ticks(-150, 20, 1.0) == [-100, -10, -1, 0, 1, 10]
+
+
+@given(
+    st.floats(-1e6, 1e6, allow_nan=False),
+    st.floats(1e-3, 1e6, allow_nan=False),
+    st.integers(2, 9),
+)
+def test_linear_ticks_are_inside_and_even(low, span, wanted):
+    ticks = linear_ticks(low, low + span, wanted)
+    assert 1 <= len(ticks) <= 2 * wanted + 2
+    assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in ticks)
+    steps = [b - a for a, b in itertools.pairwise(ticks)]
+    assert all(s == pytest.approx(steps[0], rel=1e-3, abs=1e-6) for s in steps)
+
+
+def test_tick_texts():
+    assert texts([0, 0.5, 1.0]) == ["$0.0$", "$0.5$", "$1.0$"]
+    assert texts([1, 10, 0.5], equal=False) == ["$1$", "$10$", "$0.5$"]
+    assert texts([-20000]) == [r"$-20\,000$"]
+    assert texts([0, 2e6]) == ["$0$", r"$2\cdot 10^{6}$"]
+    assert thousands("1234") == "1234"
+    assert thousands("-1234567.25") == r"-1\,234\,567.25"
+    own = with_ticks(Scale(kind="linear", low=0, high=2), Axis(ticks={1: "one & only"}), every=10)
+    assert own.ticks == ((1.0, r"one \& only"),)
+    assert (
+        with_ticks(Scale(kind="linear", low=0, high=2), Axis(ticks=[0, 2], percent=True), every=9).ticks[1][1]
+        == r"$2$\,\%"
+    )
+
+
+def test_widths_match_those_that_latex_measured():
+    # \settowidth in the class option 11pt with tgpagella and mathpazo, in points of TeX.
+    measured = {"Ministral 3 14B": 59.57, "$-0.25$": 23.26, "$r_q = 0.25$": 35.82}
+    for text, points in measured.items():
+        assert width(text) * 72.27 / 25.4 == pytest.approx(points, rel=0.08)
+    assert width("Ministral 3 14B", "scriptsize") * 72.27 / 25.4 == pytest.approx(52.95, rel=0.02)
+
+
+def test_text_is_broken_into_even_lines():
+    assert wrap("massive values zeroed", 25) == ["massive values", "zeroed"]
+    assert wrap("unbreakable", 5) is None
+    assert balanced("reported by Jin et al.", 24, "scriptsize") == ["reported", "by Jin et al."]
+    assert balanced("unbreakable", 5) == ["unbreakable"]
