@@ -1,0 +1,80 @@
+"""One perplexity over another, as printed: the ratio and its logarithm, with what rounding leaves open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.statistics.rounding import Interval, agreement, ratio
+from artifacts.errors import DataError
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What an ablation does to a perplexity.
+
+    Attributes
+    ----------
+    ratio : float
+        Ablated over baseline perplexity.
+    within : Interval
+        Its range, given that both perplexities are rounded.
+    """
+
+    ratio: float
+    within: Interval
+
+    @property
+    def columns(self) -> dict[str, float]:
+        """The ratio, its logarithm in nats per token, and the percent increase, each with its range."""
+        return {
+            "ratio": self.ratio,
+            "ratio_low": self.within.low,
+            "ratio_high": self.within.high,
+            "nats": math.log(self.ratio),
+            "nats_low": math.log(self.within.low),
+            "nats_high": math.log(self.within.high),
+            "increase_percent": 100 * (self.ratio - 1),
+        }
+
+
+def effect(baseline: pd.Series, ablated: pd.Series) -> Effect:
+    """Effect from two rows of a long source (`value`, `low`, `high`), baseline first."""
+    return Effect(
+        float(ablated["value"]) / float(baseline["value"]),
+        ratio(Interval(ablated["low"], ablated["high"]), Interval(baseline["low"], baseline["high"])),
+    )
+
+
+def printed_effect(factor: pd.Series) -> Effect:
+    """Effect from a row that prints the ratio itself."""
+    return Effect(float(factor["value"]), Interval(float(factor["low"]), float(factor["high"])))
+
+
+def agrees(found: Effect, factor: pd.Series) -> str:
+    """How the ratio of two perplexities agrees with a row that prints it."""
+    return agreement(found.ratio, found.within, float(factor["value"]), int(factor["decimals"]))
+
+
+def one(frame: pd.DataFrame, **where: object) -> pd.Series:
+    """The one row that `where` picks.
+
+    Raises
+    ------
+    DataError
+        When no row or several rows match.
+    """
+    rows = frame
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    if len(rows) != 1:
+        words = ", ".join(f"{name}={value!r}" for name, value in where.items())
+        raise DataError(f"{len(rows)} rows have {words}; exactly one is needed")
+    return rows.iloc[0]
+
+
+def number(frame: pd.DataFrame, column: str, **where: object) -> float:
+    """The number in `column` of the one row that `where` picks."""
+    return float(one(frame, **where)[column])

@@ -1,0 +1,206 @@
+"""What the first token's values can write: norms, attention mass and their product per layer, and their ablation."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.statistics.rounding import Interval, ratio
+from analysis.studies._perplexity import one, printed_effect
+
+MODELS = ("RoPE", "DroPE")
+METRICS = {"bos_value_norm": "value_norm", "bos_attention_mass": "mass", "bos_write_score": "write"}
+
+
+def write_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
+    """Published value norm of the first token, attention mass on it and write score, per layer and model.
+
+    `write_*` is the mean over heads of norm times mass, `product_*` the product of the two means over heads: they
+    differ where heads with large values attend less to the first token.
+    """
+    series = drope_published_series[drope_published_series["experiment"] == "exp5_bos_write"]
+    values = series.pivot(index="layer", columns=["metric", "positional"], values="value")
+    table = pd.DataFrame({"layer": values.index})
+    for metric, name in METRICS.items():
+        for model in MODELS:
+            table[f"{name}_{model.lower()}"] = values[metric, model].to_numpy()
+    for model in ("rope", "drope"):
+        table[f"product_{model}"] = table[f"value_norm_{model}"] * table[f"mass_{model}"]
+    table["more_write"] = [
+        "DroPE" if drope > rope else "RoPE"
+        for rope, drope in zip(table["write_rope"], table["write_drope"], strict=True)
+    ]
+    return table
+
+
+def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> pd.DataFrame:
+    """Means over layers as published and as printed, the largest write score, and what one layer contributes.
+
+    `product_of_means` is the mean norm times the mean mass; `*_without_layer_1` leaves the layer of DroPE's largest
+    score out; `layers_with_more_write` counts the layers where the model's score is the larger one.
+    """
+    layers = write_layers.set_index("layer")
+    found: dict[str, dict[str, float]] = {}
+    for model in MODELS:
+        norm, mass, write = (layers[f"{name}_{model.lower()}"] for name in METRICS.values())
+        first, second = write.to_numpy(dtype=float).argsort()[::-1][:2]
+        found[model] = {
+            "bos_value_norm": norm.mean(),
+            "bos_attention_mass": 100 * mass.mean(),
+            "effective_write": write.mean(),
+            "max_write_layer": float(first),
+            "product_of_means": norm.mean() * mass.mean(),
+            "max_write": write.max(),
+            "write_layer_1": write[1],
+            "second_write": float(write.iloc[second]),
+            "second_write_layer": float(second),
+            "value_norm_without_layer_1": norm.drop(1).mean(),
+            "write_without_layer_1": write.drop(1).mean(),
+            "layers_with_more_write": float((layers["more_write"] == model).sum()),
+        }
+    printed = {(row["positional"], row["metric"]): row["printed"] for _, row in drope_bos_write.iterrows()}
+    rows = []
+    for metric in found["RoPE"]:
+        row: dict[str, object] = {"quantity": metric, "rope": found["RoPE"][metric], "drope": found["DroPE"][metric]}
+        row |= {f"{model.lower()}_printed": printed.get((model, metric), "") for model in MODELS}
+        rows.append(
+            row | {"note": "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"}
+        )
+    return pd.DataFrame(rows)
+
+
+def bos_value_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
+    """Norm of the first token's value vector beside the mean over tokens, in the three layers that are published.
+
+    `percent` is the first token's norm in percent of the mean: near zero in a layer whose heads attend to a token that
+    gives them nothing.
+    """
+    rows = []
+    for model in MODELS:
+        for layer in sorted(set(drope_published_content["layer"])):
+            cells = drope_published_content[
+                (drope_published_content["positional"] == model) & (drope_published_content["layer"] == layer)
+            ].set_index("metric")["value"]
+            rows.append(
+                {
+                    "positional": model,
+                    "layer": int(layer),
+                    "bos": cells["v_norm_bos"],
+                    "mean": cells["v_norm_mean"],
+                    "percent": 100 * cells["v_norm_bos"] / cells["v_norm_mean"],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def bos_ablations(
+    drope_bos_value_ablation: pd.DataFrame,
+    drope_ablation_comparison: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    bos_mlp_effects: pd.DataFrame,
+) -> pd.DataFrame:
+    """Every ablation at the first token side by side: values or outputs, one layer or all, in nats per token.
+
+    `layers` names the layers removed. Ratios of the value ablations are as printed, since their perplexities are not;
+    the others are recomputed from perplexities. `matched` tells whether both models lose the same layers.
+    """
+    rows = []
+    for condition in ("bos_value_spike_layer", "bos_value_all_layers"):
+        for model in MODELS:
+            factor = one(drope_bos_value_ablation, condition=condition, positional=model, metric="ppl_ratio")
+            base = one(drope_bos_value_ablation, condition="baseline", positional=model, metric="ppl")
+            everywhere = condition.endswith("all_layers")
+            layer = int(one(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
+            rows.append(
+                {
+                    "ablation": condition,
+                    "positional": model,
+                    "experiment": 5,
+                    "layers": "all" if everywhere else str(layer),
+                    "matched": everywhere,
+                    "baseline_printed": base["printed"],
+                    "ratio_printed": factor["printed"],
+                    **printed_effect(factor).columns,
+                }
+            )
+    names = {4: "bos_mlp_spike_layer", 6: "layer1_bos_only"}
+    kept = ["ratio", "ratio_low", "ratio_high", "nats", "nats_low", "nats_high", "increase_percent"]
+    for _, row in bos_mlp_effects.iterrows():
+        rows.append(
+            {
+                "ablation": names[int(row["experiment"])],
+                "positional": row["positional"],
+                "experiment": int(row["experiment"]),
+                "layers": str(row["layer"]),
+                "matched": _same_layer(bos_mlp_effects, int(row["experiment"])),
+                "baseline_printed": row["baseline_printed"],
+                "ratio_printed": row["ratio_printed"],
+                **{name: row[name] for name in kept},
+            }
+        )
+    table = pd.DataFrame(rows)
+    compared = set(zip(drope_ablation_comparison["ablation"], drope_ablation_comparison["positional"], strict=True))
+    table["in_comparison"] = [key in compared for key in zip(table["ablation"], table["positional"], strict=True)]
+    return table
+
+
+def _same_layer(effects: pd.DataFrame, experiment: int) -> bool:
+    """Tell whether both models lose the same layer."""
+    return bool(effects.loc[effects["experiment"] == experiment, "layer"].nunique() == 1)
+
+
+def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
+    """RoPE against DroPE for each ablation: ratio of the two perplexity ratios, and the gap in nats.
+
+    `gap_nats` is the logarithm of `ratio`; `ratio_low` and `ratio_high` are what rounding leaves open.
+    """
+    rows = []
+    for ablation, pair in bos_ablations.groupby("ablation", sort=False):
+        rope, drope = (pair[pair["positional"] == model].iloc[0] for model in MODELS)
+        within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
+        rows.append(
+            {
+                "ablation": ablation,
+                "rope_layers": rope["layers"],
+                "drope_layers": drope["layers"],
+                "matched": rope["matched"],
+                "ratio": rope["ratio"] / drope["ratio"],
+                "ratio_low": within.low,
+                "ratio_high": within.high,
+                "rope_nats": rope["nats"],
+                "drope_nats": drope["nats"],
+                "gap_nats": rope["nats"] - drope["nats"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def baseline_perplexities(
+    drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
+) -> pd.DataFrame:
+    """Baseline perplexity of both models in the three experiments, and how far each is from the last in percent."""
+    last = {model: _baseline(drope_layer1_perplexity, model, "ppl") for model in MODELS}
+    frames = (
+        (4, drope_bos_mlp, "baseline_ppl"),
+        (5, drope_bos_value_ablation, "ppl"),
+        (6, drope_layer1_perplexity, "ppl"),
+    )
+    rows = []
+    for experiment, table, metric in frames:
+        for model in MODELS:
+            cell = _baseline(table, model, metric)
+            rows.append(
+                {
+                    "experiment": experiment,
+                    "positional": model,
+                    "printed": cell["printed"],
+                    "value": cell["value"],
+                    "percent_above_last": 100 * (float(cell["value"]) / float(last[model]["value"]) - 1),
+                    "rounds_from_last": bool(cell["low"] <= last[model]["value"] <= cell["high"]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _baseline(table: pd.DataFrame, model: str, metric: str) -> pd.Series:
+    rows = table[(table["positional"] == model) & (table["metric"] == metric)]
+    return rows[rows["condition"] == "baseline"].iloc[0] if "condition" in rows.columns else rows.iloc[0]

@@ -1,0 +1,177 @@
+"""The first token's state over layers: when its norm spikes under three definitions, its plateau, and the entropy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+from analysis.studies._perplexity import number, one
+
+MODELS = ("RoPE", "DroPE")
+METRICS = {"bos_norm": "norm", "bos_ratio": "ratio", "entropy": "entropy", "anisotropy": "anisotropy"}
+# a layer is on the plateau when its norm is at least this share of the peak
+PLATEAU = 0.95
+PRINTED_AS = {
+    "spike_first_above": "bos_spike_layer",
+    "spike_largest_ratio": "bos_spike_layer",
+    "spike_largest_rise": "bos_spike_layer",
+    "spike_mlp_write": "bos_spike_layer",
+    "peak_norm": "peak_bos_norm",
+    "peak_norm_layer": "peak_bos_norm_layer",
+}
+CHECKED = (1, 2, 3, 4)  # layers where the first token's norm exceeds the others' most
+
+
+def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
+    """Published norm of the first token, its ratio to other tokens, entropy and anisotropy, per layer and model.
+
+    `*_sd` are standard deviations over prompts as published; `other_*` is the norm of the other tokens that norm and
+    ratio imply (a mean of ratios is taken as a ratio of means). Layer 31 is read after the final normalisation.
+    """
+    series = drope_published_series[drope_published_series["experiment"] == "exp4_phase_metrics"]
+    values = series.pivot(index="layer", columns=["metric", "positional"], values="value")
+    spread = series.pivot(index="layer", columns=["metric", "positional"], values="std_over_prompts")
+    table = pd.DataFrame({"layer": values.index})
+    for metric, name in METRICS.items():
+        for model in MODELS:
+            table[f"{name}_{model.lower()}"] = values[metric, model].to_numpy()
+            table[f"{name}_sd_{model.lower()}"] = spread[metric, model].to_numpy()
+    for model in ("rope", "drope"):
+        table[f"other_{model}"] = table[f"norm_{model}"] / table[f"ratio_{model}"]
+    table["more_entropy"] = [
+        "DroPE" if drope > rope else "RoPE"
+        for rope, drope in zip(table["entropy_rope"], table["entropy_drope"], strict=True)
+    ]
+    return table
+
+
+def phase_metrics(
+    phase_layers: pd.DataFrame,
+    drope_phase: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    drope_published_content: pd.DataFrame,
+) -> pd.DataFrame:
+    """What the published series give for each phase metric, beside what the report prints.
+
+    The spike layer stands under three definitions: the printed one (first layer whose ratio exceeds the stated one),
+    the largest ratio, and the largest rise of the norm; and as the layer (of 0 to 2) whose MLP writes most to the first
+    token. `*_printed` is empty where the report prints nothing for the row.
+    """
+    layers = phase_layers["layer"].to_numpy(dtype=int)
+    limit = float(one(drope_stated, statement="s5_4_spike_ratio")["value"])
+    written = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
+    found: dict[str, dict[str, float]] = {}
+    for model in MODELS:
+        name = model.lower()
+        norm, ratio, entropy, spread = (
+            pd.Series(phase_layers[f"{metric}_{name}"].to_numpy(dtype=float), index=layers)
+            for metric in ("norm", "ratio", "entropy", "norm_sd")
+        )
+        plateau = layers[norm.to_numpy() >= PLATEAU * norm.max()]
+        mlp = {
+            layer: number(written, "value", positional=model, layer=layer) for layer in sorted(set(written["layer"]))
+        }
+        found[model] = {
+            "spike_first_above": float(layers[ratio.to_numpy() > limit][0]),
+            "spike_largest_ratio": float(layers[ratio.argmax()]),
+            "spike_largest_rise": float(layers[1:][np.diff(norm.to_numpy()).argmax()]),
+            "spike_mlp_write": float(max(mlp, key=lambda layer: mlp[layer])),
+            "ratio_layer_0": float(ratio[0]),
+            "ratio_layer_1": float(ratio[1]),
+            "ratio_layer_2": float(ratio[2]),
+            "norm_layer_0": float(norm[0]),
+            "norm_layer_1": float(norm[1]),
+            "norm_layer_2": float(norm[2]),
+            "peak_norm": norm.max(),
+            "peak_norm_layer": float(layers[norm.argmax()]),
+            "plateau_first": float(plateau.min()),
+            "plateau_last": float(plateau.max()),
+            "plateau_span": 100 * (1 - norm.loc[plateau].min() / norm.max()),
+            "norm_sd_at_peak": float(spread.iloc[norm.argmax()]),
+            "mlp_write_layer_1": mlp[1],
+            "mlp_write_layer_2": mlp[2],
+            "min_entropy": entropy.min(),
+            "min_entropy_layer": float(layers[entropy.argmin()]),
+            "entropy_layer_0": float(entropy[0]),
+            "layers_with_more_entropy": float((phase_layers["more_entropy"] == model).sum()),
+        }
+    printed = {(row["positional"], row["metric"]): row["printed"] for _, row in drope_phase.iterrows()}
+    rows = []
+    for quantity in found["RoPE"]:
+        printed_as = PRINTED_AS.get(quantity, quantity)
+        row: dict[str, object] = {
+            "quantity": quantity,
+            "rope": found["RoPE"][quantity],
+            "drope": found["DroPE"][quantity],
+        }
+        row |= {f"{model.lower()}_printed": printed.get((model, printed_as), "") for model in MODELS}
+        rows.append(
+            row | {"note": "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"}
+        )
+    return pd.DataFrame(rows)
+
+
+def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
+    """How many other tokens the published entropy leaves room for, under the printed formula and with squares.
+
+    An entropy H bounds the largest share from below: shares p, 1 - p have entropy h(p), and any split of 1 - p into
+    more shares has a larger one, so h(p1) <= H. With the first token's norm as the largest singular value, the printed
+    formula (shares of the singular values' sum) then leaves at most ((1 - p1)/p1)^2 norm^2 of squared norm outside its
+    direction, squared singular values leave at most (1 - p1)/p1 norm^2. Divided by the squared norm of the other
+    tokens (from the published ratio) this is the number of tokens at right angles to the first one that fit.
+    """
+    rows = []
+    for model in MODELS:
+        for _, row in phase_layers[phase_layers["layer"].isin(CHECKED)].iterrows():
+            entropy, norm, other = (float(row[f"{name}_{model.lower()}"]) for name in ("entropy", "norm", "other"))
+            share = brentq(lambda p, entropy=entropy: _binary_entropy(p) - entropy, 0.5, 1 - 1e-15)
+            rest = (1 - share) / share
+            rows.append(
+                {
+                    "positional": model,
+                    "layer": int(row["layer"]),
+                    "entropy": entropy,
+                    "largest_share": share,
+                    "norm": norm,
+                    "other_norm": other,
+                    "tokens_printed_formula": rest**2 * norm**2 / other**2,
+                    "tokens_squared": rest * norm**2 / other**2,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _binary_entropy(share: float) -> float:
+    return -share * math.log(share) - (1 - share) * math.log1p(-share)
+
+
+def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
+    """Contrasts of the two models that the report draws from the phase metrics, from the published series.
+
+    `*_delay` is DroPE's layer less RoPE's; `*_share_of_norm` is what DroPE's MLP writes to the first token in percent
+    of that token's norm after the layer.
+    """
+
+    def rope(quantity: str) -> float:
+        return number(phase_metrics, "rope", quantity=quantity)
+
+    def drope(quantity: str) -> float:
+        return number(phase_metrics, "drope", quantity=quantity)
+
+    numbers = {
+        "peak_gap_percent": 100 * (1 - drope("peak_norm") / rope("peak_norm")),
+        "peak_layer_delay": drope("peak_norm_layer") - rope("peak_norm_layer"),
+        "min_entropy_ratio": drope("min_entropy") / rope("min_entropy"),
+        "printed_definition_delay": drope("spike_first_above") - rope("spike_first_above"),
+        "largest_ratio_delay": drope("spike_largest_ratio") - rope("spike_largest_ratio"),
+        "largest_rise_delay": drope("spike_largest_rise") - rope("spike_largest_rise"),
+        "layer_2_share_of_norm": 100 * drope("mlp_write_layer_2") / drope("norm_layer_2"),
+        "layer_1_share_of_norm": 100 * drope("mlp_write_layer_1") / drope("norm_layer_1"),
+        "write_layer_1_over_2": drope("mlp_write_layer_1") / drope("mlp_write_layer_2"),
+        "other_norm_layer_0": drope("norm_layer_0") / drope("ratio_layer_0"),
+        "other_norm_layer_1": drope("norm_layer_1") / drope("ratio_layer_1"),
+    }
+    return pd.DataFrame({"quantity": list(numbers), "value": list(numbers.values())})

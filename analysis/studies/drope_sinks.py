@@ -1,0 +1,175 @@
+"""Attention sinks with and without rotary positions: rates per layer, and what evenly spread attention gives."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pandas as pd
+
+from analysis.statistics import frame, guards, holm, rounds_to, welch_t_from_stats
+from analysis.studies._perplexity import one
+from artifacts.errors import DataError
+
+MODELS = ("RoPE", "DroPE")
+AVERAGE = "average"
+SINKS, PATTERNS = "5 (sinks)", "8"
+
+
+def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
+    """Published share of sink heads per layer in percent, with its standard deviation over prompts, and the gap.
+
+    `gap` is RoPE less DroPE in percentage points.
+    """
+    series = drope_published_series[drope_published_series["metric"] == "sink_rate"]
+    rates = 100 * series.pivot(index="layer", columns="positional", values="value")
+    spread = 100 * series.pivot(index="layer", columns="positional", values="std_over_prompts")
+    table = pd.DataFrame({"layer": rates.index})
+    for model in MODELS:
+        table[model.lower()] = rates[model].to_numpy()
+        table[f"{model.lower()}_sd"] = spread[model].to_numpy()
+    table["gap"] = table["rope"] - table["drope"]
+    return table
+
+
+def sink_rate_bands(sink_rate_layers: pd.DataFrame, drope_sink_rates: pd.DataFrame) -> pd.DataFrame:
+    """The sink rates as printed for a layer or a range of layers, beside the published rates of these layers.
+
+    `smallest` and `largest` are the extremes over the range's layers. `agreement` is "holds" when a printed number is
+    the mean rounded, or a printed range the extremes rounded, else "contradicted".
+    """
+    rows = []
+    for _, cell in drope_sink_rates.iterrows():
+        first, last = _ends(str(cell["layers"]), sink_rate_layers)
+        inside = sink_rate_layers[sink_rate_layers["layer"].between(first, last)]
+        rates = inside[str(cell["positional"]).lower()]
+        if pd.isna(cell["value"]):
+            low, high = (int(end) for end in re.findall(r"\d+", str(cell["printed"])))
+            agrees = rounds_to(rates.min(), low, 0) and rounds_to(rates.max(), high, 0)
+        else:
+            agrees = rounds_to(rates.mean(), float(cell["value"]), int(cell["decimals"]))
+        rows.append(
+            {
+                "layers": cell["layers"],
+                "positional": cell["positional"],
+                "first_layer": first,
+                "last_layer": last,
+                "printed": cell["printed"],
+                "mean": rates.mean(),
+                "smallest": rates.min(),
+                "largest": rates.max(),
+                "agreement": "holds" if agrees else "contradicted",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _ends(layers: str, table: pd.DataFrame) -> tuple[int, int]:
+    if layers == AVERAGE:
+        return int(table["layer"].min()), int(table["layer"].max())
+    first, _, last = layers.partition("-")
+    return int(first), int(last or first)
+
+
+def sink_rate_tests(sink_rate_layers: pd.DataFrame, drope_protocols: pd.DataFrame) -> pd.DataFrame:
+    """Welch's t per layer from the published means and standard deviations over prompts, Holm over layers.
+
+    The published deviations have the divisor n: DroPE's in layer 1 is that of eight prompts with ten sink heads and two
+    with nine only so. They are scaled to the divisor n - 1. Whether both models saw the same prompts is not stated.
+    """
+    n = _prompts(drope_protocols)
+    scale = math.sqrt(n / (n - 1))
+    tests = [
+        welch_t_from_stats(
+            row["rope"],
+            row["rope_sd"] * scale,
+            n,
+            row["drope"],
+            row["drope_sd"] * scale,
+            n,
+            study="sink_rate_tests",
+            comparison=f"layer {row['layer']:.0f}",
+            unit="prompt",
+            note="percentage points, RoPE less DroPE; prompts of both models taken as independent",
+            names=MODELS,
+        )
+        for _, row in sink_rate_layers.iterrows()
+    ]
+    units = [str(layer) for layer in sink_rate_layers["layer"]]
+    shared = guards.dependent_units(units, ["prompts"] * len(units), "the prompts, across layers")
+    return frame(guards.attach(test, shared) for test in holm(tests))
+
+
+def _prompts(drope_protocols: pd.DataFrame) -> int:
+    items = str(one(drope_protocols, section=SINKS)["items"])
+    match = re.match(r"(\d+) ", items)
+    if not match:
+        raise DataError(f"section {SINKS!r} lists {items!r}; its number of prompts is needed first")
+    return int(match[1])
+
+
+def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> pd.DataFrame:
+    """Sink score of attention that is spread evenly, by prompt length T: H_T / T with H_T the T-th harmonic number.
+
+    Query t spreads its attention over t tokens and gives the first one 1/t; the mean over t = 1 ... T is the score of
+    every head. `sink` tells whether it reaches the threshold, `later` is the mean without the first query, which can
+    attend to nothing else. `used_in` names the experiment whose prompts have this length, as its scripts tell.
+    """
+    threshold = float(one(drope_stated, statement="s5_2_sink_threshold_code")["value"])
+    ranges = {section: _lengths(drope_protocols, section) for section in (SINKS, PATTERNS)}
+    rows = []
+    for tokens in range(2, max(last for _, last in ranges.values()) + 1):
+        harmonic = sum(1 / position for position in range(1, tokens + 1))
+        used = [section for section, (first, last) in ranges.items() if first <= tokens <= last]
+        rows.append(
+            {
+                "tokens": tokens,
+                "score": harmonic / tokens,
+                "later": (harmonic - 1) / (tokens - 1),
+                "threshold": threshold,
+                "sink": harmonic / tokens >= threshold,
+                "used_in": {SINKS: "sink rates", PATTERNS: "attention patterns"}[used[0]] if used else "none",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, int]:
+    items = str(one(drope_protocols, section=section)["items"])
+    match = re.search(r"(\d+)-(\d+) tokens", items)
+    if not match:
+        raise DataError(f"section {section!r} lists {items!r}; a range of tokens is needed")
+    return int(match[1]), int(match[2])
+
+
+def sink_summary(
+    sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, sink_rate_tests: pd.DataFrame
+) -> pd.DataFrame:
+    """What the rates and the even attention amount to, one number a row."""
+    layers = sink_rate_layers.set_index("layer")
+    used = uniform_sink[uniform_sink["used_in"] == "sink rates"]
+    longer = uniform_sink[uniform_sink["used_in"] == "attention patterns"]
+    high = layers[(layers["rope"] > 90) & (layers["drope"] > 90)]
+    apart = sink_rate_tests[sink_rate_tests["p_adjusted"] < 0.05]
+    numbers = {
+        "layers": len(layers),
+        "layers_above_90_in_both": len(high),
+        "rope_after_layer_1": layers.loc[2:, "rope"].mean(),
+        "drope_after_layer_1": layers.loc[2:, "drope"].mean(),
+        "gap_average": layers["gap"].mean(),
+        "gap_layer_1": layers.loc[1, "gap"],
+        "largest_gap_after_layer_1": layers.loc[2:, "gap"].abs().max(),
+        "layers_apart": len(apart),
+        "layers_tested": int(sink_rate_tests["p_value"].notna().sum()),
+        "shortest_prompt": used["tokens"].min(),
+        "longest_prompt": used["tokens"].max(),
+        "even_score_shortest": used["score"].max(),
+        "even_score_longest": used["score"].min(),
+        "longest_even_sink": uniform_sink.loc[uniform_sink["sink"], "tokens"].max(),
+        "shortest_pattern_text": longer["tokens"].min(),
+        "longest_pattern_text": longer["tokens"].max(),
+        "even_score_shortest_pattern_text": longer["score"].max(),
+        "even_score_longest_pattern_text": longer["score"].min(),
+        "threshold": uniform_sink["threshold"].iloc[0],
+    }
+    return pd.DataFrame({"quantity": list(numbers), "value": [float(value) for value in numbers.values()]})
