@@ -188,7 +188,7 @@ def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
     own = pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson")
     return judge(
         float(same["ci_low"]) > 0 and float(inside["p_value"]) > 0.05,
-        f"r = {same['estimate']:.2f} (p = {same['p_value']:.3f}, at most {left_out['p_value']:.3f} with one model left "
+        f"r = {same['estimate']:.2f} (p = {same['p_value']:.4f}, at most {left_out['p_value']:.3f} with one model left "
         f"out) over {int(same['n'])} models, where the drops over each model's own window gave {own['estimate']:.2f}; "
         f"inside families r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f})",
         recomputed=float(same["estimate"]),

@@ -1,0 +1,31 @@
+"""Plasticity by bin of positions spread into columns, shared by the tables of SmolLM3's phases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def position_rows(positions: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, str]]:
+    """Spread bins into columns.
+
+    Returns
+    -------
+    rows : DataFrame
+        One row per checkpoint in order, with its reasons of empty cells in the field `reason`.
+    bins : mapping of str to str
+        Field of each bin, in order of position, to its heading.
+    """
+    ordered = positions.sort_values(["order", "start"])
+    bins = {f"bin_{int(row['start'])}": str(row["bin"]) for _, row in ordered.drop_duplicates("bin").iterrows()}
+    ordered = ordered.assign(field="bin_" + ordered["start"].astype(int).astype(str))
+    rows = ordered.pivot(index=["order", "display_name"], columns="field", values="plasticity")[list(bins)]
+    rows = rows.reset_index()
+    rows.columns.name = None
+    empty = ordered[ordered["plasticity"].isna()]
+    reasons = (empty["field"] + ": " + empty["note"]).groupby(empty["display_name"]).agg("; ".join)
+    rows["reason"] = rows["display_name"].map(reasons).fillna("")
+    return rows, {field: title.replace("-", "–") for field, title in bins.items()}

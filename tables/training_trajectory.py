@@ -1,0 +1,62 @@
+"""SmolLM3 over ten checkpoints: rotation and plasticity, with the bias per token and per window."""
+
+import pandas as pd
+
+from artifacts.wording import tokens
+from tables import Column, Table, fixed, scientific
+
+PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 32K", "LC 32K-64K": "To 64K"}
+
+
+def table(training_trajectory: pd.DataFrame) -> Table:
+    """Return the table."""
+    wrong = ~training_trajectory["ap_drop_agrees"].astype(bool)
+    rows = training_trajectory.assign(
+        phase=training_trajectory["phase"].map(PHASES),
+        bias_token=1e3 * training_trajectory["bias_strength"],
+        mark=["drop" if each else "" for each in wrong],
+    )
+    short, long = (tokens(context) for context in (rows["context"].min(), rows["context"].max()))
+    gaps = ", ".join(f"{each:.3f}" for each in rows.loc[wrong, "ap_drop_recomputed"])
+    ends = [
+        f"{row['ap_first_20']:.3f} and {row['ap_last_20']:.3f} ({row['display_name']})"
+        for _, row in rows[wrong].iterrows()
+    ]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("phase", "Phase", repeat=False),
+            Column("display_name", "Checkpoint"),
+            Column("bias_token", "per token\n$\\times 10^{3}$", fixed(1), group="Bias"),
+            Column("bias_window", "per\nwindow", fixed(0), group="Bias"),
+            Column("alpha_k", "$|\\alpha_K|$\nper token", scientific(2), group="Keys"),
+            Column("key_drift", "drift per\nwindow", fixed(1), group="Keys"),
+            Column("r_k_a", "$|r_k^a|$", fixed(3), group="Keys"),
+            Column("separation_strength", "sep.", fixed(3), group="Plane"),
+            Column("plane_var", "var.", fixed(3), group="Plane"),
+            Column("ap_overall", "overall", fixed(3), group="Plasticity"),
+            Column("ap_first_20", "first 20 %", fixed(3), group="Plasticity"),
+            Column("ap_last_20", "last 20 %", fixed(3), group="Plasticity"),
+            Column("ap_drop", "drop", fixed(3), mark="mark", group="Plasticity"),
+        ],
+        groups="phase",
+        group_style="rule",
+        landscape=True,
+        marks={
+            "drop": (
+                f"The ends printed beside it, {', '.join(ends)}, differ by {gaps}, and no rounding of them gives the "
+                "printed drop."
+            )
+        },
+        caption=(
+            f"SmolLM3-3B over {len(rows)} checkpoints of one training run, Table 5 of the source [@shcherb2026]. Per "
+            f"window: per token times the window of the phase, {short} to {long} tokens. Unit: one checkpoint, mean "
+            "over heads."
+        ),
+        short="SmolLM3 in training: rotation and plasticity by checkpoint",
+        note=(
+            "Bias: bias strength, mean query projection times key slope. Drift: how far the mean key moves along the "
+            "axis from one end of the window to the other. The columns per window are recomputed from printed ones; "
+            "first and last 20 % are of that window, so they lie at other positions in each phase."
+        ),
+    )
