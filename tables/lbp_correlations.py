@@ -28,16 +28,14 @@ def table(
         marks=guard_footnote(),
         caption=(
             f"Correlation of every metric with LongBench Pro [@longbenchpro2026], over the {seven} models of Table 1 "
-            "of "
-            f"the source [@shcherb2026] and over {eight}. Unit: one model."
+            f"of the source [@shcherb2026] and over {eight}. Unit: one model."
         ),
         short="Correlation of every metric with LongBench Pro",
         note=[
             CORRELATION_NOTE,
             (
                 "The bias per window is the bias per token in another unit here, since all these models were captured "
-                "over "
-                f"one context length. The drop against plasticity overall, $n = {seven}$: {stated(difference)} "
+                f"over one context length. The drop against plasticity overall, $n = {seven}$: {stated(difference)} "
                 "(difference of absolute correlations, bootstrap over models)."
             ),
         ],

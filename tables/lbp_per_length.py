@@ -65,8 +65,7 @@ def table(
         },
         caption=(
             f"LongBench Pro by input length, {len(names)} matched models in both prompt modes, and plasticity at "
-            "matched "
-            f"bins. Unit: one model; {questions} questions per length. Scores published with the benchmark "
+            f"matched bins. Unit: one model; {questions} questions per length. Scores published with the benchmark "
             "[@longbenchpro2026]; reference models and plasticity from Tables 2 and 3 of the source [@shcherb2026]."
         ),
         short="LongBench Pro and plasticity by input length",

@@ -44,8 +44,8 @@ def table(length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame) -> T
         marks=model_footnotes(facts, full),
         caption=(
             f"Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{{128K}} / s_{{8K}}$, beside the "
-            "plasticity "
-            f"drop and the total drop over length bins, {eight} models. Unit: one model. Scores as published "
+            f"plasticity drop and the total drop over length bins, {eight} models. Unit: one model. Scores as "
+            "published "
             "[@longbenchpro2026], drops as printed in the source [@shcherb2026]."
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",

@@ -52,6 +52,7 @@ def table(
         columns=columns,
         groups="group",
         size="footnotesize",
+        space=0,
         caption=(
             "Plasticity against LongBench Pro over length. Unit: one model. Scores as published [@longbenchpro2026], "
             "plasticity as printed in Tables 1 and 2 of the source [@shcherb2026]."
@@ -59,8 +60,8 @@ def table(
         short="Plasticity against LongBench Pro over length",
         note=(
             "All $p$ are exact, over relabelings of models. Holm's correction is within each block, for each "
-            "coefficient; low "
-            "and high are Fisher's 95 % interval. The same models return at every length, so the second block holds no "
+            "coefficient; low and high are Fisher's 95 % interval. The same models return at every length, so the "
+            "second block holds no "
             f"replicates. In the third block {changes} are correlated after the mean change at each step is taken off, "
             "so that a trend common to all models does not count."
         ),

@@ -48,8 +48,8 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame) -> T
         short="Scores, plasticity and bias of all captured models",
         note=(
             "Plasticity: mean over heads and pairs of keys of $4p(1-p)$, $p$ being the probability that a query ranks "
-            "one key "
-            "above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the attention "
+            "one key above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the "
+            "attention "
             "logit per position, bias per window that "
             "times the captured context, which is what a comparison over different contexts needs."
         ),

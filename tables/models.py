@@ -4,20 +4,15 @@ import pandas as pd
 
 from tables import Column, Table, fixed, integer
 
-SUBJECTS = {
-    "captured": "Captured for plasticity and rotation",
-    "training": "Followed through training",
-    "pair": "Compared with and without rotary embedding",
-}
-
 
 def table(models: pd.DataFrame) -> Table:
     """Return the table."""
-    paired = models["subject"] == "pair"
+    common = models.groupby("family")["position_encoding"].first()
+    remarks = [_remark(row, common[row["family"]]) for _, row in models.iterrows()]
+    names = {text: f"remark{number}" for number, text in enumerate(dict.fromkeys(filter(None, remarks)), 1)}
     rows = models.assign(
-        group=models["subject"].map(SUBJECTS),
-        not_captured=["not captured" if each else "differs by checkpoint" for each in paired],
-        not_scored=["studied without these benchmarks" if each else "in neither benchmark" for each in paired],
+        group=[f"{family}: {common[family]}" for family in models["family"]],
+        mark=[names.get(text, "") for text in remarks],
     )
     captured = rows[rows["subject"] == "captured"]
     same = int((captured["checkpoint_match"] == "same checkpoint").sum())
@@ -25,26 +20,41 @@ def table(models: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("display_name", "Model"),
-            Column("parameters_nominal_b", "Para-\nmeters", fixed(1), unit="billion"),
+            Column("display_name", "Model", mark="mark"),
+            Column("parameters_nominal_b", "Size", fixed(1), unit="billion"),
             Column("layers", "Layers", integer()),
             Column("query_heads", "query", integer(), group="Heads"),
             Column("key_heads", "key", integer(), group="Heads"),
             Column("head_dim", "dim.", integer(), group="Heads"),
             Column("claimed_context", "claimed", integer(), group="Context (tokens)", missing="the sources give none"),
-            Column("captured_context", "captured", integer(), group="Context (tokens)", reason="not_captured"),
-            Column("attention", "Attention", width="29mm"),
-            Column("position_encoding", "Position encoding", width="36mm"),
-            Column("captured_checkpoint", "Checkpoint captured or studied", width="38mm"),
-            Column("scored_checkpoint", "Checkpoint scored", width="30mm", reason="not_scored"),
+            Column(
+                "captured_context",
+                "captured",
+                integer(),
+                group="Context (tokens)",
+                missing="not captured, or over a context that differs by checkpoint",
+            ),
+            Column("captured_checkpoint", "captured or studied", group="Checkpoint"),
+            Column("scored_checkpoint", "scored", group="Checkpoint", missing="in neither benchmark"),
         ],
         groups="group",
         landscape=True,
         size="scriptsize",
+        space=0,
+        marks={name: text for text, name in names.items()},
         caption=(
-            f"Models and checkpoints. {len(captured)} models were captured, {scored} of them have a score in LongBench "
-            f"Pro or RULER, and of {same} the captured checkpoint is the scored one. Architecture and checkpoints as "
-            "public model configurations, model cards and the capture's configuration give them."
+            f"Models and checkpoints. Of {len(captured)} captured models {scored} have a score in LongBench Pro or "
+            f"RULER; of {same} the captured checkpoint is the scored one. From public configurations and model cards."
         ),
-        note="Parameters by name. Layers count cross-attention blocks. The claimed context includes extension by YaRN.",
+        note=(
+            "Headings name each family's position encoding. Size: parameters by name. Layers count cross-attention "
+            "blocks. The claimed context includes extension by YaRN. Attention is over the full context unless "
+            "remarked."
+        ),
     )
+
+
+def _remark(row: pd.Series, common: str) -> str:
+    parts = [] if row["attention"] == "full" else [f"Attention: {row['attention']}"]
+    parts += [] if row["position_encoding"] == common else [f"Position encoding: {row['position_encoding']}"]
+    return ". ".join(parts)

@@ -34,8 +34,8 @@ def table(
         marks=guard_footnote(),
         caption=(
             f"Correlation of every metric with RULER at 128K tokens [@hsieh2024; @qwen2025], over {len(scored)} "
-            "captured "
-            f"models and without {names}, which was captured over {tokens(short['captured_context'].max())} tokens "
+            f"captured models and without {names}, which was captured over {tokens(short['captured_context'].max())} "
+            "tokens "
             "only. "
             "Unit: one model; metrics from Table 1, the all-models table and Table 9 of the source [@shcherb2026]."
         ),

@@ -43,6 +43,7 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
             Column("plasticity_step", "step", signed(3), group="Plasticity", reason="note"),
         ],
         groups="display_name",
+        space=0,
         marks={"differs": f"Published score shown: {'; '.join(said)}"},
         caption=(
             "RULER beside plasticity at the same input lengths, Table 8 of the source and its declines [@shcherb2026], "
@@ -53,7 +54,6 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
             "Step: change from the length before. Pearson's $r$ over lengths with 95 % interval and exact permutation "
             "$p$, "
             f"uncorrected. {'. '.join(tests)}. Points of one series are not independent, and two series that decline "
-            "correlate "
-            "in levels whatever their cause; only the steps tell whether they drop at the same lengths."
+            "correlate in levels whatever their cause; only the steps tell whether they drop at the same lengths."
         ),
     )
