@@ -33,6 +33,7 @@ class Canvas:
     y: Scale
     words: list[Plot] = field(default_factory=list)
     leaders: list[Plot] = field(default_factory=list)
+    tops: list[tuple[float, str, str]] = field(default_factory=list)
 
     def point(self, x: float, y: float) -> tuple[str, str]:
         """The coordinates that PGFPlots is given."""
@@ -189,7 +190,7 @@ def stacked(canvas: Canvas, items: Sequence[Drawn]) -> list[Plot]:
             base = height.get(x, 0.0)
             height[x] = base + y
             left, right = x - item.thick / 2, x + item.thick / 2
-            rows.append((canvas.point(left, base), canvas.point(right, base + y)))
+            rows.append((canvas.point(left, base), canvas.point(right, base + y), base > 0))
             room = canvas.y.at(base + y) - canvas.y.at(base)
             wide = canvas.x.at(right) - canvas.x.at(left)
             if text and room > 3.0 and width(text, "scriptsize") < wide - 0.6:

@@ -6,6 +6,7 @@ Both are small deterministic searches in millimetres; LaTeX only prints what the
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,37 +106,66 @@ def place(
     options = [
         _options(x, y, w, height, radius, box, points, obstacles) for (x, y), w in zip(points, widths, strict=True)
     ]
-    chosen = [min(range(len(o)), key=lambda k, o=o: (o[k][1], k)) for o in options]  # type: ignore[misc]
-    for _ in range(8):
-        changed = False
-        for i, mine in enumerate(options):
-            others = [options[j][chosen[j]][0] for j in range(len(options)) if j != i]
-            ends = [points[j] for j in range(len(options)) if j != i]
-
-            def cost(
-                k: int,
-                i: int = i,
-                mine: list[tuple[Placed, float]] = mine,
-                others: list[Placed] = others,
-                ends: list[tuple[float, float]] = ends,
-            ) -> tuple[float, int]:
-                box_, own = mine[k]
-                total = own + 30 * sum(1 + box_.overlap(o) for o in others if box_.overlap(o))
-                for other, end in zip(others, ends, strict=True):
-                    if box_.leader and other.leader and _cross(points[i], box_.middle, end, other.middle):
-                        total += 30
-                    if other.leader and _through(box_, end, other.middle):
-                        total += 20
-                    if box_.leader and _through(other, points[i], box_.middle):
-                        total += 20
-                return total, k
-
-            best = min(range(len(mine)), key=cost)
-            if best != chosen[i] and cost(best) < cost(chosen[i]):
-                chosen[i], changed = best, True
-        if not changed:
+    first = [min(range(len(o)), key=lambda k, o=o: (o[k][1], k)) for o in options]  # type: ignore[misc]
+    rng = random.Random(len(points))
+    best: tuple[float, list[int]] | None = None
+    for attempt in range(_ATTEMPTS):
+        start = first if not attempt else [rng.randrange(len(o)) for o in options]
+        found = _descend(points, options, start)
+        if best is None or found[0] < best[0]:
+            best = found
+        if best[0] < _CALM * len(points):
             break
-    return [o[k][0] for o, k in zip(options, chosen, strict=True)]
+    return [o[k][0] for o, k in zip(options, best[1] if best else [], strict=True)]
+
+
+_ATTEMPTS = 4
+"""Descents from other starts, when the first leaves labels in each other's way."""
+_CALM = 3.0
+"""The mean cost of a label below which no search goes on: a leader costs more than two."""
+_KEPT = 40
+"""Places tried for each label, the best by themselves."""
+Options = list[tuple[Placed, float]]
+Point = tuple[float, float]
+
+
+def _descend(points: Sequence[Point], options: Sequence[Options], start: Sequence[int]) -> tuple[float, list[int]]:
+    """Move one label at a time to its best place, until none moves; return the total cost and the choice."""
+    chosen = list(start)
+    for _ in range(20):
+        moved = False
+        for i, mine in enumerate(options):
+            others = [(options[j][chosen[j]][0], points[j]) for j in range(len(options)) if j != i]
+            costs = [own + _conflicts(box, points[i], others) if own < 100 else own for box, own in mine]
+            k = min(range(len(mine)), key=lambda k, costs=costs: (costs[k], k))  # type: ignore[misc]
+            if costs[k] < costs[chosen[i]] - 1e-9:
+                chosen[i], moved = k, True
+        if not moved:
+            break
+    total = 0.0
+    for i, mine in enumerate(options):
+        others = [(options[j][chosen[j]][0], points[j]) for j in range(i)]
+        box, own = mine[chosen[i]]
+        total += own + _conflicts(box, points[i], others)
+    return total, chosen
+
+
+def _conflicts(box: Placed, point: Point, others: Sequence[tuple[Placed, Point]]) -> float:
+    """What a box costs beside other labels: shared area, and leaders that cross leaders or labels."""
+    total = 0.0
+    for other, end in others:
+        shared = box.overlap(other)
+        if shared:
+            total += 30 * (1 + shared)
+        if not box.leader and not other.leader:
+            continue
+        if box.leader and other.leader and _cross(point, box.middle, end, other.middle):
+            total += 30
+        if other.leader and _through(box, end, other.middle):
+            total += 20
+        if box.leader and _through(other, point, box.middle):
+            total += 20
+    return total
 
 
 _AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -158,7 +188,7 @@ def _options(
         step = gap if not (dx and dy) else gap * 0.6
         cx, cy = x + dx * (step + w / 2), y + dy * (step + h / 2)
         found.append((_box(cx, cy, w, h, leader=False), 0.0 if dx and not dy else 0.4 if dy and not dx else 0.7))
-    for reach in (3.0, 5.0, 7.5, 10.5, 14.0):
+    for reach in (2.5, 4.5, 7.0, 10.0, 14.0, 19.0):
         for k in range(16):
             angle = 2 * math.pi * k / 16
             east, north = math.cos(angle), math.sin(angle)
@@ -170,12 +200,12 @@ def _options(
         cost += 6 * sum(1 for px, py in points if (px, py) != (x, y) and placed.holds(px, py, radius * 0.7))
         cost += 3 * sum(1 for px, py in obstacles if (px, py) != (x, y) and placed.holds(px, py, 0.3))
         over = max(-placed.left, 0) + max(-placed.low, 0) + max(placed.right - box[0], 0) + max(placed.high - box[1], 0)
-        cost += 20 * (over > 0) + 10 * over
+        cost += 100 * (over > 0) + 20 * over
         if placed.leader:
             mx, my = placed.middle
             cost += 5 * sum(1 for p in points if p != (x, y) and _near((x, y), (mx, my), p) < radius * 1.4)
         scored.append((placed, cost))
-    return scored
+    return sorted(scored, key=lambda option: option[1])[:_KEPT]
 
 
 def _box(cx: float, cy: float, w: float, h: float, *, leader: bool) -> Placed:

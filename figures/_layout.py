@@ -207,7 +207,7 @@ def _headroom(panel: Ready, axis: str, scale: Scale) -> Scale:
             ends = [value, *((s.low[i], s.high[i]) if s.low is not None else ())]
             end = min(ends) if value < 0 else max(ends)
             if (spec.low if value < 0 else spec.high) is None:
-                scale = scale.extended(end, room)
+                scale = scale.extended(end, room, upper=value >= 0)
     return scale
 
 

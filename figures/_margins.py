@@ -17,7 +17,8 @@ from figures._ticks import with_ticks
 
 TICK_MM = 1.0
 FOOT = LINE_MM["footnotesize"]
-SMALL = LINE_MM["scriptsize"]
+SMALL = LINE_MM["scriptsize"] + 0.5
+"""A line of names above the axes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,8 +38,16 @@ def name_points(canvas: Canvas) -> None:
                     obstacles += _between(canvas.mm(s.x_low[i], s.y[i]), canvas.mm(s.x_high[i], s.y[i]))
         elif isinstance(s, Line | Fit):
             spots = [canvas.mm(x, y) for x, y in zip(s.x, s.y, strict=True)]
+            if isinstance(s, Line) and s.low is not None and s.uncertainty == "bars":
+                for x, low, high in zip(s.x, s.low, s.high, strict=True):
+                    obstacles += _between(canvas.mm(x, low), canvas.mm(x, high))
             for a, b in pairwise(spots):
                 obstacles += _between(a, b)
+    for name in edge_names(canvas.ready):
+        if name.end is not None and _stops_short(canvas, name):
+            spots_named.append(canvas.mm(name.end, name.at))
+            texts.append(name.lines[0])
+            colors.append(name.color)
     for rule in canvas.ready.panel.rules:
         at = canvas.ready.position(rule.at, rule.axis)
         if rule.axis == "y":
@@ -109,15 +117,22 @@ def _crossing(ready: Ready, label: str, entity: str, at: float) -> Edge:
     return Edge(kind="rule", lines=lines, color=look(style(entity, ready.own, ready.where), Series()).text, at=at)
 
 
+def _stops_short(canvas: Canvas, name: Edge) -> bool:
+    """Whether a line ends so far from the edge that its name belongs at its last point."""
+    return name.end is not None and canvas.x.length - canvas.x.at(name.end) > 8.0
+
+
+def name_tops(canvas: Canvas) -> None:
+    """Write the names of vertical rules and ranges above the axes, apart from each other."""
+    widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.tops]
+    found = spread([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
+    for (_, text, color), x in zip(canvas.tops, found, strict=True):
+        canvas.say(x, canvas.y.length + 1.3, latex(text), "base", color, size="scriptsize")
+
+
 def name_edges(canvas: Canvas) -> None:
-    """Write the names at the right edge, apart from each other; a line that stops short is named where it stops."""
-    names = []
-    for name in edge_names(canvas.ready):
-        end = canvas.x.length if name.end is None else canvas.x.at(name.end)
-        if canvas.x.length - end > 4.0 + width(name.lines[0], "scriptsize"):
-            canvas.say(end + 1.4, canvas.y.at(name.at), latex(name.lines[0]), "west", name.color, size="scriptsize")
-        else:
-            names.append(name)
+    """Write the names at the right edge, apart from each other."""
+    names = [name for name in edge_names(canvas.ready) if not _stops_short(canvas, name)]
     wanted = [canvas.y.at(n.at) for n in names]
     heights = [LINE_MM["scriptsize"] * len(n.lines) + 0.1 for n in names]
     centres = spread(wanted, heights, -2.0, canvas.y.length + 3.0)

@@ -93,9 +93,8 @@ class Scale:
         share = (self._along(value) - self._along(self.low)) / (self._along(self.high) - self._along(self.low))
         return (1 - share if self.reverse else share) * self.length
 
-    def extended(self, value: float, room: float) -> Scale:
-        """Move the nearer limit out until `room` mm lie between it and a value."""
-        upper = self._along(value) >= (self._along(self.low) + self._along(self.high)) / 2
+    def extended(self, value: float, room: float, *, upper: bool) -> Scale:
+        """Move the upper (or the lower) limit out until `room` mm lie between it and a value."""
         inner, outer = (self.low, self.high) if upper else (self.high, self.low)
         have = abs(self._along(outer) - self._along(value)) / abs(self._along(outer) - self._along(inner)) * self.length
         if have >= room or self.kind == "edges" or room >= self.length:

@@ -18,7 +18,7 @@ from figures._layout import Page, Place, lay_out
 from figures._legend import entries, rows_of
 from figures._margins import FOOT, bar_scale, limits
 from figures._metrics import width, wrap
-from figures._names import name_edges, name_points
+from figures._names import name_edges, name_points, name_tops
 from figures._ready import Drawn, sharing, span
 from figures._scale import Scale, number
 from figures._series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Stacked
@@ -72,6 +72,7 @@ def _panel(figure: Figure, name: str, page: Page, place: Place, i: int) -> dict[
     found["guides"] = _rows(canvas)
     arrows: list[dict[str, Any]] = []
     _annotate(canvas, figure, arrows)
+    name_tops(canvas)
     name_edges(canvas)
     name_points(canvas)
     heat = [d.series for d in ready.drawn if isinstance(d.series, Heatmap)]
@@ -214,9 +215,7 @@ def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, An
         color = f"{style(shade.entity, figure.entities, ready.where).color}, fill opacity=0.12"
     if shade.axis == "x":
         if shade.label:
-            canvas.say(
-                (a + b) / 2, canvas.y.length + 0.8, latex(shade.label), "base", "okgrey!60!black", size="scriptsize"
-            )
+            canvas.tops.append(((a + b) / 2, shade.label, "okgrey!60!black"))
         return {"color": color, "a": canvas.share(a, 0), "b": canvas.share(b, canvas.y.length)}
     return {"color": color, "a": canvas.share(0, a), "b": canvas.share(canvas.x.length, b)}
 
@@ -230,7 +229,7 @@ def _rule(canvas: Canvas, rule: Rule, figure: Figure) -> dict[str, Any]:
     if rule.axis == "x":
         x = canvas.x.at(at)
         if rule.label:
-            canvas.say(x, canvas.y.length + 0.8, latex(rule.label), "base", shown.text, size="scriptsize")
+            canvas.tops.append((x, rule.label, shown.text))
         return {"color": shown.color, "dash": rule.dash, "a": canvas.share(x, 0), "b": canvas.share(x, canvas.y.length)}
     y = canvas.y.at(at)
     return {"color": shown.color, "dash": rule.dash, "a": canvas.share(0, y), "b": canvas.share(canvas.x.length, y)}

@@ -249,3 +249,25 @@ def test_builder_names_the_file(tmp_path, monkeypatch):
     body = "return Figure(panels=[Panel(series=[Line(x=[], y=[])])], caption='c')"
     with pytest.raises(DataError, match=r"^sample_figures\.py: figure sample, Line"):
         build(job(tmp_path, monkeypatch, body))
+
+
+def test_room_for_printed_values_opens_only_beyond_the_bars():
+    text = tex(panel(Bars(x=["a", "b", "c"], y=[1, 50, 100], values=True)), "room")
+    low, high = map(float, re.search(r"ymin=(\S+), ymax=(\S+),", text).groups())
+    assert low == 0
+    assert 105 < high < 130
+    assert re.findall(r"\{\$(\d+)\$\};", text) == ["1", "50", "100"]
+
+
+def test_names_above_the_axes_keep_apart():
+    shades = [
+        Shade(low=0, high=9, label="long stage"),
+        Shade(low=9, high=9.5, label="mid"),
+        Shade(low=9.5, high=10, label="end"),
+    ]
+    text = tex(panel(Line(x=[0, 10], y=[0, 1]), shades=shades), "tops")
+    length = float(re.search(r"width=(\S+)mm", text).group(1))
+    found = {w: float(x) * length for x, w in re.findall(r"axis description cs:(\S+?),\S+\) \{([a-z ]+)\}", text)}
+    from figures._metrics import width
+
+    assert found["end"] - found["mid"] >= (width("end", "scriptsize") + width("mid", "scriptsize")) / 2

@@ -56,11 +56,11 @@ def test_cells_of_a_heat_map_are_equally_wide():
 
 
 def test_room_for_a_label_beyond_the_data():
-    scale = Scale(kind="linear", low=0, high=10, length=50).extended(10, 5.0)
+    scale = Scale(kind="linear", low=0, high=10, length=50).extended(10, 5.0, upper=True)
     assert scale.length - scale.at(10) == pytest.approx(5.0)
-    log = Scale(kind="log", low=1, high=10, length=50).extended(10, 5.0)
+    log = Scale(kind="log", low=1, high=10, length=50).extended(10, 5.0, upper=True)
     assert log.length - log.at(10) == pytest.approx(5.0)
-    assert Scale(kind="linear", low=0, high=10, length=50).extended(5, 5.0).high == 10
+    assert Scale(kind="linear", low=0, high=10, length=50).extended(5, 5.0, upper=True).high == 10
 
 
 def test_ticks():
