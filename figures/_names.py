@@ -86,7 +86,6 @@ EDGE_ROOM = 24.0
 class Edge:
     """A name at the right edge: of a line, or of what crosses the panel."""
 
-    kind: str
     lines: tuple[str, ...]
     color: str
     at: float
@@ -101,7 +100,7 @@ def edge_names(ready: Ready) -> list[Edge]:
         if isinstance(s, Line) and s.direct:
             text = s.direct if isinstance(s.direct, str) else item.look.label
             end, at = max(zip(s.x, s.y, strict=True))
-            found.append(Edge(kind="line", lines=(text,), color=item.look.text, at=at, end=end))
+            found.append(Edge(lines=(text,), color=item.look.text, at=at, end=end))
     for rule in ready.panel.rules:
         if rule.axis == "y" and rule.label:
             found.append(_crossing(ready, rule.label, rule.entity, ready.position(rule.at, "y")))
@@ -114,7 +113,7 @@ def edge_names(ready: Ready) -> list[Edge]:
 
 def _crossing(ready: Ready, label: str, entity: str, at: float) -> Edge:
     lines = tuple(balanced(label, EDGE_ROOM, "scriptsize"))
-    return Edge(kind="rule", lines=lines, color=look(style(entity, ready.own, ready.where), Series()).text, at=at)
+    return Edge(lines=lines, color=look(style(entity, ready.own, ready.where), Series()).text, at=at)
 
 
 def _stops_short(canvas: Canvas, name: Edge) -> bool:
@@ -136,10 +135,11 @@ def name_edges(canvas: Canvas) -> None:
     wanted = [canvas.y.at(n.at) for n in names]
     heights = [LINE_MM["scriptsize"] * len(n.lines) + 0.1 for n in names]
     centres = spread(wanted, heights, -2.0, canvas.y.length + 3.0)
+    moved = any(abs(centre - want) > 0.9 for want, centre in zip(wanted, centres, strict=True))
     for name, want, centre in zip(names, wanted, centres, strict=True):
-        start = canvas.x.length + (1.0 if name.kind == "rule" else 1.4)
+        start = canvas.x.length + (2.6 if moved else 1.2)
         if abs(centre - want) > 0.9:
-            canvas.lead((start - 0.4, want), (start + 1.6, centre), name.color)
-            start += 2.0
+            end = canvas.x.length if name.end is None else canvas.x.at(name.end) + MARK_MM + 0.3
+            canvas.lead((end, want), (start - 0.3, centre), name.color)
         text = r"\\".join(latex(part) for part in name.lines)
         canvas.say(start, centre, text, "west", name.color, size="scriptsize", align="left")
