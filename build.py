@@ -58,7 +58,7 @@ class Commands(click.Group):
 @click.pass_context
 def main(ctx: click.Context, debug: bool) -> None:
     """Build the thesis, its tables, figures and results from artifacts."""
-    sys.pycache_prefix = str(ROOT / "out/state/pycache")
+    sys.dont_write_bytecode = True  # nothing is written beside the sources
     ctx.obj = {"debug": debug}
 
 
