@@ -78,7 +78,8 @@ def table(
 
 def _by_length(frame: pd.DataFrame, key: str) -> pd.DataFrame:
     """Give the printed values, one row per model, one column per length; cells that do not exist are empty."""
-    table = frame.pivot(index=key, columns="length", values="printed").reindex(columns=[*LENGTHS, OVERALL]).fillna("")
+    table = frame.pivot(index=key, columns="length", values="printed").fillna("")
+    table = table.reindex(columns=[*LENGTHS, OVERALL], fill_value="")
     return table.loc[frame[key].drop_duplicates()]
 
 

@@ -27,7 +27,7 @@ def table(bin_profiles: pd.DataFrame) -> Table:
         marks={
             "half": (
                 "Lies halfway between two printed values; with halves away from zero it would be printed as "
-                f"$ {' , '.join(said)} $. Both agree with the bins"
+                f"${', '.join(said)}$. Both agree with the bins"
             )
         },
         caption=(
