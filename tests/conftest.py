@@ -1,5 +1,6 @@
 """Fixtures: the project that goldens are rendered from, and throw-away copies of it."""
 
+import difflib
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests/golden"
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
@@ -64,3 +66,20 @@ def shipped(tmp_path_factory):
     done = run(root, "analyze")
     assert done.returncode == 0, done.stderr
     return root
+
+
+@pytest.fixture
+def golden(request):
+    """Compares a text with the golden file at a path, or rewrites it with `--update-golden`."""
+
+    def compare(path: str, text: str) -> None:
+        file = GOLDEN / path
+        if request.config.getoption("--update-golden"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        assert file.is_file(), f"no golden file {path}; make it with --update-golden and read it"
+        known = file.read_text()
+        diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
+        assert text == known, "\n".join(diff)
+
+    return compare

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +13,6 @@ from figures._render import assets, tex
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("matplot2tikz")
 matplotlib.use("Agg")
-
-GOLDEN = Path(__file__).parent / "golden" / "figures" / "matplotlib.tex"
 
 
 @pytest.fixture
@@ -46,11 +42,9 @@ def drawing():
     plt.close(figure)
 
 
-def test_golden(drawing):
+def test_golden(drawing, golden):
     found = tex(from_matplotlib(drawing, caption="c"), "drawn").split("endofdump\\endcsname\n")[1]
-    if os.environ.get("UPDATE_GOLDEN"):
-        GOLDEN.write_text(found, encoding="utf-8")
-    assert found == GOLDEN.read_text(encoding="utf-8")
+    golden("kinds/matplotlib.tex", found)
 
 
 def test_one_legend_entry_per_name_and_real_error_bars(drawing):

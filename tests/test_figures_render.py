@@ -34,7 +34,6 @@ from figures._build import build
 from figures._render import TEMPLATES, assets, float_tex, tex
 from figures._style import PALETTE, SIGNED, VIRIDIS
 
-GOLDEN = Path(__file__).parent / "golden" / "figures"
 NAN = float("nan")
 X = ["base", "zeroed"]
 
@@ -96,13 +95,8 @@ def after_preamble(text):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_text_of_each_kind(name):
-    golden = GOLDEN / f"{name}.tex"
-    found = after_preamble(tex(SAMPLES[name], name))
-    if os.environ.get("UPDATE_GOLDEN"):
-        golden.parent.mkdir(parents=True, exist_ok=True)
-        golden.write_text(found, encoding="utf-8")
-    assert found == golden.read_text(encoding="utf-8")
+def test_text_of_each_kind(name, golden):
+    golden(f"kinds/{name}.tex", after_preamble(tex(SAMPLES[name], name)))
 
 
 def test_the_document_begins_with_the_preamble_and_repeats_the_first_line_behind_it():

@@ -3,7 +3,6 @@
 `pytest tests/test_golden.py --update-golden` rewrites them (`-k NAME` for one).
 """
 
-import difflib
 import os
 from pathlib import Path
 
@@ -12,27 +11,11 @@ import pytest
 from artifacts.facts import Reader
 from artifacts.graph import load
 from artifacts.job import Job
-from conftest import ROOT, run
+from conftest import GOLDEN, ROOT, run
 
-GOLDEN = ROOT / "tests/golden"
 GRAPH = load(ROOT, Reader(ROOT, Path(os.devnull)))
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
-
-
-@pytest.fixture
-def golden(request):
-    def compare(path: str, text: str) -> None:
-        file = GOLDEN / path
-        if request.config.getoption("--update-golden"):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        assert file.is_file(), f"no golden file {path}; make it with --update-golden and read it"
-        known = file.read_text()
-        diff = difflib.unified_diff(known.splitlines(), text.splitlines(), path, "rendered now", lineterm="", n=1)
-        assert text == known, "\n".join(diff)
-
-    return compare
 
 
 def spec(root, kind, name):
