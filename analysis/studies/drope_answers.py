@@ -1,0 +1,224 @@
+"""What answers look like: ranking against chance, kinds of errors on both bases, where digits go missing."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+from scipy import stats
+
+from analysis.statistics import Estimate, fisher, frame, holm, wilson_interval
+
+MODELS = ("RoPE", "DroPE")
+CANDIDATES = "s11_4_distractors"
+
+
+def ranking_cells(
+    drope_ranking: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame
+) -> pd.DataFrame:
+    """Ranking accuracy per model and context with its exact 95 % interval (Clopper-Pearson), and chance, in percent."""
+    trials, chance = _trials(drope_protocols, "11.4"), _chance(drope_stated)
+    rows = []
+    for _, row in drope_ranking.iterrows():
+        correct = round(trials * row["value"] / 100)
+        interval = stats.binomtest(correct, trials, chance).proportion_ci(0.95, method="exact")
+        rows.append(
+            {
+                "context": int(row["context"]),
+                "positional": row["positional"],
+                "correct": correct,
+                "trials": trials,
+                "share": 100 * correct / trials,
+                "ci_low": 100 * float(interval.low),
+                "ci_high": 100 * float(interval.high),
+                "chance": 100 * chance,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def ranking_tests(ranking_cells: pd.DataFrame) -> pd.DataFrame:
+    """Ranking accuracy against chance per model and context, and RoPE against DroPE; Holm within each family.
+
+    `against_chance` is the exact binomial test, two-sided, over six cells; `pooled` the same over all contexts of a
+    model; `models` Fisher's exact test per context.
+    """
+    tests: list[Estimate] = []
+    for _, row in ranking_cells.iterrows():
+        tests.append(_binomial(row, "against_chance", f"{row['positional']}, {row['context']}"))
+    for model in MODELS:
+        rows = ranking_cells[ranking_cells["positional"] == model]
+        pooled = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
+        tests.append(_binomial(pd.Series(pooled), "pooled", f"{model}, all contexts"))
+    for context, rows in ranking_cells.groupby("context"):
+        one, two = (rows[rows["positional"] == model].iloc[0] for model in MODELS)
+        counts = (int(one["correct"]), int(one["trials"]), int(two["correct"]), int(two["trials"]))
+        tests.append(fisher(*counts, study="models", comparison=str(context), unit="trial", note="RoPE minus DroPE"))
+    return frame(holm(tests))
+
+
+def _binomial(row: pd.Series, study: str, comparison: str) -> Estimate:
+    chance, correct, trials = float(row["chance"]) / 100, int(row["correct"]), int(row["trials"])
+    test = stats.binomtest(correct, trials, chance)
+    interval = test.proportion_ci(0.95, method="exact")
+    # the smallest share that a one-sided test at 5 % would have told from chance this often or not at all
+    needed = next(count for count in range(trials + 1) if stats.binom.sf(count - 1, trials, chance) <= 0.025)
+    power = {share: float(stats.binom.sf(needed - 1, trials, share)) for share in (0.4, 0.5)}
+    return Estimate(
+        study=study,
+        comparison=comparison,
+        test="binomial_exact",
+        unit="trial",
+        n=trials,
+        estimate=correct / trials,
+        ci_low=float(interval.low),
+        ci_high=float(interval.high),
+        p_value=float(test.pvalue),
+        note=(
+            f"{correct} of {trials} against chance {chance:g}; exact two-sided p, Clopper-Pearson interval; "
+            f"from {needed} right on, the upper tail is at most 0.025, which a true share of 0.4 reaches with "
+            f"probability {power[0.4]:.2f} and 0.5 with {power[0.5]:.2f}; no statistic, df, effect: an exact test"
+        ),
+    )
+
+
+def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> pd.DataFrame:
+    """Answers by kind per model and context: of all trials and of the errors alone, with Wilson's 95 % intervals.
+
+    RoPE's kinds are stated in the text. Shares are in percent; exact answers have no share of the errors.
+    """
+    trials = _trials(drope_protocols, "11.5")
+    stated = drope_stated.set_index("statement")["value"]
+    counts = drope_errors[drope_errors["metric"] == "count"]
+    found = [
+        (row["positional"], int(row["context"]), row["category"], int(row["value"])) for _, row in counts.iterrows()
+    ]
+    for context in dict.fromkeys(drope_errors["context"]):
+        if context <= stated["s11_5_rope_within_context"]:
+            found.append(("RoPE", int(context), "exact", round(trials * stated["s11_5_rope_within_exact"] / 100)))
+        else:
+            for category in ("no_number", "wrong_length"):
+                count = round(trials * stated[f"s11_5_rope_beyond_{category}"] / 100)
+                found.append(("RoPE", int(context), category, count))
+    table = pd.DataFrame(found, columns=["positional", "context", "category", "count"])
+    totals = table.groupby(["positional", "context"])["count"].transform("sum")
+    wrong = table["count"].where(table["category"] != "exact", 0)
+    errors = wrong.groupby([table["positional"], table["context"]]).transform("sum")
+    rows = []
+    for (_, row), total, failed in zip(table.iterrows(), totals, errors, strict=True):
+        if total != trials:
+            raise ValueError(
+                f"{row['positional']} at {row['context']}: kinds add up to {total}, not to {trials} trials"
+            )
+        low, high = wilson_interval(row["count"], trials)
+        of_errors = row["category"] != "exact"
+        ends = wilson_interval(row["count"], failed) if of_errors else (None, None)
+        rows.append(
+            {
+                **row.to_dict(),
+                "trials": trials,
+                "errors": failed,
+                "share": 100 * row["count"] / trials,
+                "ci_low": 100 * low,
+                "ci_high": 100 * high,
+                "share_of_errors": 100 * row["count"] / failed if of_errors else None,
+                "errors_ci_low": None if ends[0] is None else 100 * ends[0],
+                "errors_ci_high": None if ends[1] is None else 100 * ends[1],
+                "note": "" if of_errors else "share_of_errors, errors_ci_*: no error",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def error_totals(error_shares: pd.DataFrame) -> pd.DataFrame:
+    """DroPE's errors of all contexts together, by kind: count and share of all errors in percent."""
+    wrong = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["category"] != "exact")]
+    table = wrong.groupby("category", as_index=False, sort=False)["count"].sum()
+    table["errors"] = table["count"].sum()
+    table["share"] = 100 * table["count"] / table["errors"]
+    return pd.DataFrame(table)
+
+
+def digit_errors(drope_error_examples: pd.DataFrame) -> pd.DataFrame:
+    """The source's examples with target and output: which digit went missing, and where.
+
+    `deleted` is the digit whose removal gives the output, `position` the places (from 1) that do so, `in_run` whether
+    they lie in a run of equal digits, `prefix` whether the output is the target's beginning, `last_kept` whether both
+    end alike, `substituted` the number of places that differ at equal length, and `runs_alike` whether both pass
+    through the same digits when each run counts once. `stated` is the missing digit as the source names it. A quote
+    before a number keeps it text.
+    """
+    rows = []
+    given = drope_error_examples[
+        drope_error_examples["target"].astype(str).str.isdigit() & drope_error_examples["context"].notna()
+    ]
+    for _, row in given.iterrows():
+        target, output = str(row["target"]), str(row["output"])
+        places = [k for k in range(len(target)) if target[:k] + target[k + 1 :] == output]
+        shorter = len(output) == len(target) - 1
+        same = len(output) == len(target)
+        stated = row["missing_digit"]
+        stated = "" if pd.isna(stated) or stated == "" else str(int(stated))
+        rows.append(
+            {
+                "example": row["example"],
+                "target": f"'{target}",
+                "output": f"'{output}",
+                "deleted": target[places[0]] if places else "none",
+                "position": " ".join(str(k + 1) for k in places) or "none",
+                "in_run": bool(places and any(_in_run(target, k) for k in places)),
+                "prefix": target.startswith(output),
+                "last_kept": target[-1] == output[-1],
+                "shorter_by_one": shorter,
+                "substituted": sum(a != b for a, b in zip(target, output, strict=False)) if same else 0,
+                "runs_alike": _runs(target) == _runs(output),
+                "stated": stated or "none",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def run_deletions(digit_errors: pd.DataFrame) -> pd.DataFrame:
+    """How often a random deletion from a random number would lie in a run of equal digits, against the examples.
+
+    A place has one neighbour at the ends and two inside, each equal with probability 1/10, so of d digits a share of
+    (2 * 1/10 + (d - 2) * (1 - (9/10)^2)) / d lies in a run. `p_value` is the chance that all examples do.
+    """
+    deletions = digit_errors[digit_errors["shorter_by_one"]]
+    digits = len(str(deletions["target"].iloc[0]).lstrip("'"))
+    share = (2 * 0.1 + (digits - 2) * (1 - 0.9**2)) / digits
+    inside = int(deletions["in_run"].sum())
+    return pd.DataFrame(
+        [
+            {
+                "examples": len(deletions),
+                "in_run": inside,
+                "prefixes": int(deletions["prefix"].sum()),
+                "last_kept": int(deletions["last_kept"].sum()),
+                "digits": digits,
+                "chance_in_run": 100 * share,
+                "p_value": float(stats.binom.sf(inside - 1, len(deletions), share)),
+                "note": "examples chosen by the source's author, not a sample",
+            }
+        ]
+    )
+
+
+def _in_run(number: str, place: int) -> bool:
+    return number[place] in (number[place - 1 : place] or " ", number[place + 1 : place + 2] or " ")
+
+
+def _runs(number: str) -> str:
+    """The number with each run of equal digits written once."""
+    return re.sub(r"(.)\1+", r"\1", number)
+
+
+def _trials(protocols: pd.DataFrame, section: str) -> int:
+    found = re.match(r"(\d+) per cell", str(protocols[protocols["section"] == section]["items"].iloc[0]))
+    if found is None:
+        raise ValueError(f"drope_protocols: section {section} has no number of trials per cell")
+    return int(found[1])
+
+
+def _chance(stated: pd.DataFrame) -> float:
+    return 1 / (1 + float(stated.set_index("statement")["value"][CANDIDATES]))

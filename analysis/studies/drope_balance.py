@@ -1,0 +1,130 @@
+"""Balance of attention and MLP in every layer with and without rotary positions: is the rewiring local?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics import Estimate, attach, frame, holm, paired_t, pearson
+from analysis.statistics.guards import dependent_units
+from artifacts import wide
+
+EXPERIMENT = "exp9_crosslayer_balance"
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+BANDS = {"0": (0, 0), "1": (1, 1), "0-1": (0, 1), "2-31": (2, 31), "3-31": (3, 31), "0-31": (0, 31)}
+HALF = 50.0
+
+
+def balance_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
+    """Mean output norms of attention and MLP in every layer, and attention's share of their sum in percent.
+
+    `difference` is DroPE less RoPE in points; `attention_ratio` and `mlp_ratio` are the norms of DroPE over RoPE;
+    `inverted` tells whether attention is the larger part in one model only.
+    """
+    series = drope_published_series[drope_published_series["experiment"] == EXPERIMENT]
+    table = wide(series, by=["positional", "layer"]).pivot(index="layer", columns="positional")
+    columns: dict[str, pd.Series] = {}
+    for part, metric in (("attention", "attention_norm"), ("mlp", "mlp_norm")):
+        for model, name in MODELS.items():
+            columns[f"{part}_{model}"] = table[(metric, name)]
+    for model in MODELS:
+        attention, mlp = columns[f"attention_{model}"], columns[f"mlp_{model}"]
+        columns[f"share_{model}"] = 100 * attention / (attention + mlp)
+    columns["difference"] = columns["share_drope"] - columns["share_rope"]
+    columns["attention_ratio"] = columns["attention_drope"] / columns["attention_rope"]
+    columns["mlp_ratio"] = columns["mlp_drope"] / columns["mlp_rope"]
+    columns["inverted"] = (columns["share_rope"] > HALF) != (columns["share_drope"] > HALF)
+    return pd.DataFrame(columns).reset_index()
+
+
+def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame) -> pd.DataFrame:
+    """Attention's share over bands of layers, with what the source prints for it and how far the models differ.
+
+    Percent and points; standard deviations over layers (divisor n - 1). `total_share` and `total_share_squared` are the
+    band's part of the summed absolute and squared differences of all layers, in percent.
+    """
+    cells = drope_crosslayer.set_index(["layers", "positional", "metric"])["value"].to_dict()
+    gaps = balance_layers["difference"]
+    rows = []
+    for band, (first, last) in BANDS.items():
+        layers = balance_layers[balance_layers["layer"].between(first, last)].set_index("layer")
+        gap = layers["difference"]
+        largest = int(layers["difference"].abs().to_numpy().argmax()) + first
+        single = len(layers) == 1
+        notes = ["sd_rope, sd_drope: one layer"] if single else []
+        if (band, "RoPE", "attention_contribution") not in cells:
+            notes.append("printed_*: the source prints no such band")
+        rows.append(
+            {
+                "layers": band,
+                "n": len(layers),
+                **{f"mean_{model}": layers[f"share_{model}"].mean() for model in MODELS},
+                **{f"sd_{model}": None if single else layers[f"share_{model}"].std() for model in MODELS},
+                **{f"low_{model}": layers[f"share_{model}"].min() for model in MODELS},
+                **{f"high_{model}": layers[f"share_{model}"].max() for model in MODELS},
+                "mean_difference": gap.mean(),
+                "mean_absolute_difference": gap.abs().mean(),
+                "largest_difference": float(gap.loc[largest]),
+                "largest_difference_layer": largest,
+                "layers_above_five_points": int((gap.abs() > 5).sum()),
+                "layers_within_half_point": int((gap.abs() <= 0.5).sum()),
+                "layers_inverted": int(layers["inverted"].sum()),
+                "attention_ratio": float(np.exp(np.log(layers["attention_ratio"]).mean())),
+                "mlp_ratio": float(np.exp(np.log(layers["mlp_ratio"]).mean())),
+                "total_share": 100 * gap.abs().sum() / gaps.abs().sum(),
+                "total_share_squared": 100 * (gap**2).sum() / (gaps**2).sum(),
+                "printed_rope": cells.get((band, "RoPE", "attention_contribution")),
+                "printed_drope": cells.get((band, "DroPE", "attention_contribution")),
+                "printed_difference": cells.get((band, "DroPE", "difference_from_rope")),
+                "note": "; ".join(notes),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def balance_tests(balance_layers: pd.DataFrame) -> pd.DataFrame:
+    """DroPE against RoPE over the later layers: the difference of attention's share in points, and the correlation.
+
+    Once over layers 2 to 31 and once without the layer with the largest difference; Holm over the two tests of each
+    kind. Layers of one network are no independent units.
+    """
+    later = balance_layers[balance_layers["layer"] >= 2]
+    largest = int(later["layer"].iloc[int(later["difference"].abs().to_numpy().argmax())])
+    tests: list[Estimate] = []
+    for name, layers in (
+        ("layers 2-31", later),
+        (f"layers 2-31 without layer {largest}", later[later["layer"] != largest]),
+    ):
+        guard = dependent_units([str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream")
+        drope, rope = layers["share_drope"], layers["share_rope"]
+        for test, note in ((paired_t, "DroPE minus RoPE, points"), (pearson, "")):
+            found = test(
+                drope, rope, study="balance_tests", comparison=name, unit="layer", note=note, names=("DroPE", "RoPE")
+            )
+            tests.append(attach(found, guard))
+    return frame(holm(tests, by=("study", "test")))
+
+
+def figure_g_layers(drope_figures: pd.DataFrame, balance_layers: pd.DataFrame) -> pd.DataFrame:
+    """The coordinates of the source's figure of the balance beside the published shares, layer by layer, in percent.
+
+    `repeats` says whether a coordinate equals the one four layers before it.
+    """
+    drawn = drope_figures[drope_figures["figure"] == "G"]
+    rows = []
+    for model, name in MODELS.items():
+        points = (
+            drawn[drawn["series"] == name].assign(layer=lambda each: each["x"].astype(int)).set_index("layer")["value"]
+        )
+        for layer, share in zip(balance_layers["layer"], balance_layers[f"share_{model}"], strict=True):
+            rows.append(
+                {
+                    "positional": name,
+                    "layer": layer,
+                    "drawn": points[layer],
+                    "published": share,
+                    "difference": points[layer] - share,
+                    "repeats": bool(layer >= 6 and points[layer] == points[layer - 4]),
+                }
+            )
+    return pd.DataFrame(rows)

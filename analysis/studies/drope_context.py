@@ -1,0 +1,168 @@
+"""Passkey retrieval over context length: every protocol kept apart, with the models, formats and protocols compared."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+import pandas as pd
+
+from analysis.statistics import Estimate, attach, fisher, frame, holm, wilson_interval
+from analysis.statistics.guards import mixed_protocol
+
+PROTOCOLS = {"lengths": "11.2", "errors": "11.5", "formats": "11.7"}
+
+
+def context_cells(
+    drope_context: pd.DataFrame,
+    drope_errors: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    drope_formats: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+    models: pd.DataFrame,
+) -> pd.DataFrame:
+    """Retrievals per protocol, model, context and prompt format: counts, Wilson's 95 % interval in percent.
+
+    Counts are printed percentages times the trials of a cell, which must be whole. `beyond` says whether the context is
+    longer than the base model was trained for. RoPE's answers in 11.5 are stated in the text, for all contexts up to
+    the training length at once; they are entered at the two contexts that the section has there.
+
+    Raises
+    ------
+    ValueError
+        When a printed percentage is no whole number of trials.
+    """
+    trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
+    stated = drope_stated.set_index("statement")["value"]
+    cells: list[tuple[str, str, int, str, float | None, str]] = []
+    for _, row in drope_context.iterrows():
+        cells.append(("lengths", row["positional"], row["context"], "single", row["value"], row["printed"]))
+    exact = drope_errors[(drope_errors["category"] == "exact") & (drope_errors["metric"] == "share")]
+    shares = exact.set_index("context")["value"].to_dict()
+    for context in dict.fromkeys(drope_errors["context"]):
+        within = context <= trained
+        rope = (
+            stated["s11_5_rope_within_exact"]
+            if within
+            else 100.0 - stated["s11_5_rope_beyond_no_number"] - stated["s11_5_rope_beyond_wrong_length"]
+        )
+        cells.append(("errors", "RoPE", context, "single", rope, ""))
+        # a context without a row for exact answers lists other kinds that add up to all trials
+        cells.append(("errors", "DroPE", context, "single", shares.get(context, 0.0), ""))
+    for _, row in drope_formats.iterrows():
+        formats = ("ruler", "simple") if row["format"] == "any" else (row["format"],)
+        cells += [
+            ("formats", row["positional"], row["context"], name, row["value"], row["printed"]) for name in formats
+        ]
+    rows = []
+    for protocol, model, context, form, share, printed in cells:
+        section = PROTOCOLS[protocol]
+        trials, precision = _protocol(drope_protocols, section)
+        cell: dict[str, object] = {
+            "protocol": protocol,
+            "section": f"section {section}",
+            "positional": model,
+            "context": int(context),
+            "format": form,
+            "trials": trials,
+            "digits": _digits(drope_protocols, section, form),
+            "precision": precision,
+            "beyond": bool(context > trained),
+            "multiple": context / trained,
+        }
+        if share is None or pd.isna(share):
+            rows.append({**cell, "note": f"correct, share, ci_low, ci_high: the source prints {printed!r}"})
+            continue
+        correct = trials * share / 100
+        if abs(correct - round(correct)) > 1e-9:
+            raise ValueError(f"{section} {model} {context}: {share} % of {trials} trials is no whole number of answers")
+        low, high = wilson_interval(round(correct), trials)
+        cell |= {"correct": round(correct), "share": share, "ci_low": 100 * low, "ci_high": 100 * high, "note": ""}
+        if protocol == "formats" and model == "RoPE":
+            cell["note"] = "one printed value stands for both formats"
+        rows.append(cell)
+    table = pd.DataFrame(rows).astype({"correct": "Int64"})
+    order = [
+        "protocol",
+        "section",
+        "positional",
+        "context",
+        "format",
+        "trials",
+        "digits",
+        "precision",
+        "beyond",
+        "multiple",
+    ]
+    return table[[*order, "correct", "share", "ci_low", "ci_high", "note"]]
+
+
+def _protocol(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
+    """Trials of a cell and precision of a section."""
+    row = protocols[protocols["section"] == section].iloc[0]
+    found = re.match(r"(\d+) per cell", str(row["items"]))
+    if found is None:
+        raise ValueError(f"drope_protocols: section {section} runs on {row['items']!r}; a number per cell is needed")
+    return int(found[1]), str(row["precision"])
+
+
+def _digits(protocols: pd.DataFrame, section: str, form: str) -> int:
+    """Digits of the number to retrieve: one for the section, or one per prompt format."""
+    text = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
+    named = {name.lower(): int(count) for count, name in re.findall(r"(\d+) \((\w+)", text)}
+    return named[form] if named else int(text)
+
+
+def context_tests(context_cells: pd.DataFrame) -> pd.DataFrame:
+    """Fisher's exact tests, in three families with Holm in each.
+
+    `models`: RoPE against DroPE in every cell that both have. `protocols`: DroPE at one context under two protocols.
+    `formats`: DroPE with the two prompt formats, at each context and over both. Prompts are unseeded draws, so the
+    trials are not paired; formats also differ in the number's digits.
+    """
+    known = context_cells[context_cells["correct"].notna()]
+    tests: list[Estimate] = []
+    keys = ["protocol", "context", "format"]
+    for key, rows in known.groupby(keys, sort=False):
+        if rows["positional"].nunique() == 2:
+            rope, drope = (rows[rows["positional"] == name].iloc[0] for name in ("RoPE", "DroPE"))
+            tests.append(_fisher(rope, drope, "models", ", ".join(map(str, key))))
+    drope = known[known["positional"] == "DroPE"]
+    for context in dict.fromkeys(drope["context"]):
+        rows = drope[drope["context"] == context]
+        for (_, one), (_, two) in combinations(rows.iterrows(), 2):
+            if one["protocol"] != two["protocol"]:
+                name = f"{context}: {_name(one)} against {_name(two)}"
+                tests.append(_fisher(one, two, "protocols", name, "DroPE only"))
+    formats = drope[drope["protocol"] == "formats"]
+    both = pd.DataFrame(formats.groupby(["format", "digits", "precision"], as_index=False)[["correct", "trials"]].sum())
+    named = {str(context): pd.DataFrame(rows) for context, rows in formats.groupby("context")}
+    for name, chosen in {**named, "both contexts": both}.items():
+        ruler, simple = (chosen[chosen["format"] == form].iloc[0] for form in ("ruler", "simple"))
+        tests.append(_fisher(ruler, simple, "formats", name, "DroPE only"))
+    return frame(holm(tests))
+
+
+def _name(row: pd.Series) -> str:
+    return f"{row['protocol']} {row['format']}" if row["format"] != "single" else str(row["protocol"])
+
+
+def _fisher(one: pd.Series, two: pd.Series, study: str, comparison: str, note: str = "") -> Estimate:
+    test = fisher(
+        int(one["correct"]),
+        int(one["trials"]),
+        int(two["correct"]),
+        int(two["trials"]),
+        study=study,
+        comparison=comparison,
+        unit="trial",
+        note=note,
+    )
+    settings = {
+        f"{place} {int(row['correct'])}/{int(row['trials'])}": {
+            "digits": str(row["digits"]),
+            "precision": str(row["precision"]),
+        }
+        for place, row in (("first", one), ("second", two))
+    }
+    return attach(test, mixed_protocol(settings))

@@ -1,0 +1,160 @@
+"""Attention patterns with and without rotary positions: attention to BOS and to neighbours, layer by layer."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics import Estimate, attach, frame, holm, paired_t, pearson
+from analysis.statistics.guards import dependent_units
+from artifacts import wide
+
+KINDS = {"bos": "bos_attention", "local": "local_attention"}
+EXPERIMENT = "exp7_attention_patterns"
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+FIRST_LATER = 2
+
+
+def attention_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
+    """Attention to BOS and to neighbours per layer, in percent, and DroPE's difference from RoPE in points."""
+    series = drope_published_series[drope_published_series["experiment"] == EXPERIMENT]
+    table = wide(series, by=["positional", "layer"]).pivot(index="layer", columns="positional")
+    columns = {}
+    for kind, metric in KINDS.items():
+        for model, name in MODELS.items():
+            columns[f"{kind}_{model}"] = 100 * table[(metric, name)]
+        columns[f"{kind}_difference"] = columns[f"{kind}_drope"] - columns[f"{kind}_rope"]
+    return pd.DataFrame(columns).reset_index()
+
+
+def attention_agreement(attention_layers: pd.DataFrame) -> pd.DataFrame:
+    """How far the two models' attention per layer agrees, over all layers and over the later ones.
+
+    Means and standard deviations (divisor n - 1, over layers) in percent, differences in points; `layers_drope_more`
+    counts the layers where DroPE attends more, `late_run` the layers at the end of the network without exception
+    where the sign of the difference is that of the last layer.
+    """
+    rows = []
+    for kind in KINDS:
+        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER)):
+            layers = attention_layers[attention_layers["layer"] >= first].set_index("layer")
+            gap = layers[f"{kind}_difference"]
+            largest = int(gap.abs().to_numpy().argmax()) + first
+            rows.append(
+                {
+                    "kind": kind,
+                    "layers": name,
+                    "n": len(layers),
+                    **{f"mean_{model}": layers[f"{kind}_{model}"].mean() for model in MODELS},
+                    **{f"sd_{model}": layers[f"{kind}_{model}"].std() for model in MODELS},
+                    "mean_difference": gap.mean(),
+                    "mean_absolute_difference": gap.abs().mean(),
+                    "largest_difference": float(gap.loc[largest]),
+                    "largest_difference_layer": largest,
+                    "layers_drope_more": int((gap > 0).sum()),
+                    "layers_drope_less": int((gap < 0).sum()),
+                    "late_run": _late_run(gap),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _late_run(gap: pd.Series) -> int:
+    same = (np.sign(gap) == np.sign(gap.iloc[-1])).to_numpy()[::-1]
+    return len(same) if same.all() else int(np.argmin(same))
+
+
+def attention_tests(attention_layers: pd.DataFrame) -> pd.DataFrame:
+    """DroPE against RoPE over layers: paired differences in points, and how closely the two profiles run together.
+
+    Holm over the four paired tests, and over the four correlations. Layers of one network are no independent units.
+    """
+    paired: list[Estimate] = []
+    runs: list[Estimate] = []
+    for kind in KINDS:
+        for name, first in (("all layers", 0), ("layers 2-31", FIRST_LATER)):
+            layers = attention_layers[attention_layers["layer"] >= first]
+            drope, rope = layers[f"{kind}_drope"], layers[f"{kind}_rope"]
+            guard = dependent_units(
+                [str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream"
+            )
+            for test, kept, note in ((paired_t, paired, "DroPE minus RoPE, points"), (pearson, runs, "")):
+                found = test(
+                    drope,
+                    rope,
+                    study="attention_tests",
+                    comparison=f"{kind}, {name}",
+                    unit="layer",
+                    note=note,
+                    names=("DroPE", "RoPE"),
+                )
+                kept.append(attach(found, guard))
+    return frame(holm([*paired, *runs], by=("study", "test")))
+
+
+def attention_experiments(
+    drope_attention: pd.DataFrame,
+    drope_attention_layer1: pd.DataFrame,
+    drope_bos_write: pd.DataFrame,
+    drope_sink_rates: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+) -> pd.DataFrame:
+    """The quantities that several experiments of the report print: attention to BOS and the share of sink heads.
+
+    Both models share the checkpoint and, where a share is counted, the threshold; the texts differ. `difference` is
+    DroPE less RoPE in points.
+    """
+    layer1_sinks = drope_sink_rates[drope_sink_rates["layers"] == "1"]
+    mean_sinks = drope_sink_rates[drope_sink_rates["layers"].str.lower().isin(["average", "mean", "all"])]
+    parts = (
+        ("attention to BOS", "all layers", "7", drope_attention[drope_attention["metric"] == "bos_attention"]),
+        ("attention to BOS", "all layers", "5", drope_bos_write[drope_bos_write["metric"] == "bos_attention_mass"]),
+        ("sink heads", "all layers", "7", drope_attention[drope_attention["metric"] == "sink_heads"]),
+        ("sink heads", "all layers", "4", mean_sinks),
+        (
+            "attention to BOS",
+            "layer 1",
+            "7",
+            drope_attention_layer1[drope_attention_layer1["metric"] == "bos_attention"],
+        ),
+        ("sink heads", "layer 1", "4", layer1_sinks),
+    )
+    rows = []
+    for quantity, layers, experiment, cells in parts:
+        values = cells.set_index("positional")["value"]
+        protocol = drope_protocols[
+            (drope_protocols["experiment"] == experiment)
+            & ~drope_protocols["section"].isin(["5 (phase metrics)", "5 (tasks)"])
+        ].iloc[0]
+        rows.append(
+            {
+                "quantity": quantity,
+                "layers": layers,
+                "experiment": int(experiment),
+                "texts": protocol["items"],
+                "rope": values["RoPE"],
+                "drope": values["DroPE"],
+                "difference": values["DroPE"] - values["RoPE"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def uniform_bos_attention(drope_protocols: pd.DataFrame) -> pd.DataFrame:
+    """Attention to BOS of a head that attends evenly to all it sees, for the lengths of Experiment 7's sentences.
+
+    Row t of T attends to t tokens, so the mean over rows is (1 + 1/2 + ... + 1/T) / T; in percent. It does not
+    vanish in short texts: a layer's attention to BOS has to be held against it.
+    """
+    items = str(drope_protocols[drope_protocols["experiment"] == "7"]["items"].iloc[0])
+    found = re.search(r"(\d+)-(\d+) tokens", items)
+    if found is None:
+        raise ValueError(f"drope_protocols: experiment 7 runs on {items!r}; a range of tokens is needed")
+    return pd.DataFrame(
+        [
+            {"texts": name, "tokens": count, "bos": 100 * sum(1 / row for row in range(1, count + 1)) / count}
+            for name, count in (("shortest", int(found[1])), ("longest", int(found[2])))
+        ]
+    )
