@@ -16,7 +16,10 @@ def write(tmp_path):
         (tmp_path / path).write_text(text)
 
     put("artifacts/sources/scores.csv", "model,printed\n")
-    put("analysis/studies/means.py", "def mean_score(scores):\n    '''Mean.\n\n    More.'''\n\ndef _helper(x):\n    pass\n")
+    put(
+        "analysis/studies/means.py",
+        "def mean_score(scores):\n    '''Mean.\n\n    More.'''\n\ndef _other(x):\n    pass\n",
+    )
     put("tables/means.py", "from tables import Table\ndef table(mean_score, digits=2): ...\n")
     put("tables/__init__.py", "from tables._spec import Table\n")
     put("tables/_spec.py", "import json\n")
