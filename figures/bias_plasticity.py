@@ -53,13 +53,13 @@ def figure(
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
             f"{int((~models).sum())} checkpoints of SmolLM3-3B, each over its own window, with the bias (a) per token "
-            f"and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, over the same {window:,} tokens."
+            f"and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, over {window:,} tokens."
         ),
         note=(
-            f"Pearson's $r$, models and checkpoints: (a) {tests['token', 'captured models']:.2f} and "
-            f"{tests['token', 'checkpoints']:.2f}, (b) {tests['window', 'captured models']:.2f} and "
-            f"{tests['window', 'checkpoints']:.2f}; (c) {equal['estimate']:.2f}. Checkpoints are states of one run. "
-            "Unit: one model or checkpoint, mean over heads; the source gives no uncertainty."
+            f"Pearson's $r$, models and checkpoints: (a) ${tests['token', 'captured models']:.2f}$ and "
+            f"${tests['token', 'checkpoints']:.2f}$, (b) ${tests['window', 'captured models']:.2f}$ and "
+            f"${tests['window', 'checkpoints']:.2f}$; (c) ${equal['estimate']:.2f}$. Checkpoints are states of "
+            "one run. Unit: one model or checkpoint, mean over heads; the source gives no uncertainty."
         ),
         short="The plasticity drop against the bias per token and per window",
     )

@@ -55,12 +55,12 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         },
         caption=(
             f"Plasticity of SmolLM3-3B by position, {len(names)} checkpoints of one run [@shcherb2026]: (a) against "
-            "the position of the query, (b) against the bias per token times that position. Extended checkpoints are more "
-            "plastic at equal positions; by gathered bias their far ends join those of pre-training."
+            "the position of the query, (b) against the bias per token times that position. Extended checkpoints are "
+            "more plastic at equal positions; by gathered bias their far ends join those of pre-training."
         ),
         note=(
             f"Points are the middles of the {len(known)} bins of Tables 6 and 7. Spearman's $\\rho$ over them is "
-            f"{place['estimate']:.2f} in (a) and {gathered['estimate']:.2f} in (b); bins of a checkpoint are not "
+            f"${place['estimate']:.2f}$ in (a) and ${gathered['estimate']:.2f}$ in (b); bins of a checkpoint are not "
             "independent. Unit: mean over heads; the source gives no uncertainty."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",

@@ -55,8 +55,8 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
         legend="none",
         caption=(
             f"SmolLM3-3B over {len(rows)} checkpoints of one run [@shcherb2026], labelled by training steps (of the "
-            "run up to annealing, of the phase after it). From annealing to the last checkpoint the bias per token falls, "
-            f"but the window grows from {low:,} to {high:,} tokens, and per window the bias grows with the drop."
+            "run up to annealing, of the phase after it). From annealing to the last checkpoint the bias per token "
+            f"falls, but the window grows from {low:,} to {high:,} tokens, and per window the bias grows with the drop."
         ),
         note=(
             "Bias per window is recomputed: per token times the window. Drop as printed. Unit: one checkpoint, mean "
