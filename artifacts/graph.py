@@ -280,7 +280,7 @@ class _Loader:
                 reads.setdefault(name, str(line))
             elif function == "claim":
                 reads.setdefault("claims", str(line))
-                if f"claim:{name}" not in self.steps:
+                if f"claim:{name.partition('.')[0]}" not in self.steps:
                     hint = nearest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])
                     faults.append(f"{step.file}:{line}: no claim called {name!r}; {hint}".rstrip("; "))
             elif f"{function}:{name}" not in self.steps:
