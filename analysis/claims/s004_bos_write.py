@@ -1,0 +1,305 @@
+"""Document 004, Experiment 5: what attention to the first token writes, and the ablation of its values."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._repeats import about
+
+MODELS = ("RoPE", "DroPE")
+HALF_LARGEST = 65504  # of the 16-bit floating-point format
+
+
+def _of(frame: pd.DataFrame, quantity: str, model: str) -> float:
+    return float(pick(frame, quantity=quantity)[model.lower()])
+
+
+def c004_bos_write_cells(write_summary: pd.DataFrame, drope_bos_write: pd.DataFrame) -> list[Verdict]:
+    """Norms, attention mass, write scores and the layers of the largest scores are those of the published series.
+
+    Source: 004, 6.3 Results, write table.
+    """
+    verdicts = []
+    for metric in ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer"):
+        for model in MODELS:
+            value = _of(write_summary, metric, model)
+            verdicts.append(
+                compare(
+                    quote(drope_bos_write, positional=model, metric=metric),
+                    value,
+                    reason=f"The published series gives {value:.4g}.",
+                    key=f"{model}-{metric}",
+                    statement=f"The cell {model}, {metric} is that of the published series.",
+                    kind="cell check",
+                )
+            )
+    return verdicts
+
+
+def c004_write_is_product(
+    write_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame
+) -> Verdict:
+    """The effective write score is the attention mass times the value norm.
+
+    Source: 004, 6.1 Motivation.
+    """
+    printed = [quote(drope_bos_write, positional=model, metric="effective_write") for model in MODELS]
+    products = [_of(write_summary, "product_of_means", model) for model in MODELS]
+    inside = [float(write_layers[f"product_{model.lower()}"].mean()) for model in MODELS]
+    return untestable(
+        f"The table's mean norms and masses multiply to {products[0]:.3f} and {products[1]:.3f}, not "
+        f"{printed[0].printed} "
+        f"and {printed[1].printed}, and multiplied layer by layer they average {inside[0]:.3f} and {inside[1]:.3f}: "
+        "the "
+        "published score is a mean of products per head, whose values and masses are not published and would decide."
+    )
+
+
+def c004_qk_size(
+    drope_stated: pd.DataFrame, drope_published_content: pd.DataFrame, models: pd.DataFrame
+) -> list[Verdict]:
+    """Queries and keys of layer 1 reach ±394 in DroPE and ±5 in RoPE.
+
+    Source: 004, 6.2 Method.
+    """
+    verdicts = []
+    for model in MODELS:
+        facts = pick(models, model=f"llama2-7b-{model.lower()}")
+        size = float(facts["query_heads"]) * float(facts["head_dim"])
+        norms = [
+            float(pick(drope_published_content, positional=model, layer=1, metric=metric)["value"])
+            for metric in ("q_norm_max", "k_norm_max")
+        ]
+        verdicts.append(
+            untestable(
+                f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} "
+                "and "
+                f"{norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to {max(norms):.0f}. "
+                "The "
+                "entries' maximum would decide.",
+                reported=quote(drope_stated, statement=f"s6_2_{model.lower()}_qk_size").printed,
+                key=model.lower(),
+                statement=f"Queries and keys of {model}'s layer 1 reach the size stated.",
+            )
+        )
+    return verdicts
+
+
+def c004_scores_overflow(
+    drope_published_content: pd.DataFrame, models: pd.DataFrame, drope_stated: pd.DataFrame
+) -> Verdict:
+    """Attention scores of DroPE's layer 1 overflow, so they are clamped to [-100, 100] before the softmax.
+
+    Source: 004, 6.2 Method.
+    """
+    facts = pick(models, model="llama2-7b-drope")
+    norms = [
+        float(pick(drope_published_content, positional="DroPE", layer=1, metric=metric)["value"])
+        for metric in ("q_norm_mean", "k_norm_mean")
+    ]
+    bound = norms[0] * norms[1] / float(facts["query_heads"]) / math.sqrt(float(facts["head_dim"]))
+    clamp = quote(drope_stated, statement="s6_2_clamp_high").number
+    return untestable(
+        f"The published norms bound a head's scores by about {bound:,.0f}, above the largest 16-bit number "
+        f"({HALF_LARGEST:,}), "
+        f"so overflow is possible; scores cut at {clamp:.0f} make every key beyond it equal, so that the attention "
+        "mass "
+        "of this layer is not the model's. Scores in 32 bits would decide both.",
+    )
+
+
+def c004_drope_writes_more(write_summary: pd.DataFrame, write_layers: pd.DataFrame) -> Verdict:
+    """DroPE's first token has larger values and larger write scores than RoPE's.
+
+    Source: 004, 6.3 Results.
+    """
+    more = _of(write_summary, "layers_with_more_write", "DroPE")
+    rope, drope = (_of(write_summary, "write_without_layer_1", model) for model in MODELS)
+    return judge(
+        _of(write_summary, "effective_write", "DroPE") > _of(write_summary, "effective_write", "RoPE")
+        and more > len(write_layers) / 2,
+        f"The score is larger in {more:.0f} of {len(write_layers)} layers, and without layer 1 on average too "
+        f"({drope:.2f} "
+        f"against {rope:.2f}).",
+        reported=_printed(write_summary, "effective_write"),
+        recomputed=f"{_of(write_summary, 'effective_write', 'DroPE'):.3f} against "
+        f"{_of(write_summary, 'effective_write', 'RoPE'):.3f}",
+        n=len(write_layers),
+    )
+
+
+def _printed(summary: pd.DataFrame, quantity: str) -> str:
+    row = pick(summary, quantity=quantity)
+    return f"{row['drope_printed']} against {row['rope_printed']}"
+
+
+def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
+    """DroPE's largest write score is 1.14.
+
+    Source: 004, 6.5 The Massive Activation Connection.
+    """
+    value = _of(write_summary, "max_write", "DroPE")
+    return compare(
+        quote(drope_stated, statement="s6_5_drope_max_write"),
+        value,
+        reason=f"The published series has {value:.4f} in layer {_of(write_summary, 'max_write_layer', 'DroPE'):.0f}, "
+        "whose "
+        f"attention was clamped, and {_of(write_summary, 'second_write', 'DroPE'):.2f} in layer "
+        f"{_of(write_summary, 'second_write_layer', 'DroPE'):.0f}.",
+    )
+
+
+def c004_write_where_massive(drope_published_series: pd.DataFrame, write_summary: pd.DataFrame) -> Verdict:
+    """DroPE's largest write is in the layer where its massive activations concentrate.
+
+    Source: 004, 6.3 Results.
+    """
+    counts = drope_published_series[drope_published_series["positional"] == "DroPE"].pivot_table(
+        index="layer", columns="metric", values="value"
+    )
+    layer = int(_of(write_summary, "max_write_layer", "DroPE"))
+    tops, shares = {}, {}
+    for tensor in ("query", "key"):
+        series = counts[f"massive_count_{tensor}"]
+        tops[tensor] = int(series.index.to_numpy()[series.argmax()])
+        shares[tensor] = 100 * float(series.loc[layer] / series.sum())
+    return judge(
+        set(tops.values()) == {layer} and min(shares.values()) > 50,
+        f"Layer {layer} has the most massive values of the queries, {shares['query']:.0f}% of all layers'; of the "
+        "keys it "
+        f"has {shares['key']:.0f}%, and layer {tops['key']} the most. The layer is the same, a concentration it is "
+        "not.",
+        otherwise="not supported",
+        recomputed=f"{shares['query']:.0f}% and {shares['key']:.0f}%",
+        n=len(counts),
+    )
+
+
+def c004_bos_value_four(
+    bos_ablations: pd.DataFrame,
+    bos_ablation_contrasts: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+) -> list[Verdict]:
+    """Removing the first token's values in all layers raises perplexity about fourfold in both models.
+
+    Source: 004, 6.3 Results.
+    """
+    level = quote(drope_stated, statement="s6_3_bos_value_ratio")
+    verdicts = []
+    for model in MODELS:
+        row = pick(bos_ablations, ablation="bos_value_all_layers", positional=model)
+        verdicts.append(
+            about(
+                level,
+                row["ratio"],
+                reason=f"The table prints {row['ratio_printed']}, {row['nats']:.2f} nats.",
+                key=model.lower(),
+                statement=f"{model}'s perplexity rises about fourfold.",
+            )
+        )
+    gap = pick(bos_ablation_contrasts, ablation="bos_value_all_layers")
+    lines = pick(drope_protocols, section="6")["items"]
+    verdicts.append(
+        untestable(
+            f"One perplexity per model ({lines}) and no spread: they differ by {gap['gap_nats']:.2f} nats, a factor of "
+            f"{gap['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
+            key="similar",
+            statement="Both models are similarly sensitive to losing the first token's values.",
+        )
+    )
+    return verdicts
+
+
+def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
+    """Removing the first token's MLP output affects RoPE 1249 times more than DroPE.
+
+    Source: 004, 6.3 Results.
+    """
+    four = pick(bos_ablation_contrasts, ablation="bos_mlp_spike_layer")
+    six = pick(bos_ablation_contrasts, ablation="layer1_bos_only")
+    return judge(
+        bool(four["matched"]) and four["drope_nats"] > 0,
+        f"DroPE's effect is {four['drope_nats']:.3f} nats, so that a multiple of it means nothing, and the layers "
+        "differ "
+        f"({four['rope_layers']} against {four['drope_layers']}); removing the first token's outputs in layer 1 of "
+        "both "
+        f"gives {six['rope_nats']:.2f} and {six['drope_nats']:.2f} nats, a ratio of ratios of {six['ratio']:.1f}.",
+        otherwise="not supported",
+        reported=quote(drope_stated, statement="s6_3_bos_mlp_gap").printed,
+        recomputed=f"{six['ratio']:.1f}× in the matching layer",
+    )
+
+
+def c004_no_op_refuted(bos_value_norms: pd.DataFrame, write_summary: pd.DataFrame) -> Verdict:
+    """The write scores refute the hypothesis that sinks attend without writing.
+
+    Source: 004, 6.4 Interpretation.
+    """
+    rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in MODELS}
+    return judge(
+        min(row["percent"] for row in rows.values()) > 50,
+        "A score has no scale without the other tokens' values. Those are published for layers 0 to 2: in layer 2, "
+        "the "
+        "only one of these where nearly all heads are sinks, the first token's value norm is "
+        f"{rows['RoPE']['percent']:.0f}% "
+        f"of the mean in RoPE ({rows['RoPE']['bos']:.2f} of {rows['RoPE']['mean']:.1f}) and "
+        f"{rows['DroPE']['percent']:.0f}% in "
+        f"DroPE, as in a sink that gives nothing.",
+        otherwise="not supported",
+        recomputed=f"{rows['RoPE']['percent']:.1f}% and {rows['DroPE']['percent']:.1f}%",
+    )
+
+
+def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
+    """The models differ in what the MLP does at the first token, not in attention or values.
+
+    Source: 004, 6.4 Interpretation.
+    """
+    four, five, six = (
+        pick(bos_ablation_contrasts, ablation=name)
+        for name in ("bos_mlp_spike_layer", "bos_value_all_layers", "layer1_bos_only")
+    )
+    return judge(
+        bool(four["matched"]),
+        f"The contrast sets values in all layers ({five['rope_nats']:.2f} and {five['drope_nats']:.2f} nats) against "
+        "one "
+        f"layer's MLP, layer {four['rope_layers']} of RoPE and layer {four['drope_layers']} of DroPE, from runs of "
+        f"different baselines; in layer 1 of both the first token's outputs are worth {six['rope_nats']:.2f} and "
+        f"{six['drope_nats']:.2f} nats.",
+        otherwise="not supported",
+    )
+
+
+def c004_ablation_comparison_cells(
+    drope_ablation_comparison: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_bos_mlp: pd.DataFrame
+) -> list[Verdict]:
+    """The comparison of ablations repeats the cells of the tables before it.
+
+    Source: 004, 6.4 Interpretation, ablation table.
+    """
+    verdicts = []
+    for model in MODELS:
+        originals = {
+            "bos_value_all_layers": quote(
+                drope_bos_value_ablation, condition="bos_value_all_layers", positional=model, metric="ppl_ratio"
+            ),
+            "bos_mlp_spike_layer": quote(drope_bos_mlp, positional=model, metric="ppl_ratio"),
+        }
+        for ablation, original in originals.items():
+            verdicts.append(
+                compare(
+                    quote(drope_ablation_comparison, ablation=ablation, positional=model),
+                    original.number,
+                    original.interval,
+                    reason=f"The table of the ablation prints {original.printed}.",
+                    places=original.decimals,
+                    key=f"{model}-{ablation}",
+                    statement=f"The cell {model}, {ablation} repeats its table.",
+                    kind="cell check",
+                )
+            )
+    return verdicts

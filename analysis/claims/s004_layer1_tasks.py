@@ -1,0 +1,123 @@
+"""Document 004, Experiment 6: the four tasks without parts of layer 1."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+from analysis.claims._cells import copies
+from analysis.claims._words import listed
+from analysis.statistics.pvalue import p_text
+
+
+def c004_layer1_task_baselines(drope_layer1_tasks: pd.DataFrame, drope_functional: pd.DataFrame) -> list[Verdict]:
+    """Task accuracies without ablation are those of Experiment 4.
+
+    Source: 004, 7.3 Results, task table.
+    """
+    return copies(
+        drope_layer1_tasks[drope_layer1_tasks["condition"] == "baseline"],
+        drope_functional,
+        ["condition", "positional", "task"],
+        label="the condition table of 5.5",
+    )
+
+
+def c004_attention_preserves_parametric(
+    layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame, layer1_task_losses: pd.DataFrame
+) -> list[Verdict]:
+    """Removing RoPE's layer-1 attention preserves the parametric tasks.
+
+    Source: 004, 7.4 Key Findings.
+    """
+    verdicts = []
+    for task in ("cities", "sports"):
+        base, hit = (
+            pick(layer1_task_shares, positional="RoPE", condition=condition, task=task)
+            for condition in ("baseline", "layer1_attn")
+        )
+        test = pick(layer1_task_tests, comparison=f"RoPE, {task}, layer1_attn against baseline")
+        loss = 100 * float(pick(layer1_task_losses, comparison=f"RoPE, {task}, layer1_attn")["estimate"])
+        verdicts.append(
+            judge(
+                test["p_adjusted"] > 0.05,
+                f"{task.capitalize()} goes from {base['printed']} to {hit['printed']} with chance at "
+                f"{base['chance']:.0f}% "
+                f"({p_text(test['p_adjusted'])}, Fisher, Holm): {max(loss, 0):.0f}% of the accuracy above chance "
+                "is lost.",
+                reported=hit["printed"],
+                recomputed=f"{100 * test['estimate']:.0f} points",
+                n=int(test["n"]),
+                p_value=float(test["p_adjusted"]),
+                ci=(float(test["ci_low"]), float(test["ci_high"])),
+                key=task,
+                statement=f"RoPE's {task} task is preserved.",
+            )
+        )
+    return verdicts
+
+
+def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame) -> Verdict:
+    """Removing RoPE's layer-1 attention destroys passkey retrieval.
+
+    Source: 004, 7.4 Key Findings.
+    """
+    base, hit = (
+        pick(layer1_task_shares, positional="RoPE", condition=condition, task="passkey")
+        for condition in ("baseline", "layer1_attn")
+    )
+    test = pick(layer1_task_tests, comparison="RoPE, passkey, layer1_attn against baseline")
+    return judge(
+        hit["count"] == 0 and test["p_adjusted"] < 0.05,
+        f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']} ({p_text(test['p_adjusted'])}, Fisher, "
+        "Holm).",
+        reported=hit["printed"],
+        recomputed=f"{hit['share']:.0f}%",
+        n=int(test["n"]),
+        p_value=float(test["p_adjusted"]),
+    )
+
+
+def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame) -> Verdict:
+    """Any ablation of DroPE's layer 1 destroys all tasks.
+
+    Source: 004, 7.4 Key Findings.
+    """
+    rows = layer1_task_shares[
+        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] != "baseline")
+    ]
+    zero = int((rows["count"] == 0).sum())
+    base = layer1_task_shares[
+        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
+    ]
+    low = base[base["against_chance"] == "below"]["task"].tolist()
+    return judge(
+        zero == len(rows),
+        f"{zero} of {len(rows)} cells are 0%; {listed(low)} was below chance before, so that little was left to "
+        "destroy.",
+        reported="any, all",
+        recomputed=f"{zero} of {len(rows)}",
+        n=len(rows),
+    )
+
+
+def c004_attention_unimportant(layer1_task_tests: pd.DataFrame, layer1_effects: pd.DataFrame) -> Verdict:
+    """In RoPE, attention of layer 1 is relatively unimportant.
+
+    Source: 004, 7.5 Interpretation.
+    """
+    rows = layer1_task_tests[
+        layer1_task_tests["comparison"].str.startswith("RoPE")
+        & layer1_task_tests["comparison"].str.contains("layer1_attn")
+    ]
+    lost = rows[(rows["p_adjusted"] < 0.05) & (rows["estimate"] < 0)]
+    said = [f"{row['comparison'].split(', ')[1]} {100 * row['estimate']:.0f} points" for _, row in lost.iterrows()]
+    ratio = pick(layer1_effects, condition="layer1_attn", positional="RoPE")
+    return judge(
+        len(lost) == 0,
+        f"Perplexity rises only {ratio['ratio_printed']}, but {len(lost)} of {len(rows)} tasks fall significantly: "
+        f"{listed(said)} (Fisher, Holm).",
+        reported=ratio["ratio_printed"],
+        recomputed=f"{len(lost)} of {len(rows)} tasks lost",
+        n=len(rows),
+    )

@@ -1,0 +1,202 @@
+"""Document 004, Experiment 4: the first token's norm, its spike, and the entropy of the representations."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+
+MODELS = ("RoPE", "DroPE")
+
+
+def _of(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
+    return float(pick(frame, quantity=quantity)[column])
+
+
+def c004_phase_cells(phase_metrics: pd.DataFrame, drope_phase: pd.DataFrame) -> list[Verdict]:
+    """Peak norms and smallest entropies, with their layers, are those of the published series.
+
+    Source: 004, 5.4 Additional Phase Metrics, phase table.
+    """
+    cells = {
+        "peak_norm": "peak_bos_norm",
+        "peak_norm_layer": "peak_bos_norm_layer",
+        "min_entropy": "min_entropy",
+        "min_entropy_layer": "min_entropy_layer",
+    }
+    verdicts = []
+    for quantity, metric in cells.items():
+        for model in MODELS:
+            value = _of(phase_metrics, quantity, model.lower())
+            verdicts.append(
+                compare(
+                    quote(drope_phase, positional=model, metric=metric),
+                    value,
+                    reason=f"The published series gives {value:.5g}.",
+                    key=f"{model}-{metric}",
+                    statement=f"The cell {model}, {metric} is that of the published series.",
+                    kind="cell check",
+                )
+            )
+    return verdicts
+
+
+def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
+    """The spike layer, the first where the first token's norm is more than twice that of other tokens, is 1 and 2.
+
+    Source: 004, 5.4 Additional Phase Metrics.
+    """
+    limit = quote(drope_stated, statement="s5_4_spike_ratio")
+    verdicts = []
+    for model in MODELS:
+        name = model.lower()
+        first = _of(phase_metrics, "spike_first_above", name)
+        largest = _of(phase_metrics, "spike_largest_ratio", name)
+        ratios = [_of(phase_metrics, f"ratio_layer_{layer}", name) for layer in (0, 1, 2)]
+        verdicts.append(
+            compare(
+                quote(drope_stated, statement=f"s5_4_{name}_spike_layer"),
+                first,
+                reason=f"The published ratios of layers 0 to 2 are {', '.join(f'{ratio:.1f}' for ratio in ratios)}: "
+                "the "
+                f"first above {limit.number:g} is layer {first:.0f}, the largest layer {largest:.0f}.",
+                places=0,
+                key=name,
+                statement=f"{model}'s norm ratio first exceeds {limit.printed} in the layer printed.",
+            )
+        )
+    return verdicts
+
+
+def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
+    """DroPE delays the spike of the first token by a layer.
+
+    Source: 004, 5.4 Additional Phase Metrics.
+    """
+    rise = {model: _of(phase_metrics, "spike_largest_rise", model.lower()) for model in MODELS}
+    before, after = (_of(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
+    largest = int(_of(phase_metrics, "spike_largest_ratio", "drope"))
+    row = pick(phase_layers, layer=largest)
+    previous = pick(phase_layers, layer=largest - 1)
+    return judge(
+        rise["DroPE"] > rise["RoPE"],
+        f"DroPE's norm rises from {before:.0f} to {after:.0f} in layer {rise['DroPE']:.0f}, as RoPE's does; its "
+        "ratio is "
+        f"largest one layer later ({row['ratio_drope']:.1f} against {previous['ratio_drope']:.1f}) by less than the "
+        f"standard deviation over prompts ({row['ratio_sd_drope']:.1f}).",
+        otherwise="not supported",
+        reported="layer 2 against layer 1",
+        recomputed=f"largest rise in layer {rise['DroPE']:.0f} in both",
+    )
+
+
+def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """DroPE's peak norm of the first token is 47% lower than RoPE's.
+
+    Source: 004, 5.4 Additional Phase Metrics.
+    """
+    gap = _of(phase_summary, "peak_gap_percent")
+    precision = pick(drope_protocols, section="5 (phase metrics)")["precision"]
+    return compare(
+        quote(drope_stated, statement="s5_4_peak_gap"),
+        gap,
+        reason=f"The published peaks differ by {gap:.1f}%, from runs of different precision ({precision}).",
+    )
+
+
+def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
+    """DroPE's smallest entropy is 16 times RoPE's.
+
+    Source: 004, 5.4 Additional Phase Metrics.
+    """
+    ratio = _of(phase_summary, "min_entropy_ratio")
+    return compare(
+        quote(drope_stated, statement="s5_4_entropy_ratio"), ratio, reason=f"The published minima give {ratio:.2f}."
+    )
+
+
+def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's.
+
+    Source: 004, 5.4 Additional Phase Metrics.
+    """
+    precision = str(pick(drope_protocols, section="5 (phase metrics)")["precision"])
+    rope, _, drope = precision.partition("; ")
+    same = rope.removeprefix("RoPE ") == drope.removeprefix("DroPE ")
+    return judge(
+        same,
+        f"The models ran differently ({precision}): padding adds rows that are alike, which lowers the entropy of the "
+        f"padded model, so the ratio of {_of(phase_summary, 'min_entropy_ratio'):.1f} is not the models' alone.",
+        otherwise="not supported",
+    )
+
+
+def c004_entropy_formula(entropy_room: pd.DataFrame) -> Verdict:
+    """The entropy is that of the singular values divided by their sum.
+
+    Source: 004, 5.1 Background.
+    """
+    row = pick(entropy_room, positional="DroPE", layer=2)
+    return untestable(
+        f"The published {row['entropy']:.3f} of DroPE's layer 2 puts at least {100 * row['largest_share']:.1f}% on one "
+        f"value; under this formula that leaves room for {row['tokens_printed_formula']:.1f} tokens at right angles to "
+        f"the first, with squared singular values for {row['tokens_squared']:.0f}, about a paragraph. The singular "
+        "values themselves would decide."
+    )
+
+
+def c004_fig14_profiles(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
+    """The norm of the first token has similar profiles over layers in both models.
+
+    Source: 004, 5.4 Additional Phase Metrics, Figure 14.
+    """
+    first, last = (
+        {_of(phase_metrics, f"plateau_{end}", model.lower()) for model in MODELS} for end in ("first", "last")
+    )
+    r = float(phase_layers["norm_rope"].corr(phase_layers["norm_drope"]))
+    return judge(
+        len(first) == len(last) == 1,
+        f"Both norms are within 5% of their peak exactly from layer {min(first):.0f} to layer {max(last):.0f}; over "
+        "the "
+        f"{len(phase_layers)} layers they correlate at r = {r:.4f}.",
+        recomputed=f"r = {r:.4f}",
+        n=len(phase_layers),
+    )
+
+
+def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) -> Verdict:
+    """DroPE's norm peaks slightly later than RoPE's.
+
+    Source: 004, 5.4 Additional Phase Metrics, Figure 14.
+    """
+    layers = {model: int(_of(phase_metrics, "peak_norm_layer", model.lower())) for model in MODELS}
+    norms = phase_layers.set_index("layer")["norm_drope"]
+    second = norms.drop(layers["DroPE"]).sort_values(ascending=False)
+    gap, spread = norms[layers["DroPE"]] - second.iloc[0], _of(phase_metrics, "norm_sd_at_peak", "drope")
+    return judge(
+        gap > spread,
+        f"The peaks lie in layers {layers['RoPE']} and {layers['DroPE']} of plateaus that vary by "
+        f"{_of(phase_metrics, 'plateau_span', 'rope'):.1f}% and {_of(phase_metrics, 'plateau_span', 'drope'):.1f}%; "
+        f"DroPE's peak exceeds its next layer by {gap:.2f} where the standard deviation over prompts is {spread:.2f}.",
+        otherwise="not supported",
+        reported="slightly later",
+        recomputed=f"layer {layers['DroPE']} against {layers['RoPE']}",
+    )
+
+
+def c004_fig15_higher_throughout(phase_metrics: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
+    """DroPE's entropy is the higher one in every layer.
+
+    Source: 004, 5.4 Additional Phase Metrics, Figure 15.
+    """
+    more = _of(phase_metrics, "layers_with_more_entropy", "drope")
+    less = _of(phase_metrics, "layers_with_more_entropy", "rope")
+    rope, drope = (_of(phase_metrics, "entropy_layer_0", model.lower()) for model in MODELS)
+    return judge(
+        less == 0,
+        f"In layer 0 the published entropies are {drope:.3f} for DroPE and {rope:.3f} for RoPE; DroPE's is higher in "
+        f"the other {more:.0f} layers, between runs of different padding and precision.",
+        reported=str(pick(drope_captions, statement="fig_15_all_layers")["printed"]),
+        recomputed=f"{more:.0f} of {more + less:.0f} layers",
+        n=int(more + less),
+    )
