@@ -161,7 +161,8 @@ def knowledge_protocols(
     """The same tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and their difference.
 
     Percent and points. `p_base` is Fisher's p of the two baselines, `p_base_holm` Holm over the eight: model, task and
-    number of items are the same in both experiments, so the baselines should agree. Changes have Newcombe's interval.
+    number of items are the same in both experiments, so the baselines should agree. Rates have Wilson's interval,
+    changes Newcombe's.
     """
     knowledge = _values(drope_knowledge, ("positional", "task", "metric"))
     functional = _values(drope_functional, ("positional", "task", "condition"))
@@ -183,14 +184,15 @@ def knowledge_protocols(
             for experiment, (base, disrupted) in arms.items():
                 found, n = settings[experiment], int(settings[experiment][task])
                 counts[experiment] = _count(base, n)
-                change = test(_count(disrupted, n), n, counts[experiment], n)
+                right = _count(disrupted, n)
+                change = test(right, n, counts[experiment], n)
                 estimate, low, high = _ranged(change)
                 row |= {
                     f"n_{experiment}": n,
                     f"precision_{experiment}": found["precision"],
                     f"digits_{experiment}": found["digits"],
-                    f"base_{experiment}": base,
-                    f"disrupted_{experiment}": disrupted,
+                    **{f"{name}_{experiment}": value for name, value in _rate("base", counts[experiment], n).items()},
+                    **{f"{name}_{experiment}": value for name, value in _rate("disrupted", right, n).items()},
                     f"change_{experiment}": 100 * estimate,
                     f"change_low_{experiment}": 100 * low,
                     f"change_high_{experiment}": 100 * high,

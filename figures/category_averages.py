@@ -1,0 +1,45 @@
+"""Degradation by category of knowledge (Figure 9 of the source), relative and above chance."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel
+
+CATEGORIES = ("parametric", "contextual")
+SERIES = {"rope": "RoPE", "drope": "DroPE"}
+PANELS = {"degradation": "of the baseline accuracy", "above_chance": "of the accuracy above chance"}
+
+
+def figure(knowledge_categories: pd.DataFrame) -> Figure:
+    """One panel per way to count a loss."""
+    panels = []
+    for column, title in PANELS.items():
+        bars = []
+        for entity, name in SERIES.items():
+            rows = knowledge_categories[knowledge_categories["positional"] == name].set_index("category")
+            rows = rows.loc[list(CATEGORIES)]
+            bars.append(
+                Bars(
+                    entity=entity,
+                    x=list(CATEGORIES),
+                    y=rows[column],
+                    low=rows[f"{column}_low"],
+                    high=rows[f"{column}_high"].clip(lower=rows[column]),
+                )
+            )
+        panels.append(Panel(title=title, series=bars, y=Axis(label="mean share lost, %", zero=True)))
+    used = knowledge_categories.set_index(["positional", "category"])["tasks_above_chance"]
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        share_y=True,
+        height=50,
+        caption=(
+            "Mean degradation by category under disruption, from the accuracies of the source's Section 4.2 "
+            "[@africa2026]; negative is a gain. (a) Share of the baseline accuracy, two tasks a category, as the "
+            "source counts it. (b) Share of the accuracy above chance, from the tasks whose baseline is above chance: "
+            f"{used[('RoPE', 'parametric')]} parametric, {used[('RoPE', 'contextual')]} contextual. Error bars are 95 "
+            "% intervals over items."
+        ),
+        short="Degradation by category of knowledge",
+    )

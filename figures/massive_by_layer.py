@@ -1,0 +1,38 @@
+"""Massive values of every layer with and without rotary positions (Figure 2 of the source, for all tensors)."""
+
+import pandas as pd
+
+from figures import Axis, Figure, Line, Panel, Shade
+
+TITLES = {"query": "queries", "key": "keys", "value": "values"}
+
+
+def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure:
+    """One panel per tensor, layer 1 shaded."""
+    texts = int(massive_counts["texts"].min())
+    panels = []
+    for tensor, title in TITLES.items():
+        rows = massive_layers[massive_layers["tensor"] == tensor]
+        panels.append(
+            Panel(
+                title=title,
+                series=[
+                    Line(entity=entity, x=rows["layer"], y=rows[entity], marks=True) for entity in ("rope", "drope")
+                ],
+                shades=[Shade(low=0.5, high=1.5)],
+                x=Axis(label="layer", ticks=[1, 10, 20, 30]),
+                y=Axis(label="massive values", zero=True),
+            )
+        )
+    return Figure(
+        panels=panels,
+        columns=3,
+        letters=True,
+        height=50,
+        caption=(
+            f"Massive values by layer, counts published with the source [@africa2026]: means over {texts} texts, no "
+            "deviation over texts is published. Layer 1 is shaded. The source shows the queries only (its Figure 2). "
+            "The panels differ in their vertical scale."
+        ),
+        short="Massive values by layer",
+    )

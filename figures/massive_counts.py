@@ -1,0 +1,41 @@
+"""Massive values per tensor with and without rotary positions (Figure A of the source)."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel
+
+TENSORS = ("query", "key", "value")
+SERIES = {"rope": "RoPE", "drope": "DroPE"}
+
+
+def figure(massive_counts: pd.DataFrame) -> Figure:
+    """Bars with one standard deviation, the totals of the second run as diamonds."""
+    runs = {bool(deviation): rows for deviation, rows in massive_counts.groupby(massive_counts["rope_sd"].notna())}
+    reported = runs[True].set_index("tensor").loc[list(TENSORS)]
+    layers = runs[False].set_index("tensor").loc[list(TENSORS)]
+    first, second = reported.iloc[0], layers.iloc[0]
+    bars = [
+        Bars(
+            entity=entity,
+            x=list(TENSORS),
+            y=reported[f"{entity}_mean"],
+            low=reported[f"{entity}_mean"] - reported[f"{entity}_sd"],
+            high=reported[f"{entity}_mean"] + reported[f"{entity}_sd"],
+            values=True,
+            decimals=0,
+            reported=layers[f"{entity}_mean"],
+            reported_label=f"published layers, {second['texts']} texts",
+        )
+        for entity in SERIES
+    ]
+    return Figure(
+        panels=[Panel(series=bars, x=Axis(label="tensor"), y=Axis(label="massive values", zero=True))],
+        height=55,
+        width=110,
+        caption=(
+            "Massive values summed over layers, as reported in Section 2.2 of the source [@africa2026]: mean over "
+            f"{first['texts']} texts ({first['precision']}); error bars are one standard deviation over texts. "
+            f"Diamonds: totals of the counts published per layer, {second['texts']} texts ({second['precision']})."
+        ),
+        short="Massive values with and without rotary positions",
+    )

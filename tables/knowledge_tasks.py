@@ -1,0 +1,66 @@
+"""Knowledge tasks before and under disruption: accuracy with intervals, degradation as printed and above chance."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer, printed, pvalue
+
+TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
+
+
+def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table:
+    """One row per model and task."""
+    stated = drope_knowledge[drope_knowledge["metric"] == "degradation"][["positional", "task", "printed"]]
+    rows = knowledge_tasks.merge(stated, on=["positional", "task"])
+    rows = rows.assign(
+        name=rows["task"].map(TASKS),
+        base_mark=["below" if below else "" for below in rows["base_high"] < rows["chance"]],
+        disrupted_mark=["below" if below else "" for below in rows["disrupted_high"] < rows["chance"]],
+    )
+    items = ", ".join(f"{TASKS[str(task)]} {n}" for task, n in rows.drop_duplicates("task")[["task", "n"]].to_numpy())
+    return Table(
+        rows=rows,
+        columns=[
+            Column("name", "Task"),
+            Column("base", "baseline", fixed(1), ci=("base_low", "base_high"), group="Accuracy, %", mark="base_mark"),
+            Column(
+                "disrupted",
+                "disrupted",
+                fixed(1),
+                ci=("disrupted_low", "disrupted_high"),
+                group="Accuracy, %",
+                mark="disrupted_mark",
+            ),
+            Column("printed", "printed", printed(), group="Degradation"),
+            Column(
+                "above_chance",
+                "above chance, %",
+                integer(),
+                ci=("above_chance_low", "above_chance_high"),
+                group="Degradation",
+                missing="The baseline's interval reaches chance or lies below it: nothing above chance to lose.",
+            ),
+            Column("p_fisher", "Fisher", pvalue(), group="$p$"),
+            Column("p_holm", "Holm", pvalue(), group="$p$"),
+            Column("mcnemar_high", "McNemar", pvalue(), group="$p$"),
+        ],
+        groups="positional",
+        marks={
+            "below": (
+                "The interval lies below chance, which guessing does not give; answers that are neither option, "
+                "counted as wrong, would."
+            )
+        },
+        caption=(
+            "Knowledge tasks before and after one massive dimension a head is replaced by its mean: accuracy with 95 % "
+            "Wilson intervals and degradation, Section 4.2 of the source [@africa2026]. Unit: item; "
+            f"n: {items}."
+        ),
+        short="Knowledge tasks before and under disruption",
+        note=(
+            "Degradation: lost share of the baseline accuracy as printed, and lost share of the accuracy above chance. "
+            f"Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
+            f"{rows['chance'].min():.3f} % for the passkey. Fisher's exact test treats the arms as different items; "
+            f"Holm over the {len(rows)} tests. McNemar: the largest exact p over all pairings of right answers that "
+            "the two rates allow, since answers per item are not published."
+        ),
+    )

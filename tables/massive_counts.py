@@ -1,0 +1,49 @@
+"""Massive values per tensor with and without rotary positions: totals as reported, totals of the published layers."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, printed, pvalue, signed
+
+NAMES = {"query": "query", "key": "key", "value": "value", "all": "all three"}
+
+
+def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massive_counts: pd.DataFrame) -> Table:
+    """Put the reported totals with their tests above the totals of the published layers."""
+    tests = massive_tests.rename(columns={"comparison": "tensor"})[["tensor", "p_adjusted", "effect"]]
+    changes = drope_massive_counts[drope_massive_counts["metric"] == "change_from_rope"][["tensor", "printed"]]
+    reported = massive_counts["rope_sd"].notna()
+    tested = massive_counts[reported].merge(tests, on="tensor").merge(changes, on="tensor")
+    rows = pd.concat([tested, massive_counts[~reported]], ignore_index=True)
+    protocol = zip(rows["run"], rows["texts"], rows["precision"], strict=True)
+    rows = rows.assign(
+        name=rows["tensor"].map(NAMES),
+        heading=[f"{run}: {texts} texts, {precision}" for run, texts, precision in protocol],
+    )
+    n = int(massive_counts.loc[reported, "texts"].iloc[0])
+    absent = "The published counts are means over the texts, without deviations."
+    return Table(
+        rows=rows,
+        columns=[
+            Column("name", "Tensor"),
+            Column("rope_mean", "RoPE", fixed(1), uncertainty="rope_sd", missing=absent),
+            Column("drope_mean", "DroPE", fixed(1), uncertainty="drope_sd", missing=absent),
+            Column("printed", "printed", printed(), group="Change, %", missing=absent),
+            Column("change", "recomputed", signed(1), group="Change, %"),
+            Column("effect", "Hedges' $g$", fixed(1), missing=absent),
+            Column("p_adjusted", "Holm $p$", pvalue(), missing=absent),
+        ],
+        groups="heading",
+        caption=(
+            "Massive values summed over layers, heads and dimensions, with (RoPE) and without (DroPE) rotary "
+            f"positions: the totals of the source's Section 2.2, mean and standard deviation over {n} texts, and the "
+            "totals of the counts published per layer [@africa2026]. Change: DroPE from RoPE."
+        ),
+        short="Massive values with and without rotary positions",
+        note=(
+            f"Welch's test from the printed means and standard deviations, n = {n} texts a model, unit: text; the "
+            "deviations are taken as having the divisor n - 1, which the source does not state. The texts are the same "
+            "for both models, but counts per text are not published, so the pairing cannot be used. Holm over the "
+            f"{len(massive_tests)} tensors. The tests speak of further texts for these two models, which share their "
+            "pretrained weights. The two runs differ in texts, length and precision."
+        ),
+    )
