@@ -1,0 +1,44 @@
+"""Judgements that documents 001 and 002 both call for, each in a statement of its own."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims._judge import judge, pick
+from analysis.claims._verdict import Verdict
+from analysis.claims._words import listed
+
+
+def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
+    """Whether two series over length move together: in levels any two declines do, so the first differences decide.
+
+    Parameters
+    ----------
+    tests : DataFrame
+        Tidy rows with the tests `pearson_levels` and `pearson_first_differences`.
+    comparison : str
+        Whose series.
+    what : str
+        What is correlated, for the reason.
+    reported : str
+        The word that the source uses.
+    """
+    levels = pick(tests, comparison=comparison, test="pearson_levels")
+    steps = pick(tests, comparison=comparison, test="pearson_first_differences")
+    return judge(
+        bool(steps["estimate"] > 0 and steps["p_value"] < 0.05),
+        f"{what} correlate in levels (r = {levels['estimate']:.2f}, n = {levels['n']}), as two declining series must; "
+        f"their changes from length to length do not (r = {steps['estimate']:.2f}, exact p = {steps['p_value']:.2f}, "
+        f"n = {steps['n']}).",
+        otherwise="not supported",
+        reported=reported,
+        recomputed=f"r of changes {steps['estimate']:.2f}",
+        n=int(steps["n"]),
+        p_value=float(steps["p_value"]),
+    )
+
+
+def rising(decile_profiles: pd.DataFrame) -> tuple[int, str]:
+    """How many profiles rise somewhere by more than rounding explains, and their names with the rise."""
+    rows = decile_profiles[decile_profiles["rise_shown"].astype(bool)].sort_values("draw_up", ascending=False)
+    return len(rows), listed([f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rows.iterrows()])

@@ -1,0 +1,122 @@
+"""Document 001, what it reads off pictures: two distances, head bundles, component weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims.s002_visual import c002_weights_models, c002_weights_zero
+
+SAME = {
+    "narrative_ministral_warm_level": "ministral_warm_level",
+    "narrative_ministral_separation": "ministral_separation",
+    "narrative_qwen_dark_distance": "qwen_dark_distance",
+    "narrative_llama_dark_distance": "llama32_dark_distance",
+    "narrative_qwen_upper_bundle": "qwen3_4b_upper_bundle",
+    "narrative_qwen_lower_bundle": "qwen3_4b_lower_bundle",
+    "narrative_llama32_3b_converged_from": "llama32_3b_converged_from",
+    "narrative_llama32_3b_converged_level": "llama32_3b_converged_level",
+    "narrative_weights_first_cluster": "weights_first_cluster",
+    "narrative_weights_second_cluster": "weights_second_cluster",
+    "narrative_weights_first_dead_zone": "weights_first_dead_zone",
+    "narrative_weights_second_dead_zone": "weights_second_dead_zone",
+}
+
+
+def c001_visual_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+    """Both documents read the same numbers off the same pictures.
+
+    Source: 001, Cross-Model Results: plasticity over two distances.
+    """
+    verdicts = []
+    for key, other in SAME.items():
+        row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)
+        one, two = (_ends(text) for text in (row, original))
+        check = judge(
+            one == two,
+            f"The other document prints {original['printed']}.",
+            reported=str(row["printed"]),
+            recomputed=str(original["printed"]),
+            key=key,
+            statement=f"{row['model'] or row['family'] or 'All models'}, {row['quantity']}: {row['printed']}.",
+        )
+        verdicts.append(replace(check, kind="cell check"))
+    return verdicts
+
+
+def _ends(row: pd.Series) -> tuple[float, float]:
+    """The number or range of a landmark, whatever mark stands before it."""
+    if pd.notna(row["as_number"]):
+        return float(row["as_number"]), float(row["as_number"])
+    if pd.notna(row["value"]):
+        return float(row["value"]), float(row["value"])
+    return float(row["low"]), float(row["high"])
+
+
+def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
+    """Plasticity depends on the distance between keys and on the distance to the query; each family has its onset.
+
+    Source: 001, Cross-Model Results: plasticity over two distances.
+    """
+    onsets = [
+        quote(reported_landmarks, landmark=f"narrative_{name}_dark_distance").printed for name in ("qwen", "llama")
+    ]
+    return untestable(
+        "No value of a map is printed; plasticity binned by both distances, with the residual of either alone, would "
+        "decide.",
+        reported=f"onset {' and '.join(onsets)}",
+    )
+
+
+def c001_head_bundles(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+    """Heads are homogeneous in Ministral 3, bimodal in Qwen3 and converge at distance in Llama-3.2-3B.
+
+    Source: 001, Cross-Model Results: head heterogeneity.
+    """
+    rows = reported_landmarks[
+        (reported_landmarks["source"] == "001 heads") & (reported_landmarks["kind"] == "head bundle")
+    ]
+    return [
+        untestable(
+            "No value of a single head is printed; the spread and the bimodality over heads in each bin would decide.",
+            reported=str(row["printed"]),
+            key=str(row["landmark"]),
+            statement=f"{row['family']}, {row['quantity']}: {row['printed']}.",
+        )
+        for _, row in rows.iterrows()
+    ]
+
+
+def c001_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """All models show two clusters of position-encoding dimensions, 33 to 70 and 100 to 128.
+
+    Source: 001, Cross-Model Results: component weights.
+    """
+    return c002_weights_models(reported_landmarks, models)
+
+
+def c001_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The dimensions between the clusters carry no positional information and are pure content channels.
+
+    Source: 001, Cross-Model Results: component weights.
+    """
+    return c002_weights_zero(reported_landmarks, models)
+
+
+def c001_weights_families(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+    """Ministral 3 concentrates positional information in narrower peaks, Qwen3 spreads it more.
+
+    Source: 001, Cross-Model Results: component weights.
+    """
+    return [
+        untestable(
+            "No weight of a dimension is printed; the entropy of the weights over dimensions, from the captures, "
+            "would decide.",
+            reported=str(row["printed"]),
+            key=str(row["landmark"]),
+            statement=f"{row['family']}, {row['quantity']}: {row['printed']}.",
+        )
+        for row in (pick(reported_landmarks, landmark=f"narrative_{name}_peaks") for name in ("ministral", "qwen"))
+    ]

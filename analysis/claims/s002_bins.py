@@ -1,0 +1,99 @@
+"""Document 002, what it reads off the length bins and the scores by length."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote
+
+
+def c002_t2_steepest(reported_length_bins: pd.DataFrame) -> Verdict:
+    """Llama-3.2-3B has the steepest decline over the length bins.
+
+    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
+    """
+    totals = reported_length_bins[reported_length_bins["bin"] == "total"].set_index("model")["value"]
+    second = totals.drop("llama3.2-3b").min()
+    return judge(
+        totals.idxmin() == "llama3.2-3b",
+        f"Its total drop is {totals['llama3.2-3b']:.3f}; the next steepest of {len(totals)} is {second:.3f}.",
+        reported="steepest",
+        recomputed=f"{totals['llama3.2-3b']:.3f}",
+        n=len(totals),
+    )
+
+
+def c002_t2_ministral_flatter(
+    stated_002: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame
+) -> Verdict:
+    """Every Ministral 3 falls by less than every Qwen3 and Llama over the length bins.
+
+    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
+    """
+    totals = reported_length_bins[reported_length_bins["bin"] == "total"].merge(models, on="model")
+    inside = totals["family"] == "Ministral 3"
+    ministral, others = -totals.loc[inside, "value"], -totals.loc[~inside, "value"]
+    words = (
+        f"{pick(stated_002, statement='t2_ministral_drop_least')['printed']} to "
+        f"{pick(stated_002, statement='t2_ministral_drop_most')['printed']} against "
+        f"{pick(stated_002, statement='t2_other_drop_least')['printed']} to "
+        f"{pick(stated_002, statement='t2_other_drop_most')['printed']}"
+    )
+    found = f"{-ministral.min():.3f} to {-ministral.max():.3f} against {-others.min():.3f} to {-others.max():.3f}"
+    return judge(
+        bool(ministral.max() < others.min()) and found == words,
+        f"The largest fall of {len(ministral)} Ministral models is {ministral.max():.3f}, the smallest of the "
+        f"{len(others)} others {others.min():.3f}.",
+        reported=words,
+        recomputed=found,
+        n=len(totals),
+    )
+
+
+def c002_t2_qwen_spread(stated_002: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """In every length bin, the three Qwen3 sizes differ by less than 0.02.
+
+    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
+    """
+    bound = quote(stated_002, statement="t2_qwen_spread")
+    rows = reported_length_bins.merge(models, on="model")
+    rows = rows[(rows["family"] == "Qwen3") & (rows["bin"] != "total")]
+    groups = rows.groupby("bin", sort=False)
+    # the smallest spread that the rounding of both cells leaves open
+    least = groups["low"].max() - groups["high"].min()
+    spread = groups["value"].max() - groups["value"].min()
+    over = spread[(spread >= bound.number) & (least >= bound.number)]
+    return judge(
+        over.empty,
+        f"The spread is {spread.max():.4f} in the bin {spread.idxmax()} (at least {least.max():.4f} whatever the "
+        f"rounding) and stays below {bound.number} in {len(spread) - len(over)} of {len(spread)} bins.",
+        reported=bound.printed,
+        recomputed=f"{spread.max():.4f}",
+        n=len(spread),
+    )
+
+
+def c002_t3_mode(
+    stated_002: pd.DataFrame,
+    reported_lbp_lengths: pd.DataFrame,
+    published_lbp: pd.DataFrame,
+    reported_mechanistic: pd.DataFrame,
+) -> Verdict:
+    """The scores by length of Ministral-3-14B are those with thinking, set in one study with overall scores without it.
+
+    Source: 002, Per-Length LongBench Pro Scores, Table 3.
+    """
+    scores = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & reported_lbp_lengths["low"].notna()]
+    model = scores["model"].iloc[0]
+    both = scores.merge(published_lbp, on=["model", "length"], suffixes=("", "_published"))
+    modes = sorted(set(both.loc[both["value"] == both["value_published"], "mode_published"]))
+    mean = scores["value"].mean()
+    overall = quote(reported_mechanistic, model=model, metric="lbp")
+    return judge(
+        modes == ["thinking"],
+        f"All {len(scores)} scores equal the published ones with thinking; their mean of {mean:.2f} is not the overall "
+        f"score of {overall.printed} that Table 1 gives this model without thinking.",
+        reported=str(pick(stated_002, statement="t3_prompt_mode")["printed"]),
+        recomputed=", ".join(modes),
+        n=len(scores),
+    )

@@ -1,0 +1,191 @@
+"""Document 002, the benchmark and which captured models it scored."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote
+
+WINDOWS = {"128k": 131072, "256k": 262144}
+
+
+def c002_overview_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
+    """LongBench Pro has 1,500 samples in 25 tasks.
+
+    Source: 002, Benchmark: LongBench Pro.
+    """
+    verdicts = []
+    for key, what in (("samples", "samples"), ("tasks", "tasks")):
+        fact = quote(published_facts, fact=f"lbp_{key}")
+        reported = quote(stated_002, statement=f"overview_{key}")
+        verdicts.append(
+            compare(
+                reported,
+                fact.number,
+                reason=f"The authors' data card counts {fact.printed} {what}.",
+                places=0,
+                key=key,
+                statement=f"LongBench Pro has {reported.printed} {what}.",
+            )
+        )
+    return verdicts
+
+
+def c002_overview_languages(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """LongBench Pro is bilingual.
+
+    Source: 002, Benchmark: LongBench Pro.
+    """
+    stated, fact = pick(stated_002, statement="overview_languages"), quote(published_facts, fact="lbp_languages")
+    return judge(
+        stated["as_number"] == fact.number,
+        f"The data card counts {fact.printed} languages, English and Chinese.",
+        reported=stated["printed"],
+        recomputed=fact.printed,
+    )
+
+
+def c002_overview_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """The inputs of LongBench Pro run from 8K to 256K tokens.
+
+    Source: 002, Benchmark: LongBench Pro.
+    """
+    reported = quote(stated_002, statement="overview_lengths")
+    ends = [quote(published_facts, fact=f"lbp_{end}") for end in ("shortest", "longest")]
+    same = reported.interval.low == ends[0].interval.low and reported.interval.high == ends[1].interval.high
+    words = " to ".join(end.printed for end in ends)
+    return judge(same, f"The data card gives lengths of {words} tokens.", reported=reported.printed, recomputed=words)
+
+
+def c002_overview_format(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """LongBench Pro asks multiple-choice questions.
+
+    Source: 002, Benchmark: LongBench Pro.
+    """
+    stated, fact = pick(stated_002, statement="overview_format"), pick(published_facts, fact="lbp_answer")
+    return judge(
+        "choice" in str(fact["printed"]),
+        f"The benchmark scores {fact['printed']} with a metric for each task; no options to choose from are given.",
+        reported=stated["printed"],
+        recomputed=str(fact["printed"]),
+    )
+
+
+def c002_overlap_count(stated_002: pd.DataFrame, reported_overlap: pd.DataFrame) -> list[Verdict]:
+    """Seven of eleven captured models are matched with a model of LongBench Pro.
+
+    Source: 002, Model Overlap.
+    """
+    matched = int((reported_overlap["benchmark_model"] != "").sum())
+    reason = f"The overlap table names a scored model in {matched} of {len(reported_overlap)} rows."
+    return [
+        compare(
+            quote(stated_002, statement=f"overlap_{key}"),
+            count,
+            reason=reason,
+            places=0,
+            key=key,
+            statement=f"The overlap table holds {count} {what}.",
+        )
+        for key, count, what in (
+            ("matched", matched, "models with a match"),
+            ("captured", len(reported_overlap), "captured models"),
+        )
+    ]
+
+
+def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The seven matches are exact: the captured model is the scored one.
+
+    Source: 002, Model Overlap.
+    """
+    exact = reported_overlap[reported_overlap["match"] == "exact"].merge(models, on="model")
+    same = exact[exact["captured_checkpoint"].str.partition("/")[2] == exact["scored_checkpoint"]]
+    other = exact[~exact["model"].isin(same["model"])]
+    return judge(
+        other.empty,
+        f"{len(same)} of {len(exact)} matches capture the scored checkpoint; for {', '.join(other['display_name'])} "
+        "a base checkpoint was captured and the instruction-tuned one scored.",
+        reported="exact",
+        recomputed=f"{len(same)} of {len(exact)}",
+        n=len(exact),
+    )
+
+
+def c002_overlap_windows(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The matched models have the context windows that the overlap table gives them, 128K or 256K.
+
+    Source: 002, Model Overlap.
+    """
+    rows = reported_overlap[reported_overlap["benchmark_model"] != ""].merge(models, on="model")
+    given = rows["benchmark_model"].str.extract(r"(\d+k)\)$")[0].map(WINDOWS)
+    wrong = rows[given.to_numpy() != rows["claimed_context"].to_numpy(dtype=float)]
+    return judge(
+        wrong.empty,
+        f"The window given equals the maker's claim for {len(rows) - len(wrong)} of {len(rows)} models.",
+        recomputed=f"{len(rows) - len(wrong)} of {len(rows)}",
+        n=len(rows),
+    )
+
+
+def c002_overlap_absent(reported_overlap: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
+    """The other four captured models were not scored by LongBench Pro.
+
+    Source: 002, Model Overlap.
+    """
+    absent = reported_overlap[reported_overlap["benchmark_model"] == ""]
+    scored = sorted(set(absent["model"]) & set(published_lbp["model"]))
+    return judge(
+        not scored,
+        f"None of the {len(absent)} models has a row in the published scores by length."
+        if not scored
+        else f"The published scores hold {', '.join(scored)}.",
+        recomputed=f"{len(absent) - len(scored)} of {len(absent)}",
+        n=len(absent),
+    )
+
+
+def c002_all_models_lbp_absent(
+    reported_plasticity: pd.DataFrame, published_lbp: pd.DataFrame, models: pd.DataFrame
+) -> Verdict:
+    """Six of the thirteen models with mechanistic data have no LongBench Pro score, Llama-3.1-8B among them.
+
+    Source: 002, All models with mechanistic data.
+    """
+    column = reported_plasticity[reported_plasticity["metric"] == "lbp"]
+    empty = column[column["low"].isna()]
+    overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
+    found = empty.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
+    words = ", ".join(
+        f"{name} ({score})" for name, score in zip(found["display_name"], found["printed_published"], strict=True)
+    )
+    return judge(
+        found.empty,
+        f"Of the {len(empty)} models without a score in the table, the benchmark's own summaries score {words}."
+        if len(found)
+        else f"The benchmark's own summaries score none of the {len(empty)} models.",
+        reported=f"{len(empty)} without score",
+        recomputed=f"{len(empty) - len(found)} without score",
+        n=len(column),
+    )
+
+
+def c002_t1_prompt_mode(
+    stated_002: pd.DataFrame, reported_mechanistic: pd.DataFrame, published_lbp: pd.DataFrame
+) -> Verdict:
+    """The overall scores of Table 1 are those without thinking.
+
+    Source: 002, Aggregate Scores and Mechanistic Metrics, Table 1.
+    """
+    scores = reported_mechanistic[reported_mechanistic["metric"] == "lbp"]
+    overall = published_lbp[published_lbp["length"] == "overall"]
+    both = scores.merge(overall, on="model", suffixes=("", "_published"))
+    agree = both[both["value"] == both["value_published"]]
+    modes = sorted(set(agree["mode"]))
+    return judge(
+        len(agree) == len(scores) and modes == ["nonthinking"],
+        f"{len(agree)} of {len(scores)} scores equal the published overall score of the mode {', '.join(modes)}.",
+        reported=str(pick(stated_002, statement="t1_prompt_mode")["printed"]),
+        recomputed=", ".join(modes),
+        n=len(scores),
+    )
