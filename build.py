@@ -170,7 +170,7 @@ def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
 @main.command()
 @click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
-    """Run studies and print where their results lie; all of them when none is named."""
+    """Run studies (or all) and print their results' paths."""
     kinds = ("result", "ledger", "inventory")
     with session() as project:
         steps = (
@@ -185,7 +185,7 @@ def analyze(names: tuple[str, ...]) -> None:
 
 @main.command()
 def check() -> None:
-    """Check every artifact against its schema, and every step for names that nothing is called."""
+    """Check every artifact, and the names that steps use."""
     from artifacts.schema import check as faults_of
     from artifacts.schema import package
 
@@ -204,7 +204,10 @@ def check() -> None:
 @main.command("list")
 @click.argument("kind", required=False)
 def list_steps(kind: str | None) -> None:
-    """List the steps, or those of one KIND (table, figure, result, claim, chapter, source...)."""
+    """List the steps, or those of one KIND.
+
+    Kinds are source, measurement, result, claim, ledger, inventory, table, figure, picture, chapter, thesis.
+    """
     graph = _graph()
     kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
     if kind and kind not in kinds:
@@ -237,7 +240,10 @@ def why(target: str) -> None:
 @click.option("--results-only", is_flag=True, help="Leave the tables out.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
 def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> None:
-    """Compare results and tables with those of a git REVISION, cell by cell."""
+    """Compare results and tables with a git REVISION's.
+
+    Cell by cell; numbers count when they differ by more than the tolerance.
+    """
     from artifacts.changes import results, tables
 
     with session() as project:
@@ -264,7 +270,7 @@ def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> N
     "--check", "strict", is_flag=True, help="Fail when the committed ledger differs from what the claims say now."
 )
 def claims(source: str | None, verdict: str | None, strict: bool) -> None:
-    """Print the ledger: every claim of the sources with its verdict."""
+    """Print the ledger: every claim with its verdict."""
     import csv
 
     from artifacts.graph import nearest
@@ -297,7 +303,7 @@ def claims(source: str | None, verdict: str | None, strict: bool) -> None:
 
 @main.command()
 def clean() -> None:
-    """Remove out/ (everything in it can be built again)."""
+    """Remove out/; all of it can be built again."""
     import shutil
 
     from artifacts.errors import ThesisError
@@ -313,7 +319,7 @@ def clean() -> None:
 @main.command()
 @click.option("--install", is_flag=True, help="Install missing TeX packages from the system's, where permitted.")
 def doctor(install: bool) -> None:
-    """Say what is installed, what is missing, and the exact line that installs it."""
+    """Say what is installed, and how to install the rest."""
     from artifacts.doctor import install_tex, report
 
     if install and not install_tex():
@@ -327,7 +333,10 @@ def doctor(install: bool) -> None:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the completion script of a shell: eval "$(python build.py completion bash)"."""
+    """Print a shell's completion script.
+
+    Use it as: eval "$(python build.py completion bash)".
+    """
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)

@@ -1,0 +1,96 @@
+"""What a change moves in the real project: data, code, machinery, templates, schema."""
+
+import re
+
+import pytest
+
+from artifacts.facts import Reader
+from artifacts.graph import load
+from conftest import run
+
+
+@pytest.fixture
+def built(project):
+    """A copy in which one table has been built."""
+    assert run(project, "table", "ap_drop", "models").returncode == 0
+    return project
+
+
+def due(root, target="table:ap_drop") -> set[str]:
+    """Steps that `why` gives a reason of their own for."""
+    lines = run(root, "why", target).stdout.splitlines()
+    return {line.partition(": ")[0] for line in lines if ": perhaps" not in line and "up to date" not in line}
+
+
+def edit(root, path, old, new):
+    text = (root / path).read_text()
+    assert re.search(old, text), path
+    (root / path).write_text(re.sub(old, new, text, count=1))
+
+
+def test_touching_everything_builds_nothing(built):
+    for path in built.rglob("*"):
+        if path.is_file() and "out" not in path.relative_to(built).parts[:1]:
+            path.touch()
+    assert due(built) == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "steps"),
+    [
+        ("artifacts/sources/reported_plasticity.csv", "0.6224", "0.6225", {"source:reported_plasticity"}),
+        ("tables/ap_drop.py", "$", "\n# a remark\n", {"table:ap_drop"}),
+        ("tables/_templates/table.tex.j2", "$", "<# a remark #>", {"table:ap_drop"}),
+        ("tables/_latex.py", "$", "\n# a remark\n", {"table:ap_drop"}),
+        ("figures/_render.py", "$", "\n# a remark\n", set()),
+        ("paper/chapters/introduction.tex.j2", "$", "\nMore.\n", set()),
+    ],
+)
+def test_only_what_depends_on_a_change_is_due(built, path, old, new, steps):
+    edit(built, path, old, new)
+    found = due(built)
+    assert steps <= found
+    assert bool(found) == bool(steps)
+
+
+def test_a_change_of_the_statistics_reaches_the_studies_that_use_them(built):
+    edit(built, "analysis/statistics/correlation.py", "$", "\n# a remark\n")
+    assert "result:lbp_correlations" in due(built, "table:lbp_correlations") or "never built here" in str(
+        run(built, "why", "table:lbp_correlations").stdout
+    )
+
+
+def test_a_remark_in_a_study_runs_it_and_stops_there(built):
+    edit(built, "analysis/studies/models.py", "$", "\n# a remark\n")
+    before = (built / "out/tables/ap_drop.tex").stat().st_mtime_ns
+    assert run(built, "table", "ap_drop").returncode == 0
+    assert (built / "out/tables/ap_drop.tex").stat().st_mtime_ns == before
+    assert due(built) == set()
+
+
+def test_a_changed_number_reaches_the_table_and_the_result(built):
+    edit(built, "artifacts/sources/reported_mechanistic.csv", "0.068", "0.069")
+    edit(built, "artifacts/sources/reported_plasticity.csv", "(?m)^(ministral3-14b,ap_drop,)0.068", r"\g<1>0.069")
+    assert "0.069" in run(built, "table", "ap_drop").stdout
+    assert "0.069" in (built / "artifacts/results/captured_models.csv").read_text()
+
+
+def test_an_edited_result_is_computed_again(built):
+    path = built / "artifacts/results/captured_models.csv"
+    kept = path.read_text()
+    path.write_text(kept.replace("0.6224", "0.7224"))
+    done = run(built, "table", "ap_drop")
+    assert "artifacts/results/captured_models.csv was changed by hand" in done.stderr
+    assert path.read_text() == kept
+
+
+def test_every_artifact_and_exhibit_is_used(shipped):
+    graph = load(shipped, Reader(shipped, shipped / "out/state/facts.json"))
+    assert not graph.faults
+    assert not [step.key for step in graph.steps.values() if step.fault]
+    thesis = set(graph.order(["thesis:thesis"]))
+    exhibits = {key for key, step in graph.steps.items() if step.kind.name in ("table", "figure", "picture")}
+    assert exhibits <= thesis, f"in no chapter: {sorted(exhibits - thesis)}"
+    results = {step.targets[0] for step in graph.steps.values() if step.kind.artifact and step.targets}
+    stale = {path.relative_to(shipped).as_posix() for path in (shipped / "artifacts/results").glob("*.csv")} - results
+    assert not stale, f"no study makes {sorted(stale)}"

@@ -1,0 +1,82 @@
+"""The thesis as a PDF, and all golden sources in one document."""
+
+import re
+
+import pytest
+
+from artifacts.process import run as execute
+from conftest import GOLDEN, run
+from paper import pdf
+from paper.latex import environment
+from paper.log import parse
+
+pytestmark = pytest.mark.latex
+
+
+@pytest.fixture(scope="module")
+def thesis(shipped):
+    done = run(shipped, "paper")
+    assert done.returncode == 0, done.stderr
+    return shipped / "out/thesis.pdf"
+
+
+@pytest.fixture(scope="module")
+def text(thesis):
+    return re.sub(r"\s+", " ", pdf.text(thesis))
+
+
+def test_it_has_the_pages_of_a_thesis(thesis):
+    assert 60 <= pdf.pages(thesis) <= 400
+
+
+def test_the_log_is_clean(thesis):
+    log = parse((thesis.parent / "logs/thesis.log").read_text(errors="replace"), thesis.parent)
+    assert not log.errors
+    assert not [str(warning) for warning in log.warnings]
+    assert not log.rerun
+
+
+def test_fonts_are_embedded_outlines(thesis):
+    assert pdf.faulty_fonts(thesis) == []
+
+
+def test_no_question_marks_stand_for_references(text):
+    assert "??" not in text
+    assert "[?]" not in text
+
+
+@pytest.mark.parametrize("known", ["40.14", "0.068", "87.4", "51.88", "15.71"])
+def test_known_numbers_are_in_the_text(text, known):
+    assert known in text
+
+
+def test_the_second_build_does_nothing_and_a_further_pass_changes_nothing(shipped, thesis, tmp_path):
+    before = thesis.read_bytes()
+    assert run(shipped, "paper").returncode == 0
+    assert thesis.read_bytes() == before
+
+
+def test_all_golden_tables_compile_in_one_document(tmp_path, shipped):
+    tables = sorted((GOLDEN / "tables").glob("*.tex"))
+    assert tables
+    preamble = (shipped / "paper/preamble.tex").read_text()
+    inputs = []
+    for number, path in enumerate(tables):
+        (tmp_path / f"t{number}.tex").write_text(re.sub(r"\\(cite[pt]?)\{[^}]*\}", "(source)", path.read_text()))
+        inputs.append(f"\\input{{t{number}}}\\clearpage")
+    lines = ["\\documentclass[11pt,a4paper,DIV=11,captions=tableheading]{scrreprt}", preamble, "\\begin{document}"]
+    (tmp_path / "all.tex").write_text("\n".join([*lines, *inputs, "\\end{document}"]))
+    for _ in range(2):
+        command = ["pdflatex", "-no-shell-escape", "-interaction=batchmode", "-file-line-error", "all.tex"]
+        done = execute(command, cwd=tmp_path, timeout=300, env=environment())
+    log = parse((tmp_path / "all.log").read_text(errors="replace"), tmp_path)
+    assert done.returncode == 0, [str(error) for error in log.errors]
+    assert not [str(warning) for warning in log.warnings if warning.kind == "overfull box"]
+
+
+def test_every_golden_figure_compiles_with_its_own_source(shipped, thesis):
+    figures = [path for path in (GOLDEN / "figures").glob("*.tex") if not path.name.endswith(".float.tex")]
+    assert figures
+    for path in figures:
+        assert (shipped / "out/figures" / path.name).read_text() == path.read_text(), path.name
+        assert (shipped / "out/figures" / path.name).with_suffix(".pdf").stat().st_size > 1000
