@@ -1,0 +1,333 @@
+"""Document 004, Experiment 2: massive dimensions zeroed, and what the tests over seeds can say of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._repeats import Place, repeated
+from analysis.statistics import bound_holds, p_bound
+
+MODELS = ("RoPE", "DroPE")
+USABLE = 10.0  # a perplexity this many times the baseline is no mere degradation
+CELLS = {  # metric of the source, column of the recomputed values
+    "baseline_ppl": "baseline_ppl",
+    "massive_zeroed_ppl": "massive_ppl",
+    "random_zeroed_ppl": "random_ppl",
+    "massive_increase": "massive_increase",
+    "random_increase_mean": "random_increase",
+    "random_increase_sd": "random_sd_n",
+    "mr_difference": "mr_difference",
+}
+BOUNDS = {  # what the source compares, comparison of our test
+    ("paired_t_p", "RoPE"): "RoPE: massive against random",
+    ("paired_t_p", "DroPE"): "DroPE: massive against random",
+    ("independent_t_p", "RoPE against DroPE"): "RoPE against DroPE: massive less random",
+}
+
+
+def c004_disruption_settings(drope_stated: pd.DataFrame, disruption_trials: pd.DataFrame) -> Verdict:
+    """The disruption was repeated with ten random seeds.
+
+    Source: 004, 3.1 Method.
+    """
+    stated = quote(drope_stated, statement="s3_1_seeds")
+    seeds = [int(count) for count in disruption_trials["seeds"]]
+    return judge(
+        all(count == stated.number for count in seeds),
+        f"The published trials have {' and '.join(map(str, seeds))} seeds; a seed draws the random control only.",
+        reported=stated.printed,
+        recomputed=str(seeds[0]),
+        n=seeds[0],
+    )
+
+
+def c004_massive_minus_random(disruption_trials: pd.DataFrame) -> Verdict:
+    """A larger difference between massive and random disruption means more reliance on massive values in particular.
+
+    Source: 004, 3.1 Method.
+    """
+    nats = {str(row["positional"]): row["random_nats"] for _, row in disruption_trials.iterrows()}
+    return untestable(
+        f"The control zeroes as many random dimensions, which costs {nats['RoPE']:.3f} and {nats['DroPE']:.3f} nats, "
+        "but these carry less of the norm by definition, and whether massive ones can be among them is not said; a "
+        "control matched in norm would decide."
+    )
+
+
+def c004_disruption_cells(drope_disruption: pd.DataFrame, disruption_trials: pd.DataFrame) -> list[Verdict]:
+    """The perplexities, increases and deviations of the tables are those of the published trials.
+
+    Source: 004, 3.2 Results.
+    """
+    verdicts = []
+    for model in MODELS:
+        trials = pick(disruption_trials, positional=model)
+        for metric, column in CELLS.items():
+            spread = f" with divisor n ({trials['random_sd_n1']:.2f} with n - 1)" if metric.endswith("_sd") else ""
+            verdicts.append(
+                compare(
+                    quote(drope_disruption, positional=model, metric=metric),
+                    float(trials[column]),
+                    reason=f"{trials['seeds']} published trials on the literary set{spread}.",
+                    n=int(trials["seeds"]),
+                    key=f"{model}-{metric}",
+                    statement=f"{metric} of {model} as the trials give it.",
+                    kind="cell check",
+                )
+            )
+    return verdicts
+
+
+def c004_difference_cells(drope_disruption: pd.DataFrame) -> list[Verdict]:
+    """The difference between massive and random disruption follows from the two columns beside it.
+
+    Source: 004, 3.2 Results.
+    """
+    verdicts = []
+    for model in MODELS:
+        massive, random = (
+            quote(drope_disruption, positional=model, metric=metric)
+            for metric in ("massive_increase", "random_increase_mean")
+        )
+        verdicts.append(
+            compare(
+                quote(drope_disruption, positional=model, metric="mr_difference"),
+                massive.number - random.number,
+                massive.interval - random.interval,
+                reason=f"{massive.printed} less {random.printed}.",
+                key=model,
+                statement=f"The difference of {model} is its massive less its random disruption.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_p_bounds(drope_disruption_statistics: pd.DataFrame, disruption_tests: pd.DataFrame) -> list[Verdict]:
+    """The three p-values lie below the bounds that are printed for them.
+
+    Source: 004, 3.2 Results.
+    """
+    verdicts = []
+    for (statistic, comparison), words in BOUNDS.items():
+        bound = quote(drope_disruption_statistics, statistic=statistic, comparison=comparison)
+        tests = disruption_tests[disruption_tests["unit"] == "seed"]
+        test = pick(tests, comparison=words)
+        p = float(test["p_value"])
+        verdicts.append(
+            judge(
+                bound_holds(p, bound.number),
+                f"The same test on the published trials gives p = {p:.2g}, so {p_bound(p)}: the printed exponent is "
+                "that of "
+                "the number itself and claims more than it.",
+                reported=f"p {bound.printed}",
+                recomputed=f"{p:.2g}",
+                n=int(test["n"]),
+                p_value=p,
+                key=f"{statistic}-{comparison.replace(' ', '-')}",
+                statement=f"{words}: p {bound.printed}.",
+            )
+        )
+    return verdicts
+
+
+def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.DataFrame) -> Verdict:
+    """Tests over ten seeds show that massive disruption differs from random disruption, and the models from each other.
+
+    Source: 004, 3.2 Results.
+    """
+    texts = pick(disruption_tests, comparison="RoPE against DroPE: massive less random", test="log_perplexity_contrast")
+    values = [int(count) for count in disruption_trials["massive_values"]]
+    return judge(
+        min(values) > 1,
+        f"In the massive arm one perplexity is copied over {int(disruption_trials['seeds'].iloc[0])} seeds "
+        f"({values[0]} distinct value a model), on the text set that chose the dimensions; the unit is the text set, "
+        f"n = {texts['n']}, where {texts['p_value']:.2f} is the smallest p possible.",
+        otherwise="not supported",
+        recomputed=f"{texts['estimate']:.1f} nats",
+        n=int(texts["n"]),
+        p_value=float(texts["p_value"]),
+        ci=(float(texts["ci_low"]), float(texts["ci_high"])),
+    )
+
+
+def c004_cohens_d(drope_disruption_statistics: pd.DataFrame, disruption_tests: pd.DataFrame) -> Verdict:
+    """The effect size exceeds d = 1000.
+
+    Source: 004, 3.2 Results.
+    """
+    seeds = disruption_tests[disruption_tests["unit"] == "seed"]
+    pooled = pick(seeds, comparison="RoPE against DroPE: massive less random")
+    alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
+    reported = quote(drope_disruption_statistics, statistic="cohens_d")
+    above = float(pooled["effect"]) > reported.number
+    return judge(
+        bool(above and pd.notna(alone["effect"])),
+        f"d is {pooled['effect']:,.0f} only because its denominator is the spread of the random control; for the "
+        "massive "
+        "increase alone, one value per model, d has no finite value.",
+        otherwise="not supported" if above else "contradicted",
+        reported=reported.printed,
+        recomputed=f"{pooled['effect']:,.0f}",
+        n=int(pooled["n"]),
+    )
+
+
+def c004_reliance(
+    drope_disruption_statistics: pd.DataFrame, disruption_ratios: pd.DataFrame, disruption_by_text: pd.DataFrame
+) -> list[Verdict]:
+    """The model with rotary positions relies 82 times more on massive values.
+
+    Source: 004, 3.2 Results.
+    """
+    reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
+    ratios = disruption_ratios.set_index("text")
+    chosen = disruption_by_text.loc[disruption_by_text["selected"].astype(bool), "text"].iloc[0]
+    here, others = ratios.loc[chosen], ratios.drop(index=chosen)
+    return [
+        compare(
+            reported,
+            float(here["ratio_of_percentages"]),
+            reason=f"Percent increases of perplexity on the {chosen} set.",
+            key="ratio",
+            statement="The percent increases of the two models have the ratio 82.",
+            kind="cell check",
+        ),
+        judge(
+            bool((others["ratio_of_percentages"].round() >= reported.interval.low).all()),
+            f"A ratio of percent increases on the {chosen} set, which chose the dimensions; on the other sets it is "
+            f"{' and '.join(f'{value:.0f}' for value in others['ratio_of_percentages'])}. In nats, which do not depend "
+            f"on the baseline, RoPE loses {ratios['ratio_of_nats'].min():.1f} to {ratios['ratio_of_nats'].max():.1f} "
+            "times as "
+            "much.",
+            otherwise="not supported",
+            reported=reported.printed,
+            recomputed=f"{others['ratio_of_percentages'].min():.0f} to {here['ratio_of_percentages']:.0f}",
+            n=len(ratios),
+            key="reliance",
+        ),
+    ]
+
+
+def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
+    """Zeroing the massive dimensions breaks RoPE but only degrades DroPE, for which it is not so bad.
+
+    Source: 004, One Weird Paradox and Figure 3.
+    """
+    drope = disruption_by_text[disruption_by_text["positional"] == "DroPE"]
+    rope = disruption_by_text[disruption_by_text["positional"] == "RoPE"]
+    words = ", ".join(f"{row['massive_ratio']:.0f} times ({row['text']})" for _, row in drope.iterrows())
+    return judge(
+        bool((drope["massive_ratio"] < USABLE).all()),
+        f"DroPE's perplexity rises to {words} the baseline, {drope['massive_nats'].min():.1f} to "
+        f"{drope['massive_nats'].max():.1f} nats a token, against {rope['massive_nats'].min():.1f} to "
+        f"{rope['massive_nats'].max():.1f} for RoPE; with a tenfold perplexity or more either model is broken.",
+        otherwise="not supported",
+        recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
+        n=len(drope),
+    )
+
+
+def c004_text_cells(drope_disruption_texts_reported: pd.DataFrame, disruption_by_text: pd.DataFrame) -> list[Verdict]:
+    """The increases by text type are those of the published perplexities.
+
+    Source: 004, 3.3 Consistency.
+    """
+    verdicts = []
+    for _, row in disruption_by_text.iterrows():
+        reported = quote(drope_disruption_texts_reported, text=row["text"], positional=row["positional"])
+        unit = 10.0 if row["positional"] == "DroPE" else 100.0  # the printed cells end in zeros
+        near = abs(row["massive_increase"] - reported.number) <= unit / 2
+        verdicts.append(
+            Verdict(
+                verdict="holds" if near else "contradicted",
+                reason=f"Published: {row['baseline_ppl']:.3f} to {row['massive_ppl']:,.1f}, "
+                f"{row['massive_ratio']:,.0f} times; the printed value is taken as rounded to {unit:.0f}.",
+                reported=reported.printed,
+                recomputed=f"{row['massive_increase']:,.0f}",
+                key=f"{row['positional']}-{row['text']}",
+                statement=f"The increase of {row['positional']} on {row['text']} text.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_text_types(drope_disruption_texts_reported: pd.DataFrame, disruption_by_text: pd.DataFrame) -> list[Verdict]:
+    """The results hold across text types.
+
+    Source: 004, 3.3 Consistency.
+    """
+    verdicts = []
+    for model in MODELS:
+        printed = drope_disruption_texts_reported[drope_disruption_texts_reported["positional"] == model]["value"]
+        rows = disruption_by_text[disruption_by_text["positional"] == model]
+        spread, stated = (float(values.max() / values.min()) for values in (rows["massive_increase"], printed))
+        verdicts.append(
+            judge(
+                spread <= stated + 0.05,
+                f"The largest printed increase is {stated:.2f} times the smallest; of the published ones, from "
+                f"{rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %, it is {spread:.1f} times.",
+                reported=f"{stated:.2f} times",
+                recomputed=f"{spread:.1f} times",
+                n=len(rows),
+                key=model,
+                statement=f"The disruption of {model} is of the same size on every text type.",
+            )
+        )
+    table = disruption_by_text.pivot(index="text", columns="positional", values="massive_nats")
+    verdicts.append(
+        judge(
+            bool((table["RoPE"] > table["DroPE"]).all()),
+            "RoPE loses more on every set: by "
+            f"{', '.join(f'{row.RoPE - row.DroPE:.1f} ({row.Index})' for row in table.itertuples())} nats.",
+            n=len(table),
+            key="order",
+            statement="RoPE loses more than DroPE on every text type.",
+        )
+    )
+    return verdicts
+
+
+def c004_figure_c(drope_figures: pd.DataFrame, drope_disruption: pd.DataFrame) -> list[Verdict]:
+    """The coordinates of Figure C are the increases of the table.
+
+    Source: 004, 15 Publication Figures, Figure C.
+    """
+    verdicts = []
+    for model in MODELS:
+        cell = quote(drope_disruption, positional=model, metric="massive_increase")
+        verdicts.append(
+            compare(
+                quote(drope_figures, figure="C", series=model),
+                cell.number,
+                cell.interval,
+                reason=f"The table prints {cell.printed}.",
+                places=cell.decimals,
+                key=model,
+                statement=f"Figure C draws the increase of {model} as in the table.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_disruption_captions(
+    drope_captions: pd.DataFrame, drope_disruption: pd.DataFrame, drope_disruption_statistics: pd.DataFrame
+) -> list[Verdict]:
+    """The captions of Figures 4 and C repeat the results.
+
+    Source: 004, Figures 4 and C.
+    """
+    ratio: Place = (drope_disruption_statistics, "the list of tests", {"statistic": "reliance_ratio"})
+    table = "the table of disruption"
+    return repeated(
+        drope_captions,
+        {
+            "fig_4_reliance_ratio": ratio,
+            "fig_c_reliance_ratio": ratio,
+            "fig_c_legend_rope": (drope_disruption, table, {"positional": "RoPE", "metric": "massive_increase"}),
+            "fig_c_legend_drope": (drope_disruption, table, {"positional": "DroPE", "metric": "massive_increase"}),
+        },
+    )
