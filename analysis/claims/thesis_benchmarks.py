@@ -1,0 +1,179 @@
+"""What the thesis itself asserts of plasticity and benchmarks."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+from analysis.statistics import Estimate, leave_one_out, pearson, smallest_correlation, within_family
+
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+
+
+def thesis_smallest_correlation(lbp_correlations: pd.DataFrame) -> Verdict:
+    """No metric correlates with LongBench Pro as strongly as seven models need to show it four times in five.
+
+    Source: thesis, Plasticity and benchmarks.
+    """
+    rows = lbp_correlations[lbp_correlations["test"] == "pearson"]
+    needed = smallest_correlation(int(rows["n"].iloc[0]))
+    largest = rows.sort_values("estimate", key=abs).iloc[-1]
+    return judge(
+        bool(abs(largest["estimate"]) < needed),
+        f"80 % power at 0.05 needs |r| of {needed:.2f} with n = {int(largest['n'])}; the largest of {len(rows)} "
+        f"metrics is {abs(largest['estimate']):.2f} ({largest['comparison']})",
+        recomputed=needed,
+        n=int(largest["n"]),
+    )
+
+
+def thesis_no_metric_significant(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame) -> Verdict:
+    """No metric correlates with the overall score once the number of metrics is counted, whatever the coefficient.
+
+    Source: thesis, Plasticity and benchmarks.
+    """
+    rows = pd.concat([lbp_correlations, lbp_correlations_extended], ignore_index=True)
+    rows = rows[rows["test"].isin(COEFFICIENTS)]
+    least = rows.sort_values("p_adjusted").iloc[0]
+    return judge(
+        bool(least["p_adjusted"] >= 0.05),
+        f"of {len(rows)} tests over 7 and 8 models the smallest p after Holm is {least['p_adjusted']:.2f} "
+        f"({least['comparison']}, {least['test']}, n = {int(least['n'])}), before it {rows['p_value'].min():.3f}",
+        otherwise="not supported",
+        recomputed=float(least["p_adjusted"]),
+        p_value=float(least["p_adjusted"]),
+        n=int(least["n"]),
+    )
+
+
+def thesis_one_model_decides(lbp_correlations: pd.DataFrame) -> Verdict:
+    """For every metric there is one model without which next to nothing is left of its evidence.
+
+    Source: thesis, Plasticity and benchmarks.
+    """
+    rows = lbp_correlations[lbp_correlations["test"] == "pearson_leave_one_out"]
+    overall = pick(rows, comparison="ap_overall")
+    least = rows.sort_values("p_value").iloc[0]
+    return judge(
+        bool(rows["p_value"].min() > 0.4),
+        f"the largest exact p with one of {int(overall['n'])} models left out is {least['p_value']:.2f} or more for "
+        f"each of {len(rows)} metrics; r of ap_overall runs from {overall['effect_ci_low']:.2f} to "
+        f"{overall['effect_ci_high']:.2f}",
+        recomputed=float(least["p_value"]),
+        p_value=float(least["p_value"]),
+        n=int(overall["n"]),
+    )
+
+
+def thesis_decline_goes_with_drop(length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame) -> Verdict:
+    """Without thinking, models of a larger drop lose more of their score to 128K, and no single model makes it so.
+
+    Source: thesis, Plasticity and benchmarks.
+    """
+    test = pick(length_decline_tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
+    rows = _seven(length_decline)
+    left = leave_one_out(rows["ap_drop"], rows["decline"], study="thesis", comparison="drop", unit="model")
+    return judge(
+        bool(test["p_adjusted"] < 0.05 and (left.effect_ci_low or 0) > 0.85),
+        f"r = {test['estimate']:.2f} [{test['ci_low']:.2f}, {test['ci_high']:.2f}], Holm p {test['p_adjusted']:.3f}; "
+        f"with one of {len(rows)} models left out r is {left.effect_ci_low:.2f} to {left.effect_ci_high:.2f} and p at "
+        f"most {left.p_value:.3f}",
+        otherwise="not significant",
+        recomputed=float(test["estimate"]),
+        ci=(float(test["ci_low"]), float(test["ci_high"])),
+        p_value=float(test["p_adjusted"]),
+        n=len(rows),
+    )
+
+
+def thesis_decline_checks(
+    length_decline: pd.DataFrame, lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame
+) -> list[Verdict]:
+    """What the relation of drop and relative decline does not show, in the seven models without thinking.
+
+    Source: thesis, Plasticity and benchmarks.
+    """
+    rows = _seven(length_decline)
+    drop, decline = rows["ap_drop"], rows["decline"]
+    inside = within_family(
+        drop, decline, list(rows["family"]), study="thesis", comparison="within families", unit="model"
+    )
+    belongs = (rows["family"] == "Ministral 3").astype(float)
+    member = pearson(belongs, decline, study="thesis", comparison="membership", unit="model")
+    plain = pearson(drop, decline, study="thesis", comparison="drop", unit="model")
+    whole = rows["model"].map(matched_models.set_index("model")["ap_overall"])
+    overall = pearson(whole, decline, study="thesis", comparison="ap_overall", unit="model")
+    scores = lbp_lengths[lbp_lengths["mode"] == "nonthinking"].pivot(index="model", columns="length", values="lbp")
+    later = rows["model"].map(1 - scores["128k"] / scores["16k"])
+    start = pearson(drop, later, study="thesis", comparison="from 16K", unit="model")
+    return [
+        _found(
+            inside,
+            (inside.p_value or 0) >= 0.05,
+            "Inside families the relation is not seen.",
+            f"r = {_r(inside):.2f} over {inside.n} models of families of two or more, p = {inside.p_value:.2f} by "
+            "relabelling inside families",
+            "within",
+        ),
+        _found(
+            member,
+            abs(_r(member)) > 0.8 and abs(_r(member)) < abs(_r(plain)),
+            "That a model belongs to Ministral 3 tells the decline nearly as well as its drop.",
+            f"r = {_r(member):.2f} (p = {member.p_value:.3f}) for membership, {_r(plain):.2f} for the drop",
+            "member",
+        ),
+        _found(
+            overall,
+            abs(_r(plain)) - abs(_r(overall)) < 0.05,
+            "Aggregate plasticity goes with the decline as closely as the drop does.",
+            f"r = {_r(overall):.2f} (p = {overall.p_value:.3f}) for ap_overall, {_r(plain):.2f} for the drop",
+            "overall",
+        ),
+        _found(
+            start,
+            (start.p_value or 0) >= 0.05 and _r(start) < _r(plain),
+            "Counted from 16K instead of 8K, the relation is weaker and not significant.",
+            f"r = {_r(start):.2f} (p = {start.p_value:.2f}) from 16K to 128K, {_r(plain):.2f} from 8K",
+            "start",
+        ),
+    ]
+
+
+def thesis_ruler_one_model(ruler_correlations: pd.DataFrame, ruler_correlations_full_context: pd.DataFrame) -> Verdict:
+    """One model, captured over a quarter of the others' context, sets the sign of drop against RULER at 128K.
+
+    Source: thesis, Plasticity and benchmarks.
+    """
+    five, four = (
+        pick(frame, comparison="ap_drop", test="pearson")
+        for frame in (ruler_correlations, ruler_correlations_full_context)
+    )
+    return judge(
+        bool(five["estimate"] > 0 > four["estimate"]),
+        f"r = {five['estimate']:+.2f} over {int(five['n'])} models (p = {five['p_value']:.2f}) and "
+        f"{four['estimate']:+.2f} over the {int(four['n'])} captured to 128K (p = {four['p_value']:.2f})",
+        recomputed=float(four["estimate"]),
+        n=int(five["n"]),
+    )
+
+
+def _seven(length_decline: pd.DataFrame) -> pd.DataFrame:
+    """The models that the source compares, in the prompt mode of its overall scores."""
+    return length_decline[length_decline["in_source"].astype(bool) & (length_decline["mode"] == "nonthinking")]
+
+
+def _r(test: Estimate) -> float:
+    return float(test.estimate if test.estimate is not None else float("nan"))
+
+
+def _found(test: Estimate, true: bool, statement: str, reason: str, key: str) -> Verdict:
+    return judge(
+        true,
+        reason,
+        otherwise="not supported",
+        recomputed=_r(test),
+        n=test.n,
+        p_value=test.p_value,
+        key=key,
+        statement=statement,
+    )
