@@ -37,11 +37,12 @@ def ranking_cells(
     return pd.DataFrame(rows)
 
 
-def ranking_tests(ranking_cells: pd.DataFrame) -> pd.DataFrame:
+def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Ranking accuracy against chance per model and context, and RoPE against DroPE; Holm within each family.
 
     `against_chance` is the exact binomial test, two-sided, over six cells; `pooled` the same over all contexts of a
-    model; `models` Fisher's exact test per context.
+    model; `models` Fisher's exact test per context; `models_within` the same over the contexts up to the training
+    length at once.
     """
     tests: list[Estimate] = []
     for _, row in ranking_cells.iterrows():
@@ -50,10 +51,27 @@ def ranking_tests(ranking_cells: pd.DataFrame) -> pd.DataFrame:
         rows = ranking_cells[ranking_cells["positional"] == model]
         pooled = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
         tests.append(_binomial(pd.Series(pooled), "pooled", f"{model}, all contexts"))
-    for context, rows in ranking_cells.groupby("context"):
-        one, two = (rows[rows["positional"] == model].iloc[0] for model in MODELS)
-        counts = (int(one["correct"]), int(one["trials"]), int(two["correct"]), int(two["trials"]))
-        tests.append(fisher(*counts, study="models", comparison=str(context), unit="trial", note="RoPE minus DroPE"))
+    trained = int(models[models["model"] == "llama2-7b-rope"]["claimed_context"].iloc[0])
+    within = ranking_cells[ranking_cells["context"] <= trained]
+    groups = [("models", str(context), rows) for context, rows in ranking_cells.groupby("context")]
+    for study, comparison, rows in (
+        *groups,
+        ("models_within", " and ".join(map(str, within["context"].unique())), within),
+    ):
+        sums = {model: rows[rows["positional"] == model][["correct", "trials"]].sum() for model in MODELS}
+        counts = [int(sums[model][field]) for model in MODELS for field in ("correct", "trials")]
+        tests.append(
+            fisher(
+                counts[0],
+                counts[1],
+                counts[2],
+                counts[3],
+                study=study,
+                comparison=comparison,
+                unit="trial",
+                note="RoPE minus DroPE",
+            )
+        )
     return frame(holm(tests))
 
 

@@ -127,14 +127,14 @@ def context_tests(context_cells: pd.DataFrame) -> pd.DataFrame:
         if rows["positional"].nunique() == 2:
             rope, drope = (rows[rows["positional"] == name].iloc[0] for name in ("RoPE", "DroPE"))
             tests.append(_fisher(rope, drope, "models", ", ".join(map(str, key))))
-    drope = known[known["positional"] == "DroPE"]
-    for context in dict.fromkeys(drope["context"]):
-        rows = drope[drope["context"] == context]
-        for (_, one), (_, two) in combinations(rows.iterrows(), 2):
-            if one["protocol"] != two["protocol"]:
-                name = f"{context}: {_name(one)} against {_name(two)}"
-                tests.append(_fisher(one, two, "protocols", name, "DroPE only"))
-    formats = drope[drope["protocol"] == "formats"]
+    only = known[known["positional"] == "DroPE"]
+    for context in dict.fromkeys(only["context"]):
+        there = only[only["context"] == context]
+        for (_, first), (_, second) in combinations(there.iterrows(), 2):
+            if first["protocol"] != second["protocol"]:
+                name = f"{context}: {_name(first)} against {_name(second)}"
+                tests.append(_fisher(first, second, "protocols", name, "DroPE only"))
+    formats = only[only["protocol"] == "formats"]
     both = pd.DataFrame(formats.groupby(["format", "digits", "precision"], as_index=False)[["correct", "trials"]].sum())
     named = {str(context): pd.DataFrame(rows) for context, rows in formats.groupby("context")}
     for name, chosen in {**named, "both contexts": both}.items():

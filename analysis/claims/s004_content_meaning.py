@@ -1,0 +1,152 @@
+"""Document 004, Experiment 8: what the norms of layer 1 are said to mean."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote, untestable
+
+
+def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:
+    """Queries and keys of layer 1 are about a hundred times as large in DroPE.
+
+    Source: 004, 9.5 The Q/K Magnitude Connection.
+    """
+    query, key = (float(pick(layer1_ratios, metric=f"{name}_norm")["ratio_published"]) for name in ("query", "key"))
+    reported = quote(drope_stated, statement="s9_5_qk_norm_ratio")
+    low, high = reported.number / 2, 1.5 * reported.number
+    return judge(
+        low <= query <= high and low <= key <= high,
+        f"The published norms give {query:.0f} and {key:.0f}; a rounded hundred is read as {low:.0f} to {high:.0f}.",
+        reported=reported.printed,
+        recomputed=f"{query:.1f} and {key:.1f}",
+    )
+
+
+def c004_con_inverted(layer_content: pd.DataFrame) -> list[Verdict]:
+    """DroPE has completely inverted the balance of attention and MLP in layer 1.
+
+    Source: 004, 9.4 Key Finding.
+    """
+    rows = layer_content[layer_content["layer"] == 1]
+    rope, drope = (pick(rows, positional=model, scope="all tokens")["share"] for model in ("RoPE", "DroPE"))
+    bos = pick(rows, positional="DroPE", scope="BOS")["share"]
+    content = pick(rows, positional="DroPE", scope="content tokens")["share"]
+    return [
+        judge(
+            rope < 50 < drope,
+            f"Attention is {rope:.1f} % of the summed norms in RoPE and {drope:.1f} % in DroPE.",
+            recomputed=f"{rope:.1f} and {drope:.1f} %",
+            key="larger",
+            statement="In layer 1 the MLP is the larger part in RoPE and attention in DroPE.",
+        ),
+        judge(
+            bos > 50,
+            f"At BOS the MLP stays the larger part in DroPE (attention {bos:.1f} %); the inversion is that of the "
+            "other "
+            f"tokens ({content:.1f} %).",
+            otherwise="not supported",
+            recomputed=f"{bos:.1f} %",
+            key="completely",
+            statement="The inversion of layer 1 is complete.",
+        ),
+    ]
+
+
+def c004_con_to_residual(layer_content: pd.DataFrame, drope_layer1_content: pd.DataFrame) -> Verdict:
+    """Attention contributes 68.8 % of what DroPE's layer 1 adds to the residual stream.
+
+    Source: 004, 9.4 Key Finding.
+    """
+    row = pick(layer_content, positional="DroPE", layer=1, scope="all tokens")
+    reported = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution")
+    return judge(
+        abs(row["share_of_update"] - row["share_per_text"]) <= 1,
+        f"The number is a share of summed norms; over the norm of the whole update attention's is "
+        f"{row['share_of_update']:.1f} % and the cosine of both parts {row['cosine']:.2f}, so norms do not add up to "
+        "the update.",
+        otherwise="not supported",
+        reported=reported.printed,
+        recomputed=float(row["share_of_update"]),
+    )
+
+
+def c004_con_explains_ablation(layer_content: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> Verdict:
+    """The shares of attention explain what ablating it does: little in RoPE, much in DroPE.
+
+    Source: 004, 9.4 Key Finding.
+    """
+    share = float(pick(layer_content, positional="DroPE", layer=1, scope="all tokens")["share"])
+    attention, mlp = (
+        quote(drope_layer1_perplexity, positional="DroPE", condition=f"layer1_{part}", metric="ppl_ratio")
+        for part in ("attn", "mlp")
+    )
+    return judge(
+        attention.number > 1.5 * mlp.number,
+        f"In DroPE attention writes {share / (100 - share):.1f} times the MLP's norm, yet ablating either multiplies "
+        "perplexity "
+        f"alike ({attention.printed} and {mlp.printed}): the share does not tell the damage.",
+        otherwise="not supported",
+        recomputed=f"{share:.1f} and {100 - share:.1f} %",
+    )
+
+
+def c004_con_qk_cause(attention_gain: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
+    """The large queries and keys directly cause the larger attention output of layer 1.
+
+    Source: 004, 9.5 The Q/K Magnitude Connection.
+    """
+    row = attention_gain.iloc[0]
+    return judge(
+        row["value_ratio"] < 1.5,
+        "Softmax weights average values, so larger scores cannot lift a head's output above its largest value; the "
+        "values "
+        f"themselves are {row['value_ratio']:.1f} times as large, {row['share_of_log']:.0f} % of the growth on a log "
+        "scale, and "
+        f"a factor {row['rest_ratio']:.1f} is left for sharper weights and the output projection.",
+        otherwise="not supported",
+        reported=quote(drope_stated, statement="s9_5_output_norm_ratio").printed,
+        recomputed=float(row["output_ratio"]),
+    )
+
+
+def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
+    """The amplification of queries and keys is one of layer 1.
+
+    Source: 004, 9.6 Interpretation.
+    """
+    rows = layer_norms[(layer_norms["layer"] != 1) & layer_norms["tensor"].isin(["query", "key"])]
+    layers = ", ".join(map(str, rows["layer"].unique()))
+    return judge(
+        bool((rows["mean_ratio"] < 2).all()),
+        f"In layers {layers} the ratios are {rows['mean_ratio'].min():.2f} to {rows['mean_ratio'].max():.2f}; norms "
+        "of the other "
+        "layers are not published.",
+        recomputed=float(rows["mean_ratio"].max()),
+        n=len(rows),
+    )
+
+
+def c004_con_sharper(attention_gain: pd.DataFrame) -> Verdict:
+    """The larger scores make the attention of layer 1 sharper.
+
+    Source: 004, 9.5 The Q/K Magnitude Connection.
+    """
+    return untestable(
+        f"Scores may grow up to {attention_gain.iloc[0]['score_bound_ratio']:.0f}-fold, but neither the entropy per "
+        "head, which "
+        "the method of Experiment 7 names, nor the scores are published; the entropy of layer 1 in both models would "
+        "decide it."
+    )
+
+
+def c004_con_compensates() -> Verdict:
+    """DroPE compensates for the lost positions by amplified queries and keys in layer 1: the mechanism of the rewiring.
+
+    Source: 004, 9.6 Interpretation.
+    """
+    return untestable(
+        "One recalibrated model is observed; scaling layer 1's queries and keys back, or recalibrating a model that "
+        "keeps its "
+        "rotary positions on the same data, would tell compensation from training."
+    )

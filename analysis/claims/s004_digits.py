@@ -1,0 +1,81 @@
+"""Document 004, Experiment 10: the quoted wrong answers, digit by digit."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote
+
+
+def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
+    """An output one digit off in length is a truncation of the number.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    digits = int(quote(drope_stated, statement="s11_4_passkey_digits").number)
+    generic = drope_error_examples[drope_error_examples["example"].str.startswith("generic")]
+    caught = [str(output) for output in generic["output"] if abs(len(str(output)) - digits) == 1]
+    return judge(
+        not caught,
+        f"Of the outputs that the section calls generic patterns, {', '.join(caught)} has "
+        f"{len(caught[0]) if caught else 0} digits, "
+        f"one less than the {digits} asked for: the category counts a default as a truncation, and by its name also "
+        "numbers that are too long.",
+        otherwise="not supported",
+        recomputed=", ".join(caught),
+        n=len(generic),
+    )
+
+
+def c004_ans_cut_off(run_deletions: pd.DataFrame, digit_errors: pd.DataFrame) -> Verdict:
+    """DroPE cuts numbers off early, as if attention did not span them.
+
+    Source: 004, 11.6 Revised Interpretation.
+    """
+    row = run_deletions.iloc[0]
+    return judge(
+        row["prefixes"] == row["examples"],
+        f"Of the {row['examples']} examples {row['prefixes']} is the number's beginning and {row['last_kept']} end "
+        "in its last digit; "
+        f"in {row['in_run']} the missing digit stood in a run of equal ones, which a random deletion hits in "
+        f"{row['chance_in_run']:.0f} % of the cases.",
+        recomputed=f"{row['prefixes']} of {row['examples']}",
+        n=int(row["examples"]),
+    )
+
+
+def c004_ans_missing_digit(drope_error_examples: pd.DataFrame, digit_errors: pd.DataFrame) -> list[Verdict]:
+    """The digits named as missing are the ones that the outputs lack.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    verdicts = []
+    for _, row in digit_errors[digit_errors["shorter_by_one"]].iterrows():
+        target, output = (str(row[name]).lstrip("'") for name in ("target", "output"))
+        verdicts.append(
+            judge(
+                str(row["stated"]) == str(row["deleted"]),
+                f"{target} without a {row['deleted']} (place {row['position'].replace(' ', ' or ')}) is {output}.",
+                reported=str(row["stated"]),
+                recomputed=str(row["deleted"]),
+                key=str(row["example"]),
+                statement=f"The output {output} for {target} lacks the {row['stated']}.",
+            )
+        )
+    return verdicts
+
+
+def c004_ans_near_miss_example(drope_error_examples: pd.DataFrame, digit_errors: pd.DataFrame) -> Verdict:
+    """The near-miss given as an example has one wrong digit.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    row = pick(digit_errors, example="near_miss_1")
+    stated = pick(drope_error_examples, example="near_miss_1")["wrong_digits"]
+    return judge(
+        int(row["substituted"]) == int(stated),
+        f"One place differs; the runs of equal digits are {'the same' if row['runs_alike'] else 'others'}, one "
+        "shorter, one longer.",
+        reported=str(int(stated)),
+        recomputed=str(int(row["substituted"])),
+    )

@@ -1,0 +1,123 @@
+"""Document 004, reproducibility: the settings that section 13 gives for all experiments."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+
+
+def c004_rep_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """The experiments ran in 4-bit NF4 quantization.
+
+    Source: 004, 13 Reproducibility.
+    """
+    precision = drope_protocols["precision"].astype(str)
+    half, alone = drope_protocols[precision == "fp16"], precision == "4-bit (NF4)"
+    nf4, fp4 = precision.str.contains(r"\bNF4"), precision.str.contains(r"\bFP4")
+    return judge(
+        bool(alone.all()),
+        f"Of {len(precision)} runs the scripts load {len(half)} in fp16 (experiments "
+        f"{', '.join(dict.fromkeys(half['experiment']))}), {int((fp4 & ~nf4).sum())} in FP4, {int(alone.sum())} in "
+        "NF4, and "
+        f"{int((fp4 & nf4).sum())} with one model in either; {int((precision == '4-bit').sum())} names no type.",
+        reported=quote(drope_stated, statement="s13_bits").printed,
+        recomputed=f"{int(alone.sum())} of {len(precision)} in NF4",
+        n=len(precision),
+    )
+
+
+def c004_rep_length(
+    drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame, context_cells: pd.DataFrame
+) -> Verdict:
+    """Sequences have 512 tokens.
+
+    Source: 004, 13 Reproducibility, parameter table.
+    """
+    reported = quote(drope_parameters, parameter="sequence_length")
+    short = drope_protocols[drope_protocols["items"].str.contains("tokens")]
+    return judge(
+        short.empty,
+        f"That is the limit of some runs; experiments {' and '.join(dict.fromkeys(short['experiment']))} use "
+        f"{'; '.join(short['items'])}, and Experiment 10 contexts of {context_cells['context'].min()} to "
+        f"{context_cells['context'].max()}.",
+        reported=reported.printed,
+        recomputed=f"up to {context_cells['context'].max()}",
+        n=len(drope_protocols),
+    )
+
+
+def c004_rep_texts(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """Ten texts are sampled.
+
+    Source: 004, 13 Reproducibility, parameter table.
+    """
+    reported = quote(drope_parameters, parameter="text_samples")
+    counts = {}
+    for _, row in drope_protocols.iterrows():
+        if found := re.match(r"(\d+) (?:\w+ )?(?:texts|prompts|paragraphs|sentences)", str(row["items"])):
+            counts[str(row["section"])] = int(found[1])
+    other = {section: count for section, count in counts.items() if count != reported.number}
+    return judge(
+        not other,
+        f"Ten in {len(counts) - len(other)} of {len(counts)} runs on texts; otherwise "
+        f"{', '.join(f'{count} in section {section}' for section, count in other.items())}.",
+        reported=reported.printed,
+        recomputed=f"{min(counts.values())} to {max(counts.values())}",
+        n=len(counts),
+    )
+
+
+def c004_rep_seeds(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """Ten random seeds are used.
+
+    Source: 004, 13 Reproducibility, parameter table.
+    """
+    reported = quote(drope_parameters, parameter="random_seeds")
+    found = re.search(r"seeds (\d+)-(\d+)", str(pick(drope_protocols, experiment="2")["items"]))
+    seeds = int(found[2]) - int(found[1]) + 1 if found else 0
+    unseeded = drope_protocols[drope_protocols["note"].str.contains("unseeded")]
+    return judge(
+        seeds == reported.number and unseeded.empty,
+        f"{seeds} seeds serve the random control of Experiment 2 only; the {len(unseeded)} runs of Experiment "
+        f"{', '.join(dict.fromkeys(unseeded['experiment']))} are unseeded, so their prompts cannot be drawn again.",
+        otherwise="not supported",
+        reported=reported.printed,
+        recomputed=f"{seeds} in one experiment",
+        n=len(drope_protocols),
+    )
+
+
+def c004_rep_threshold(drope_parameters: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
+    """The threshold of massive values is five times the mean in all sections.
+
+    Source: 004, 13 Reproducibility, parameter table.
+    """
+    reported = quote(drope_parameters, parameter="massive_threshold")
+    sections = {"1.1": "s1_1_threshold", "2.1": "s2_1_threshold", "3.1": "s3_1_threshold"}
+    return [
+        compare(
+            reported,
+            other.number,
+            reason=f"That section has {other.printed}.",
+            places=1,
+            key=key,
+            statement=f"Section {section} has the same threshold of massive values.",
+            kind="cell check",
+        )
+        for section, key in sections.items()
+        for other in [quote(drope_stated, statement=key)]
+    ]
+
+
+def c004_rep_hardware(drope_stated: pd.DataFrame) -> Verdict:
+    """The graphics card has 24 GB.
+
+    Source: 004, 13 Reproducibility.
+    """
+    return untestable(
+        "No artifact records the machine; the manifests of the runs, which are not published, would decide it.",
+        reported=quote(drope_stated, statement="s13_gpu_memory").printed,
+    )
