@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from artifacts import process
@@ -63,33 +65,36 @@ class Engine:
 
     def build(self, targets: Iterable[str]) -> Outcome:
         """Build `targets` and what they need; independent steps go on after a failure."""
-        order = self.graph.order(targets)
-        waiting = {key: set(self.graph.steps[key].needs) & set(order) for key in order}
+        sorter = TopologicalSorter({key: self.graph.steps[key].needs for key in self.graph.order(targets)})
+        sorter.prepare()
+        serial: deque[str] = deque()
+        side: list[str] = []
         running: dict[Future[Contents], str] = {}
         before: dict[str, tuple[dict[str, str], float]] = {}
         pool = ThreadPoolExecutor(max_workers=self.jobs)
         process.start_again()
         try:
             self._sweep()
-            while waiting or running:
-                ready = [key for key, needs in waiting.items() if not needs]
-                serial = [key for key in ready if not self.graph.steps[key].kind.parallel]
-                side = sorted(set(ready) - set(serial), key=self._seconds, reverse=True)
-                for key in side[: max(0, self.jobs - len(running))]:
-                    del waiting[key]
+            while sorter.is_active():
+                for key in sorter.get_ready():
+                    (side if self.graph.steps[key].kind.parallel else serial).append(key)
+                side.sort(key=self._seconds)  # the longest is taken first
+                while side and len(running) < self.jobs:
+                    key = side.pop()
                     hashes = self._due(self.graph.steps[key])
                     if hashes is None:
-                        self._done(key, waiting)
+                        sorter.done(key)
                     else:
-                        self.report("start", key, "")
                         before[key] = (hashes, time.monotonic())
                         running[pool.submit(self._run, self.graph.steps[key])] = key
                 if serial:
-                    del waiting[serial[0]]
-                    self._serial(self.graph.steps[serial[0]], waiting)
-                for future in wait(running, 0 if serial else 0.2, FIRST_COMPLETED).done:
+                    key = serial.popleft()
+                    self._serial(self.graph.steps[key])
+                    sorter.done(key)
+                for future in wait(running, 0 if serial else 0.2, FIRST_COMPLETED).done if running else ():
                     key = running.pop(future)
-                    self._finish(self.graph.steps[key], future.result, *before[key], waiting)
+                    self._finish(self.graph.steps[key], future.result, *before[key])
+                    sorter.done(key)
         except BaseException:
             process.end_all()
             raise
@@ -98,13 +103,10 @@ class Engine:
             self.state.save()
         return self.outcome
 
-    def _serial(self, step: Step, waiting: dict[str, set[str]]) -> None:
+    def _serial(self, step: Step) -> None:
         hashes = self._due(step)
-        if hashes is None:
-            self._done(step.key, waiting)
-            return
-        self.report("start", step.key, "")
-        self._finish(step, lambda: self._run(step), hashes, time.monotonic(), waiting)
+        if hashes is not None:
+            self._finish(step, lambda: self._run(step), hashes, time.monotonic())
 
     def _due(self, step: Step) -> dict[str, str] | None:
         """The hashes of the step's inputs when it must be built, else None."""
@@ -118,6 +120,7 @@ class Engine:
             self.outcome.fresh.append(step.key)
             self.report("fresh", step.key, "")
             return None
+        self.report("start", step.key, "")
         return hashes
 
     def _hashes(self, step: Step) -> dict[str, str]:
@@ -165,7 +168,6 @@ class Engine:
         result: Callable[[], Contents],
         hashes: dict[str, str],
         start: float,
-        waiting: dict[str, set[str]],
     ) -> None:
         try:
             self._keep(step, result(), hashes, time.monotonic() - start)
@@ -175,7 +177,6 @@ class Engine:
             self._fail(step, error)
         except Exception as error:  # a fault in a step's own code is the user's to mend: say where
             self._fail(step, SpecError(f"{_place(self.root, error, step)}: {type(error).__name__}: {error}"), error)
-        self._done(step.key, waiting)
 
     def _fail(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
         error.__cause__ = cause or error.__cause__
@@ -200,10 +201,6 @@ class Engine:
         for path in entry["outputs"].keys() - outputs.keys():
             (self.root / path).unlink(missing_ok=True)
         self.state.record(step.key, {"inputs": hashes, "outputs": outputs, "seconds": round(seconds, 3)})
-
-    def _done(self, key: str, waiting: dict[str, set[str]]) -> None:
-        for needs in waiting.values():
-            needs.discard(key)
 
     def _seconds(self, key: str) -> float:
         return float(self.state.steps.get(key, {}).get("seconds", 0))
