@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Quoted, Verdict, compare, judge, pick, quote, untestable
-from analysis.statistics import percent_change
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
 
 TENSORS = ("query", "key", "value")
 MODELS = ("RoPE", "DroPE")
 TEN = 10.0  # the last digit that counts in ~50 and ~20
 
 
-def c004_massive_threshold(drope_stated: pd.DataFrame, drope_parameters: pd.DataFrame) -> Verdict:
-    """A value is massive above five times the mean norm, by the same definition in every section.
+def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
+    """A value is massive above five times the mean norm, in words as in the formula.
 
     Source: 004, 1.1 Massive Values.
     """
     names = ("s1_1_threshold", "s1_1_threshold_formula", "s2_1_threshold", "s3_1_threshold")
     values = [quote(drope_stated, statement=name).number for name in names]
-    values.append(quote(drope_parameters, parameter="massive_threshold").number)
     return judge(
         len(set(values)) == 1,
-        f"Sections 1.1 (twice), 2.1, 3.1 and the parameters of 13 give {', '.join(f'{value:g}' for value in values)}.",
+        f"Section 1.1 in words and formula, Sections 2.1 and 3.1 give {', '.join(f'{value:g}' for value in values)}.",
         reported=quote(drope_stated, statement=names[0]).printed,
         recomputed=f"{values[0]:g}",
         n=len(values),
@@ -47,22 +45,20 @@ def c004_massive_from_rope(massive_counts: pd.DataFrame) -> Verdict:
 def c004_massive_settings(
     drope_stated: pd.DataFrame,
     drope_captions: pd.DataFrame,
-    drope_parameters: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Verdict:
-    """The comparison of counts, its error bars and the parameter table rest on the same ten texts.
+    """The comparison of counts and its error bars rest on the same ten texts.
 
-    Source: 004, 2.1 Method, Figure 1 and 13 Reproducibility.
+    Source: 004, 2.1 Method and Figure 1.
     """
     stated = quote(drope_stated, statement="s2_1_texts")
     others = [
         quote(drope_captions, statement="fig_1_samples").number,
-        quote(drope_parameters, parameter="text_samples").number,
         float(str(pick(drope_protocols, section="2 (Table 2.2)")["items"]).split()[0]),
     ]
     return judge(
         all(value == stated.number for value in others),
-        f"Figure 1, the parameters and the script give {', '.join(f'{value:g}' for value in others)} texts.",
+        f"Figure 1 and the script give {', '.join(f'{value:g}' for value in others)} texts.",
         reported=stated.printed,
         n=len(others),
     )
@@ -83,47 +79,6 @@ def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFra
         reported=f"{stated.printed} texts",
         recomputed=str(layers["items"]),
     )
-
-
-def c004_precision(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
-    """The experiments ran with weights in four bits.
-
-    Source: 004, 13 Reproducibility.
-    """
-    sections = {"2 (Table 2.2)": "Table 2.2", "3": "Experiment 2", "4": "Experiment 3"}
-    full = [name for key, name in sections.items() if pick(drope_protocols, section=key)["precision"] == "fp16"]
-    count = int((drope_protocols["precision"] == "fp16").sum())
-    return judge(
-        not full,
-        f"By the repository's scripts {count} of the {len(drope_protocols)} runs are in fp16, among them "
-        f"{', '.join(full)}.",
-        reported=f"{quote(drope_stated, statement='s13_bits').printed} bits",
-        recomputed="fp16",
-        n=len(drope_protocols),
-    )
-
-
-def c004_massive_change_cells(drope_massive_counts: pd.DataFrame) -> list[Verdict]:
-    """The changes in the table of counts follow from its means.
-
-    Source: 004, 2.2 Results.
-    """
-    verdicts = []
-    for tensor in TENSORS:
-        rope, drope = (_mean(drope_massive_counts, tensor, model) for model in MODELS)
-        verdicts.append(
-            compare(
-                quote(drope_massive_counts, tensor=tensor, positional="DroPE", metric="change_from_rope"),
-                100 * (drope.number / rope.number - 1),
-                percent_change(rope.interval, drope.interval),
-                reason=f"{drope.printed} against {rope.printed}.",
-                places=2,
-                key=tensor,
-                statement=f"The change of the {tensor} count is DroPE's mean over RoPE's, less one.",
-                kind="cell check",
-            )
-        )
-    return verdicts
 
 
 def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame) -> list[Verdict]:
@@ -168,25 +123,6 @@ def c004_value_count_rises(drope_massive_counts: pd.DataFrame, massive_tests: pd
         p_value=float(test["p_value"]),
         ci=(float(test["ci_low"]), float(test["ci_high"])),
     )
-
-
-def c004_layer1_counts(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> list[Verdict]:
-    """The counts of layer 1 are those of the published layers.
-
-    Source: 004, 2.3 Layer 1 Anomaly.
-    """
-    query = pick(massive_layer_summary, tensor="query")
-    return [
-        compare(
-            quote(drope_layer1_massive, layers="1", positional=model, metric="count"),
-            float(query[f"layer1_{model.lower()}"]),
-            reason="The published count of massive query values in layer 1; the table names no tensor.",
-            key=model,
-            statement=f"The count of layer 1 of {model} equals the published one of the queries.",
-            kind="cell check",
-        )
-        for model in MODELS
-    ]
 
 
 def c004_layer1_times(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Verdict:
@@ -249,39 +185,15 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
         compare(
             quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope"),
             float(query["later_change"]),
-            reason=f"Queries over {query['later_layers']} layers, {query['later_layers_fallen_by_stated']} of which fall "
-            f"by as much; keys fall by {-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
+            reason=f"Queries over {query['later_layers']} layers, as much in "
+            f"{query['later_layers_fallen_by_stated']} of them; keys fall by "
+            f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
             n=int(query["later_layers"]),
             key="change",
             statement="The later layers have 60 percent fewer massive values in DroPE.",
         )
     )
     return verdicts
-
-
-def c004_later_layers_from_totals(
-    drope_layer1_massive: pd.DataFrame, drope_massive_counts: pd.DataFrame
-) -> list[Verdict]:
-    """The fall of the later layers agrees with the totals once layer 1 is taken out.
-
-    Source: 004, 2.2 Results and 2.3 Layer 1 Anomaly.
-    """
-    rest, words = [], []
-    for model in MODELS:
-        total = _mean(drope_massive_counts, "query", model)
-        one = quote(drope_layer1_massive, layers="1", positional=model, metric="count")
-        rest.append(total.interval - one.interval)
-        words.append(f"{total.printed} - {one.printed}")
-    return [
-        compare(
-            quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope"),
-            100 * (rest[1].middle / rest[0].middle - 1),
-            percent_change(*rest),
-            reason=f"Query totals without layer 1: {words[1]} (DroPE) against {words[0]} (RoPE), layer 0 included.",
-            key="query",
-            kind="cell check",
-        )
-    ]
 
 
 def c004_only_layer(massive_layer_summary: pd.DataFrame) -> list[Verdict]:
@@ -323,43 +235,6 @@ def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_figure_a(drope_figures: pd.DataFrame, drope_massive_counts: pd.DataFrame) -> list[Verdict]:
-    """The coordinates and error bars of Figure A are the means and deviations of the table.
-
-    Source: 004, 15 Publication Figures, Figure A.
-    """
-    verdicts = []
-    for model in MODELS:
-        for tensor in TENSORS:
-            for metric in ("count_mean", "count_sd"):
-                cell = quote(drope_massive_counts, tensor=tensor, positional=model, metric=metric)
-                drawn = quote(drope_figures, figure="A", series=model, x=tensor.capitalize(), metric=metric)
-                verdicts.append(_coordinate(drawn, cell, f"{model}-{tensor}-{metric}", "A"))
-    return verdicts
-
-
-def c004_figure_b(drope_figures: pd.DataFrame, massive_layers: pd.DataFrame) -> list[Verdict]:
-    """The coordinates of Figure B are the counts of layer 1.
-
-    Source: 004, 15 Publication Figures, Figure B.
-    """
-    verdicts = []
-    for model in MODELS:
-        for tensor in TENSORS:
-            count = float(pick(massive_layers, tensor=tensor, layer=1)[model.lower()])
-            verdicts.append(
-                compare(
-                    quote(drope_figures, figure="B", series=model, x=tensor.capitalize(), metric="count"),
-                    count,
-                    reason=f"The published {tensor} count of layer 1 of {model} is {count:.1f}.",
-                    key=f"{model}-{tensor}",
-                    statement=f"Figure B draws the {tensor} count of layer 1 of {model}.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
-
-
 def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """By Figure B, layer 1 has 37 times more massive values in DroPE.
 
@@ -381,21 +256,4 @@ def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFr
         reported=reported.printed,
         recomputed=f"{totals[1] / totals[0]:.0f}",
         n=len(drawn),
-    )
-
-
-def _mean(counts: pd.DataFrame, tensor: str, model: str) -> Quoted:
-    return quote(counts, tensor=tensor, positional=model, metric="count_mean")
-
-
-def _coordinate(drawn: Quoted, cell: Quoted, key: str, figure: str) -> Verdict:
-    return compare(
-        drawn,
-        cell.number,
-        cell.interval,
-        reason=f"The table prints {cell.printed}.",
-        places=cell.decimals,
-        key=key,
-        statement=f"Figure {figure} draws {key.replace('-', ', ')} as in the table.",
-        kind="cell check",
     )

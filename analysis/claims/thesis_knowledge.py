@@ -1,0 +1,45 @@
+"""What the thesis says of the knowledge tasks: Experiments 3 and 4 side by side, and answers below chance."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+
+ALPHA = 0.05
+
+
+def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
+    """The two experiments that run the same tasks without disruption agree on the models' accuracy.
+
+    Source: thesis, Massive values with and without rotary positions.
+    """
+    differ = knowledge_protocols[knowledge_protocols["p_base_holm"] < ALPHA]
+    words = [
+        f"{row['positional']} {row['task']} {row['base_3']:.1f} against {row['base_4']:.1f} %"
+        for _, row in differ.iterrows()
+    ]
+    return judge(
+        differ.empty,
+        f"{len(differ)} of {len(knowledge_protocols)} baselines differ (Fisher, Holm over eight): {', '.join(words)}.",
+        recomputed=f"{len(differ)} of {len(knowledge_protocols)} differ",
+        n=len(knowledge_protocols),
+        p_value=float(knowledge_protocols["p_base_holm"].min()),
+    )
+
+
+def thesis_imdb_below_chance(knowledge_tasks: pd.DataFrame) -> Verdict:
+    """The undisturbed IMDB accuracy of DroPE lies below chance, so it counts answers that are neither option as wrong.
+
+    Source: thesis, Massive values with and without rotary positions.
+    """
+    row = pick(knowledge_tasks, positional="DroPE", task="imdb")
+    return judge(
+        bool(row["p_below_chance"] < ALPHA),
+        f"{row['base_right']} of {row['n']} [{row['base_low']:.0f}, {row['base_high']:.0f}] against a chance of "
+        f"{row['chance']:.0f} %, one-sided binomial test; guessing does not fall so low, unparsed answers do.",
+        recomputed=f"{row['base']:.1f}%",
+        n=int(row["n"]),
+        p_value=float(row["p_below_chance"]),
+        ci=(float(row["base_low"]), float(row["base_high"])),
+    )
