@@ -1,0 +1,44 @@
+"""What the thesis says of the layer study beyond what the study says: one network, captured twice."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+
+PAIR = ("llama3.1-8b", "llama3.2-11b")
+
+
+def thesis_nope_same_layers(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
+    """The layers that recover most in one capture of the shared text network are not those of the other capture.
+
+    Source: thesis, Do layers without positions cause the dip?
+    """
+    row = pick(nope_depth_tests, comparison="layers in both fives")
+    size = int((nope_layer_cells["model"] == PAIR[0]).sum())
+    return judge(
+        row["estimate"] <= row["statistic"],
+        f"{row['estimate']:.0f} of {size} text layers stand in both lists, {row['statistic']:.1f} would by chance (as "
+        f"few or fewer with p = {row['p_value']:.2f}).",
+        recomputed=f"{row['estimate']:.0f} of {size}",
+        n=size,
+        p_value=float(row["p_value"]),
+    )
+
+
+def thesis_nope_layer_noise(nope_layer_pairs: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
+    """Single layers of the shared text network differ between the captures by more than the whole profiles do.
+
+    Source: thesis, Do layers without positions cause the dip?
+    """
+    rows = nope_layer_pairs
+    mean = pick(nope_twins, quantity="decile_mean")["value"]
+    return judge(
+        bool(rows["gap"].min() > mean),
+        f"For the {len(rows)} text layers of which both captures print something, the overall plasticities differ by "
+        f"at least {rows['gap'].min():.3f} and {rows['gap'].max():.3f}; their recoveries are "
+        f"{rows['recovery'].min():.3f} and {rows['recovery'].max():.3f}, and the whole profiles differ by {mean:.3f} "
+        "on average.",
+        recomputed=f"{rows['gap'].min():.3f} to {rows['gap'].max():.3f}",
+        n=len(rows),
+    )

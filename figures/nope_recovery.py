@@ -1,0 +1,58 @@
+"""Dip and level after it, recovery in the fixed window, and the largest rise anywhere, by model."""
+
+import pandas as pd
+
+from figures import Axis, Figure, Panel, Points, Rule, display
+
+ORDER = ["Llama 3", "Ministral 3", "Qwen3", "Mistral"]
+
+
+def figure(nope_recovery_recomputed: pd.DataFrame) -> Figure:
+    """Return the figure."""
+    rows = nope_recovery_recomputed
+    rows = rows.assign(order=rows["family"].map(ORDER.index), name=[display(model) for model in rows["model"]])
+    rows = rows.sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
+    names = list(rows["name"])
+    models = Axis(categories=names, reverse=True, grid=True)
+    printed = rows[rows["reported"].notna()]
+    window = Points(
+        x=rows["recovery"],
+        y=rows["name"],
+        x_low=rows["recovery_low"],
+        x_high=rows["recovery_high"],
+        entity="recomputed",
+    )
+    reported = Points(x=printed["reported"], y=printed["name"], entity="reported", origin="reported", label="printed")
+    draw_up = Points(
+        x=rows["draw_up"], y=rows["name"], x_low=rows["draw_up_low"], x_high=rows["draw_up_high"], entity="recomputed"
+    )
+    zero = (Rule(at=0, axis="x", dash="solid"),)
+    short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]
+    return Figure(
+        panels=[
+            Panel(
+                series=[
+                    Points(x=rows["dip"], y=rows["name"], entity="series-2", label="40–60 % of the context"),
+                    Points(x=rows["level"], y=rows["name"], entity="series-1", label="60–80 %"),
+                ],
+                x=Axis(label="plasticity"),
+                y=models,
+                title="Two windows",
+            ),
+            Panel(series=[reported, window], x=Axis(label="recovery"), y=models, rules=zero, title="Their difference"),
+            Panel(series=[draw_up], x=Axis(label="draw-up"), y=models, rules=zero, title="Largest rise anywhere"),
+        ],
+        columns=3,
+        height=62,
+        share_y=True,
+        letters=True,
+        caption=(
+            "Recovery of plasticity by model: (a) the levels in the two fixed windows, (b) the second less the "
+            f"first, as the layer study prints it for {len(printed)} models and as the printed deciles give it, (c) "
+            f"the draw-up, the largest rise from a decile to a later one [@shcherb2026]. $n = {len(rows)}$ models, "
+            "mean over heads; bars are what the rounding of the deciles leaves open; printed values hide where they "
+            f"agree. Llama 3.1 8B and Llama 3.2 11B run the same text weights; {' and '.join(short)} was captured "
+            "over a quarter of the context."
+        ),
+        short="Recovery and draw-up by model",
+    )

@@ -1,0 +1,59 @@
+"""The layout that the two tables of layers with the largest recovery share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tables import Column, Table, fixed, integer, signed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WINDOWS = {"d01": "0–20", "d45": "40–60", "d67": "60–80", "d89": "80–100"}
+
+
+def layers_table(rows: pd.DataFrame, model: str, exhibit: str, more: tuple[Column, ...], note: str) -> Table:
+    """The five layers of one model: plasticity in four windows, recovery as printed and recomputed."""
+    open_ = rows["agreement"] == "holds after rounding"
+    rows = rows.assign(
+        mark=["rounding" if each else "" for each in open_],
+        floor=["" if each else "level" for each in rows["below_dip"].astype(bool)],
+    )
+    return Table(
+        rows=rows,
+        columns=[
+            Column("layer", "Layer", integer()),
+            *more,
+            *(
+                Column(
+                    name,
+                    title,
+                    fixed(3),
+                    group="Plasticity (% of the context)",
+                    mark="floor" if name == "d89" else None,
+                )
+                for name, title in WINDOWS.items()
+            ),
+            Column("recovery", "printed", signed(3), mark="mark", group="Recovery"),
+            Column(
+                "recovery_recomputed",
+                "recomputed",
+                signed(3),
+                ci=("recovery_low", "recovery_high"),
+                group="Recovery",
+            ),
+        ],
+        caption=(
+            f"The {len(rows)} layers of {model} with the largest recovery, {exhibit} of the layer study "
+            "[@shcherb2026]. Unit: one layer, mean over its captured heads."
+        ),
+        short=f"Layers with the largest recovery, {model}",
+        marks={
+            "rounding": "Not the difference of the printed levels, but within their rounding.",
+            "level": "Ends no lower than its dip.",
+        },
+        note=(
+            "Dip: 40–60 % of the context; recovery: the level at 60–80 % less the dip, in brackets what rounding "
+            f"leaves open. {note}"
+        ),
+    )
