@@ -1,0 +1,229 @@
+"""Reading captures: ours or the published ones, from a folder or the Hub, head by head. Needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.models import layout, manifest
+from analysis.models.libraries import need
+from analysis.models.sampling import Head, Side
+from artifacts.errors import DataError
+
+SAMPLED_FILES = 16  # read to infer the bucket size of a capture without a manifest
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Queries or keys of one head.
+
+    Parameters
+    ----------
+    bucket, document, position : ndarray
+        Shape (n,), int32; a document is the published `example_id`.
+    vectors : ndarray
+        Shape (n, d), float32.
+    """
+
+    bucket: NDArray[np.int32]
+    document: NDArray[np.int32]
+    position: NDArray[np.int32]
+    vectors: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture on disk.
+
+    Parameters
+    ----------
+    root : Path
+        Its folder.
+    context : int
+        Tokens of a document.
+    bucket_size : int
+        Tokens of a bucket (B).
+    heads : tuple of Head
+        The heads it holds, ascending.
+    manifest : dict or None
+        What our own captures say of themselves.
+    """
+
+    root: Path
+    context: int
+    bucket_size: int
+    heads: tuple[Head, ...]
+    manifest: dict[str, Any] | None = None
+
+    @property
+    def buckets(self) -> int:
+        """Number of buckets."""
+        return -(-self.context // self.bucket_size)
+
+    def queries(self, head: Head) -> Vectors:
+        """Queries of a head."""
+        return read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
+
+    def keys(self, head: Head) -> Vectors:
+        """Keys of the key head that a head reads."""
+        return read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE)
+
+
+def read(path: Path) -> Vectors:
+    """Read one file of a capture.
+
+    Raises
+    ------
+    DataError
+        When it is absent, damaged or lacks a column.
+    """
+    table = _table(path, ["bucket", "example_id", "position", "vector"])
+    flat = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in table["vector"].chunks if len(chunk)]
+    rows = table.num_rows
+    values = np.concatenate(flat).astype(np.float32, copy=False) if flat else np.empty(0, np.float32)
+    if rows and values.size % rows:
+        raise DataError(f"{path}: vectors of different lengths")
+    return Vectors(
+        bucket=_integers(table, "bucket"),
+        document=_integers(table, "example_id"),
+        position=_integers(table, "position"),
+        vectors=values.reshape(rows, -1) if rows else values.reshape(0, 0),
+    )
+
+
+def open_capture(
+    place: str | Path, *, context: int | None = None, branch: str | None = None, group: int | None = None
+) -> Capture:
+    """Open a capture.
+
+    Parameters
+    ----------
+    place : str or Path
+        A folder, or the Hub id of a data set in the published layout.
+    context : int or None
+        Tokens of a document, for a capture without a manifest; else inferred from the buckets.
+    branch : str or None
+        The branch of a Hub data set (one per model in the published captures).
+    group : int or None
+        Query heads per key head, for a capture without a manifest; else inferred from the files.
+
+    Raises
+    ------
+    DataError
+        When there is none, it is unfinished, or what must be inferred is ambiguous.
+    """
+    root = Path(place)
+    if not root.is_dir():
+        root = _download(str(place), branch)
+    files = _files(root)
+    found = manifest.read(root)
+    if found is not None:
+        if not found.get("complete"):
+            raise DataError(f"{root}: this capture is unfinished; run the same capture command again, it goes on")
+        settings = found["settings"]
+        if context is not None and context != settings["context"]:
+            raise DataError(f"{root}: captured at a context of {settings['context']}, not {context}")
+        heads = manifest.heads_of(found)
+        absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
+        if absent:
+            raise DataError(f"{root}: {len(absent)} heads of its manifest have no file (first: {absent[0]})")
+        return Capture(root, settings["context"], settings["context"] // settings["buckets"], heads, found)
+    size, top = _bucket_size(root, files)
+    if context is None:
+        context = size * (top + 1)
+    elif context <= top * size:
+        raise DataError(f"{root}: bucket {top} of {size} tokens lies beyond a context of {context}")
+    share = group if group is not None else _group(root, files)
+    heads = tuple(sorted(Head(layer, head, head // share) for layer, head in files["q"]))
+    lost = [head for head in heads if (head.layer, head.key) not in files["k"]]
+    if lost:
+        raise DataError(f"{root}: no keys for {lost[0]} with {share} query heads per key head; give the right number")
+    return Capture(root, context, size, heads)
+
+
+def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
+    found: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
+    for entry in root.iterdir():
+        matched = layout.NAME.match(entry.name)
+        if matched and (entry / layout.FILE).is_file():
+            found["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
+    if not found["q"] and manifest.read(root) is None:
+        raise DataError(f"{root}: no capture here; its folders are named like l05h12q and hold {layout.FILE}")
+    return found
+
+
+def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
+    """Query heads per key head: the one number that maps the q-files onto exactly the k-files."""
+    most = max(head for _, head in files["q"]) + 1
+    fits = [size for size in range(1, most + 1) if {(layer, head // size) for layer, head in files["q"]} == files["k"]]
+    if len(fits) != 1:
+        many = f"{fits} all fit" if fits else "no number fits"
+        raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give it")
+    return fits[0]
+
+
+def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
+    """B and the largest bucket, from position // B == bucket over a sample of files.
+
+    Every row bounds B from both sides; of what is left, the number divisible by the highest power of two.
+    """
+    low, high, top = 1, np.iinfo(np.int32).max, 0
+    names = [(layer, head, side) for side, found in files.items() for layer, head in sorted(found)]
+    for layer, head, side in names[:: max(1, len(names) // SAMPLED_FILES)]:
+        table = _table(root / layout.folder(layer, head, side) / layout.FILE, ["bucket", "position"])
+        bucket = _integers(table, "bucket").astype(np.int64)
+        position = _integers(table, "position").astype(np.int64)
+        if not len(bucket):
+            continue
+        low = max(low, int((position // (bucket + 1)).max()) + 1)
+        later = bucket > 0
+        if later.any():
+            high = min(high, int((position[later] // bucket[later]).min()))
+        top = max(top, int(bucket.max()))
+    if top == 0:
+        raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
+    if low > high:
+        raise DataError(f"{root}: buckets are not position // B for any B; this is another layout")
+    power = 1
+    while (high // (power * 2)) * power * 2 >= low:
+        power *= 2
+    return high // power * power, top
+
+
+def _download(place: str, branch: str | None) -> Path:
+    if place.count("/") != 1 or place.startswith((".", "/")):
+        raise DataError(f"{place}: no such folder")
+    hub = need("huggingface_hub", f"to fetch {place}")
+    try:
+        return Path(hub.snapshot_download(place, repo_type="dataset", revision=branch))
+    except Exception as error:  # the Hub's errors are many; all mean that the capture cannot be had
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        where = f" (branch {branch})" if branch else ""
+        raise DataError(
+            f"{place}{where}: neither a folder here nor a data set that the Hub gives ({said}); check the id, the "
+            "branch and the connection"
+        ) from error
+
+
+def _table(path: Path, columns: Sequence[str]) -> Any:
+    arrow, parquet = need("pyarrow", "to read captures"), need("pyarrow.parquet", "to read captures")
+    try:
+        with parquet.ParquetFile(path) as file:
+            table = file.read(columns=list(columns))
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file in this capture") from None
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
+    absent = sorted(set(columns) - set(table.column_names))
+    if absent:
+        raise DataError(f"{path}: no column {absent[0]!r}; this is not a capture's file")
+    return table
+
+
+def _integers(table: Any, column: str) -> NDArray[np.int32]:
+    return np.asarray(table[column].to_numpy(), dtype=np.int32)

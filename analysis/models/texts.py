@@ -1,0 +1,178 @@
+"""Texts to capture on: a text file, a folder of them, JSON lines, or a data set of the Hub; read one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.models.libraries import need
+from artifacts.errors import DataError
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document as token ids.
+
+    Parameters
+    ----------
+    number : int
+        Its place in the source, from 0: the `example_id` of its vectors.
+    name : str
+        Its id in the source.
+    digest : str
+        BLAKE2 of the text, 32 hexadecimal digits.
+    tokens : tuple of int
+        Exactly as many as the context.
+    """
+
+    number: int
+    name: str
+    digest: str
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where texts come from.
+
+    Parameters
+    ----------
+    place : str
+        A .txt file (one document), a folder of .txt files (one each, by name), a .jsonl file (one per line), or a Hub
+        data set as OWNER/NAME, OWNER/NAME:CONFIGURATION.
+    field : str
+        The field that holds the text, in JSON lines and Hub data sets.
+    split : str
+        The split of a Hub data set.
+    """
+
+    place: str
+    field: str = "text"
+    split: str = "train"
+
+
+def texts(source: Source) -> Iterator[tuple[str, str]]:
+    """Names and texts of a source, in order.
+
+    Raises
+    ------
+    DataError
+        When the source is absent, empty or malformed; the message names the line.
+    """
+    path = Path(source.place)
+    if path.is_dir():
+        files = sorted(path.glob("*.txt"))
+        if not files:
+            raise DataError(f"{path}: no .txt files in this folder")
+        for file in files:
+            yield file.stem, _text(file)
+    elif path.suffix == ".jsonl" and path.is_file():
+        yield from _lines(path, source.field)
+    elif path.is_file():
+        yield path.stem, _text(path)
+    elif path.suffix or source.place.count("/") != 1 or path.is_absolute():
+        raise DataError(f"{source.place}: no such file; give a .txt or .jsonl file, a folder, or a Hub id OWNER/NAME")
+    else:
+        yield from _hub(source)
+
+
+def count(source: Source) -> int | None:
+    """How many texts a local source holds; None for the Hub, which is read as it streams."""
+    path = Path(source.place)
+    if path.is_dir():
+        return len(list(path.glob("*.txt")))
+    if path.suffix == ".jsonl" and path.is_file():
+        with path.open("rb") as stream:
+            return sum(1 for line in stream if line.strip())
+    return 1 if path.is_file() else None
+
+
+def documents(
+    source: Source, tokenizer: Any, context: int, *, windows: bool = False, skip_short: bool = False
+) -> Iterator[Document]:
+    """Documents of exactly `context` tokens: the first ones of each text, special tokens included.
+
+    Parameters
+    ----------
+    source : Source
+        Where the texts come from.
+    tokenizer : PreTrainedTokenizer
+        The model's own.
+    context : int
+        Tokens of a document.
+    windows : bool
+        Cut a text into as many consecutive documents as it gives, and leave its rest.
+    skip_short : bool
+        Pass over texts that are shorter, in place of the error.
+
+    Raises
+    ------
+    DataError
+        When a text is shorter than the context, or no text is long enough.
+    """
+    number, longest = 0, 0
+    for index, (name, text) in enumerate(texts(source)):
+        tokens = tokenizer(text, verbose=False)["input_ids"]
+        longest = max(longest, len(tokens))
+        if len(tokens) < context:
+            if not skip_short:
+                raise DataError(
+                    f"{source.place}: text {name} has {len(tokens)} tokens, fewer than the context of {context}; "
+                    f"give --context {len(tokens)} or less, longer texts, or --skip-short to pass over it"
+                )
+            continue
+        digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        if not windows:
+            yield Document(index, name, digest, tuple(tokens[:context]))
+            continue
+        for part in range(len(tokens) // context):
+            yield Document(number, f"{name}#{part}", digest, tuple(tokens[part * context : (part + 1) * context]))
+            number += 1
+    if longest < context:
+        what = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
+        raise DataError(f"{source.place}: {what}")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it") from None
+
+
+def _lines(path: Path, field: str) -> Iterator[tuple[str, str]]:
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise DataError(f"{path}:{number}: not JSON ({error.msg})") from None
+            if not isinstance(row, dict) or not isinstance(row.get(field), str):
+                have = ", ".join(row) if isinstance(row, dict) else type(row).__name__
+                raise DataError(f"{path}:{number}: no text field {field!r} (it has: {have}); name it with --field")
+            yield str(row.get("id", row.get("_id", number - 1))), row[field]
+
+
+def _hub(source: Source) -> Iterator[tuple[str, str]]:
+    library = need("datasets", f"to read texts from the Hub data set {source.place}")
+    name, _, configuration = source.place.partition(":")
+    try:
+        rows = library.load_dataset(name, configuration or None, split=source.split, streaming=True)
+        for index, row in enumerate(rows):
+            if source.field not in row:
+                raise DataError(f"{source.place}: no field {source.field!r} (it has: {', '.join(row)})")
+            yield str(row.get("id", row.get("_id", index))), str(row[source.field])
+    except DataError:
+        raise
+    except Exception as error:  # the library raises many kinds; all mean that the texts cannot be had
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(
+            f"{source.place}: the Hub data set cannot be read ({said}); check the id and the connection, or give a "
+            "local .jsonl file"
+        ) from error
