@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Quoted, Verdict, compare, pick, quote
+from analysis.claims._repeats import Place, repeated
 from analysis.statistics import percent_change
 
 TENSORS = ("query", "key", "value")
@@ -130,3 +131,19 @@ def _coordinate(drawn: Quoted, cell: Quoted, key: str, figure: str) -> Verdict:
         statement=f"Figure {figure} draws {key.replace('-', ', ')} as in the table.",
         kind="cell check",
     )
+
+
+def c004_figure_a_caption(drope_captions: pd.DataFrame, drope_massive_counts: pd.DataFrame) -> list[Verdict]:
+    """The caption of Figure A repeats the changes of the table.
+
+    Source: 004, 15 Publication Figures, Figure A.
+    """
+    places: dict[str, Place] = {
+        f"fig_a_{tensor}_change": (
+            drope_massive_counts,
+            "the table of counts",
+            {"tensor": tensor, "metric": "change_from_rope"},
+        )
+        for tensor in ("query", "key")
+    }
+    return repeated(drope_captions, places)
