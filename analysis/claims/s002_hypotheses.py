@@ -13,7 +13,7 @@ ALPHA = 0.05
 def c002_h1_ordering(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
     """The drop predicts the order of the scores better than aggregate plasticity does.
 
-    Source: 002, Hypotheses: H1.
+    Source: 002, Hypothesis H1.
     """
     return _better("ap_drop", "ap_overall", correlation_contrasts, lbp_correlations)
 
@@ -21,7 +21,7 @@ def c002_h1_ordering(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.D
 def c002_h2_tracks(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
     """The plasticity of the last fifth follows the scores more closely than aggregate plasticity does.
 
-    Source: 002, Hypotheses: H2.
+    Source: 002, Hypothesis H2.
     """
     return _better("ap_last_20", "ap_overall", correlation_contrasts, lbp_correlations)
 
@@ -47,7 +47,7 @@ def _better(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.D
 def c002_h1_within(family_correlations: pd.DataFrame) -> Verdict:
     """Within families, the order by drop holds in Qwen3 and is ambiguous in Ministral 3.
 
-    Source: 002, Hypotheses: H1.
+    Source: 002, Hypothesis H1.
     """
     rho = {
         family: float(pick(family_correlations, comparison=family, test="spearman")["estimate"])
@@ -67,7 +67,7 @@ def c002_h1_within(family_correlations: pd.DataFrame) -> Verdict:
 def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
     """The last-fifth plasticity of 0.57 to 0.59 in Ministral 3 goes with scores of 37 to 40.
 
-    Source: 002, Hypotheses: H2.
+    Source: 002, Hypothesis H2.
     """
     reported = quote(stated_002, statement="h2_ministral_lbp")
     family = matched_models[matched_models["family"] == "Ministral 3"].sort_values("ap_last_20", ascending=False)
@@ -87,7 +87,7 @@ def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFram
 def c002_h3_orders(length_orders: pd.DataFrame) -> Verdict:
     """At each input length, the order of the models by plasticity there matches their order by score.
 
-    Source: 002, Hypotheses: H3.
+    Source: 002, Hypothesis H3.
     """
     tests = length_orders
     found = int(((tests["estimate"] > 0) & (tests["p_adjusted"] < ALPHA)).sum())
@@ -108,7 +108,7 @@ def c002_h3_orders(length_orders: pd.DataFrame) -> Verdict:
 def c002_h3_relative_decline(length_decline_tests: pd.DataFrame) -> list[Verdict]:
     """Models with a steeper decline of plasticity show a steeper relative decline of the score.
 
-    Source: 002, Hypotheses: H3.
+    Source: 002, Hypothesis H3.
     """
     words = {"nonthinking": "without thinking", "thinking": "with thinking"}
     return [_relative_decline(length_decline_tests, mode, said) for mode, said in words.items()]
@@ -137,7 +137,7 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, said: str) 
 def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) -> Verdict:
     """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause.
 
-    Source: 002, Hypotheses: H3.
+    Source: 002, Hypothesis H3.
     """
     rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
     ends = {mode: rows.loc[mode].loc[["8k", "128k"]] for mode in ("thinking", "nonthinking")}
@@ -159,7 +159,7 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
 def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
     """The drop of Ministral-3-3B is comparable to that of Ministral-3-14B.
 
-    Source: 002, Hypotheses: H5.
+    Source: 002, Hypothesis H5.
     """
     drops = captured_models.set_index("model")["ap_drop"]
     gap = abs(drops["ministral3-3b"] - drops["ministral3-14b"])
@@ -176,7 +176,7 @@ def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
 def c002_h5_bottleneck(length_decline: pd.DataFrame) -> Verdict:
     """Ministral-3-3B scores low for want of base capability, not for loss of context.
 
-    Source: 002, Hypotheses: H5.
+    Source: 002, Hypothesis H5.
     """
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
     own, rest = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")

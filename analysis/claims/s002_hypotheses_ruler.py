@@ -14,7 +14,7 @@ MISTRAL = "mistral-v0.2-7b"
 def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
     """Mistral-7B-Instruct-v0.2 has the best plasticity of all 13 models: the highest aggregate and the smallest drop.
 
-    Source: 002, Hypotheses: H7.
+    Source: 002, Hypothesis H7.
     """
     table = captured_models.set_index("model")
     printed = table["ap_overall"].idxmax() == MISTRAL and table["ap_drop"].idxmin() == MISTRAL
@@ -34,7 +34,7 @@ def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_
 def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """Mistral-7B-Instruct-v0.2 fails at length because a sliding window of 32K caps its attention.
 
-    Source: 002, Hypotheses: H7.
+    Source: 002, Hypothesis H7.
     """
     row = pick(models, model=MISTRAL)
     return judge(
@@ -49,7 +49,7 @@ def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
 def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Verdict:
     """The failure of Mistral-7B-Instruct-v0.2 is a hard cut-off beyond 32K, not a gradual loss.
 
-    Source: 002, Hypotheses: H7.
+    Source: 002, Hypothesis H7.
     """
     own, llama = pick(ruler_summary, model=MISTRAL), pick(ruler_summary, model="llama3.1-8b")
     fall, whole = 100 * (1 - own["32k"] / own["4k"]), 100 * (1 - llama["128k"] / llama["4k"])
@@ -67,7 +67,7 @@ def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) ->
 def c002_h7_blind(models: pd.DataFrame) -> Verdict:
     """Plasticity cannot detect the failure of Mistral-7B-Instruct-v0.2 beyond 32K.
 
-    Source: 002, Hypotheses: H7.
+    Source: 002, Hypothesis H7.
     """
     row = pick(models, model=MISTRAL)
     return untestable(
@@ -80,7 +80,7 @@ def c002_h7_blind(models: pd.DataFrame) -> Verdict:
 def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """There are two distinct ways to fail, degradation and truncation.
 
-    Source: 002, Hypotheses: H7.
+    Source: 002, Hypothesis H7.
     """
     captured = models[models["subject"] == "captured"]
     windowed = captured[captured["attention"].str.startswith("sliding")]
@@ -98,7 +98,7 @@ def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
 def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B has no layer without position encoding.
 
-    Source: 002, Hypotheses: H8.
+    Source: 002, Hypothesis H8.
     """
     stated = pick(stated_002, statement="h8_nope_layers")
     layers = quote(nope_models, model="llama3.1-8b", metric="nope_layers")
@@ -113,7 +113,7 @@ def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> 
 def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
     """Llama-3.1-8B (dip at 40-50 %, recovery at 70-80 %, collapse) has the pattern of Llama-3.2-11B-Vision.
 
-    Source: 002, Hypotheses: H8.
+    Source: 002, Hypothesis H8.
     """
     rows = {model: pick(decile_profiles, model=model) for model in ("llama3.1-8b", "llama3.2-11b")}
     profiles = {model: [float(row[f"d{number}"]) for number in range(10)] for model, row in rows.items()}
@@ -136,7 +136,7 @@ def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
 def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) -> list[Verdict]:
     """29 of 32 layers of Llama-3.1-8B recover, and 26 of 32 self-attention layers of Llama-3.2-11B-Vision.
 
-    Source: 002, Hypotheses: H8.
+    Source: 002, Hypothesis H8.
     """
     pairs = {
         "h8_llama31_8b_recovering": "finding_2_llama31_recovering",
@@ -161,7 +161,7 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
 def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The recovery is spread over nearly all self-attention layers.
 
-    Source: 002, Hypotheses: H8.
+    Source: 002, Hypothesis H8.
     """
     counts = {}
     for key in ("llama31_8b", "llama32_11b"):
@@ -184,7 +184,7 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
 def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
     """The models without the pattern have 16, 28 and 40 layers.
 
-    Source: 002, Hypotheses: H8.
+    Source: 002, Hypothesis H8.
     """
     verdicts = []
     for key in ("llama32_1b", "llama32_3b", "ministral3_14b"):
@@ -209,7 +209,7 @@ def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> list[Verdi
 def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
     """The non-monotone pattern is absent from the smaller Llama models and from all Ministral and Qwen models.
 
-    Source: 002, Hypotheses: H8.
+    Source: 002, Hypothesis H8.
     """
     others = decile_profiles[
         ~decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"]) & (decile_profiles["family"] != "Mistral")
@@ -231,7 +231,7 @@ def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
 def c002_h8_specific(decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The pattern is specific to Llama models of 32 layers and more.
 
-    Source: 002, Hypotheses: H8.
+    Source: 002, Hypothesis H8.
     """
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
     deep = llama[llama["layers"] >= 32]

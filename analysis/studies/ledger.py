@@ -1,0 +1,102 @@
+"""The ledger retold: cell checks by table, hypotheses with their evidence, and open gaps with what they need."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from artifacts.errors import DataError
+
+SHOWN = 6  # exceptions of a group of cell checks that are named one by one
+
+
+def claims_cells(claims: pd.DataFrame) -> pd.DataFrame:
+    """Cell checks summed by claim: how many cells, how many hold, and which ones do not.
+
+    `check` is the claim's name before the dot; `exceptions` lists the cells that neither hold nor hold after rounding,
+    as `cell (reported, recomputed)`.
+    """
+    cells = claims[claims["kind"] == "cell check"]
+    if cells.empty:
+        raise DataError("claims_cells: the ledger holds no cell check; see analysis/claims")
+    parts = cells["claim"].str.partition(".")
+    cells = cells.assign(check=parts[0], cell=parts[2])
+    rows = []
+    for check, group in cells.groupby("check", sort=False):
+        off = group[~group["verdict"].isin(["holds", "holds after rounding"])]
+        named = [f"{row['cell']} ({row['reported']}, {row['recomputed']})" for _, row in off.head(SHOWN).iterrows()]
+        named += [f"and {len(off) - SHOWN} more"] if len(off) > SHOWN else []
+        rows.append(
+            {
+                "check": check,
+                "source": group["source"].iloc[0],
+                "section": group["section"].iloc[0],
+                "cells": len(group),
+                "holds": int((group["verdict"] == "holds").sum()),
+                "after_rounding": int((group["verdict"] == "holds after rounding").sum()),
+                "failing": len(off),
+                "exceptions": "; ".join(named),
+                "note": "" if named else "exceptions: none",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.DataFrame:
+    """The hypotheses of document 002 with the ledger's verdicts on each: one row a claim named `c002_h<number>_...`.
+
+    Raises
+    ------
+    DataError
+        When a hypothesis has no claim.
+    """
+    statements = claims[claims["kind"] == "statement"]
+    tables = []
+    for _, hypothesis in reported_hypotheses.iterrows():
+        key = str(hypothesis["hypothesis"])
+        found = statements[statements["claim"].str.startswith(f"c002_{key.lower()}_")]
+        if found.empty:
+            raise DataError(f"hypotheses: no claim c002_{key.lower()}_... judges {key}; write one in analysis/claims")
+        kept = found[["claim", "statement", "reported", "recomputed", "verdict", "reason"]]
+        kept = kept.rename(columns={"statement": "evidence"})
+        tables.append(
+            kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=found["n"])
+        )
+    table = pd.concat(tables, ignore_index=True)
+    first = [
+        "hypothesis",
+        "status",
+        "statement",
+        "claim",
+        "evidence",
+        "reported",
+        "recomputed",
+        "n",
+        "verdict",
+        "reason",
+    ]
+    return table[first]
+
+
+def gaps_status(
+    reported_open_gaps: pd.DataFrame,
+    reported_lbp_lengths: pd.DataFrame,
+    published_lbp: pd.DataFrame,
+    inference_memory: pd.DataFrame,
+) -> pd.DataFrame:
+    """What the open gaps of the sources lack, and how many cells of the missing scores are published.
+
+    `missing` and `published` count scores by length without thinking; `memory_gb` is what the largest model to be run
+    would need with its key-value cache. They are given where a gap is about these scores.
+    """
+    scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
+    lacking = scores[scores["low"].isna()]
+    found = lacking.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    table = reported_open_gaps[["gap", "title", "description", "remedy", "source"]].copy()
+    about = table["gap"].isin(["per_length_scores", "option_a", "option_b", "option_c"])
+    table["missing"] = pd.Series(len(lacking), index=table.index, dtype="Int64").where(about)
+    table["published"] = pd.Series(len(found), index=table.index, dtype="Int64").where(about)
+    need = float(inference_memory.loc[inference_memory["model"].isin(lacking["model"]), "total_gb"].max())
+    table["memory_gb"] = pd.Series(need, index=table.index).where(table["gap"] == "option_b")
+    table["note"] = ["" if each else "missing, published, memory_gb: not about scores" for each in about]
+    table.loc[about & (table["gap"] != "option_b"), "note"] = "memory_gb: nothing to be run"
+    return table

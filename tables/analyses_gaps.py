@@ -1,0 +1,47 @@
+"""What plasticity is said to add to rotation, and the reversal of queries and keys between components and rotation."""
+
+import pandas as pd
+
+from tables import Column, Table
+
+GAPS = "What rotation leaves open and plasticity is said to close"
+REVERSAL = "What rotation corrects in the components"
+PAIRS = (
+    ("First component of the pool", "pca_r_q", "pca_r_k"),
+    ("Drift axis of the rotation", "pca_rotation_r_q", "pca_rotation_r_k"),
+)
+
+
+def table(reported_gaps_closed: pd.DataFrame, stated_001: pd.DataFrame, claims: pd.DataFrame) -> Table:
+    """Return the table."""
+    gaps = reported_gaps_closed[["lacking", "closed_by"]].assign(part=GAPS)
+    text = stated_001.set_index("statement")["printed"]
+    reversal = pd.DataFrame(
+        [
+            {
+                "lacking": where,
+                "closed_by": f"correlation with position: queries {text[queries]}, keys {text[keys]}",
+                "part": REVERSAL,
+            }
+            for where, queries, keys in PAIRS
+        ]
+    )
+    ledger = claims.set_index("claim")
+    values, order = ledger.loc["c001_drift_axis_means"], ledger.loc["c001_keys_stronger"]
+    return Table(
+        rows=pd.concat([gaps, reversal], ignore_index=True),
+        columns=[Column("lacking", "Gap, or axis", width=0.44), Column("closed_by", "Answer, or value", width=0.5)],
+        groups="part",
+        caption=(
+            f"The {len(gaps)} gaps between rotation and context length that plasticity is said to close, and the "
+            "reversal of queries and keys on going from components to rotation, as the source states them "
+            "[@shcherb2026]."
+        ),
+        short="Gaps that plasticity closes, and the reversal of queries and keys",
+        note=(
+            "The models behind the four correlations are not named. Keys follow position more closely than queries "
+            f"in {order['recomputed']} models with printed values ({order['verdict']}); their mean correlations on "
+            f"the drift axis, keys and queries, are {values['recomputed']} (the stated values are "
+            f"{values['verdict']})."
+        ),
+    )

@@ -1,0 +1,50 @@
+"""What the sources read off pictures that no table backs: thresholds, bundles of heads, clusters of dimensions."""
+
+import pandas as pd
+
+from tables import Column, Table
+
+KINDS = {
+    "heat map": "Maps of plasticity over two distances",
+    "head bundle": "Profiles of single heads",
+    "mean profile": "Mean profiles",
+    "component weights": "Weights of dimensions",
+}
+PREFIX = "narrative_"
+
+
+def table(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Table:
+    """Return the table."""
+    names = models.set_index("model")["display_name"]
+    rows = reported_landmarks.assign(
+        part=reported_landmarks["kind"].map(KINDS),
+        order=reported_landmarks["kind"].map({kind: place for place, kind in enumerate(KINDS)}),
+        whose=[
+            names[model] if model else family or "all"
+            for model, family in zip(reported_landmarks["model"], reported_landmarks["family"], strict=True)
+        ],
+        study=["narrative" if key.startswith(PREFIX) else "metrics" for key in reported_landmarks["landmark"]],
+    )
+    rows = rows.sort_values("order", kind="stable", ignore_index=True)
+    narrative = int((rows["study"] == "narrative").sum())
+    return Table(
+        rows=rows,
+        columns=[
+            Column("whose", "Models", width=0.24),
+            Column("quantity", "Read off", width=0.48),
+            Column("printed", "As printed", width=0.14),
+            Column("study", "Study"),
+        ],
+        groups="part",
+        long=True,
+        caption=(
+            f"The {len(rows)} landmarks that the sources read off pictures [@shcherb2026]: {len(rows) - narrative} in "
+            f"the study of metrics, {narrative} in the narrative. No table gives the values behind them."
+        ),
+        short="Landmarks read off pictures",
+        note=(
+            "Distances and positions in tokens, dimensions as indices within a head. Thresholds by eye; what can be "
+            "held against tables or architectures is judged in the ledger, the rest is not testable without the "
+            "captures."
+        ),
+    )

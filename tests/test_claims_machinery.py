@@ -1,0 +1,284 @@
+"""Claims: what a verdict accepts, how printed numbers are judged, and what the builder and the ledger refuse."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from analysis.claims import VERDICTS, Quoted, Verdict, _build, _ledger, compare, judge, pick, quote, untestable
+from analysis.claims._cells import cell, copies, restated
+from analysis.claims._shared import rising, tracks
+from analysis.claims._words import listed
+from analysis.statistics.rounding import Interval
+from artifacts.errors import DataError, SpecError
+from artifacts.frames import parsed
+from artifacts.job import Job
+
+
+def printed(*cells, words=False, **columns):
+    """A long source with these printed cells."""
+    return parsed(pd.DataFrame({**columns, "printed": list(cells)}), words=words)
+
+
+# --- verdicts
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"verdict": "maybe"}, "none of holds"),
+        ({"kind": "guess"}, "none of statement"),
+        ({"reason": "  "}, "a reader can check"),
+        ({"p_value": float("nan")}, "p_value is nan"),
+        ({"ci_low": float("inf")}, "ci_low is inf"),
+    ],
+)
+def test_a_verdict_refuses_what_a_ledger_cannot_hold(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        Verdict(**{"verdict": "holds", "reason": "so it is", **wrong})
+
+
+def test_every_verdict_can_be_given():
+    assert [Verdict(verdict=each, reason="why").verdict for each in VERDICTS] == list(VERDICTS)
+
+
+# --- picking and quoting
+
+
+def test_pick_takes_the_one_row_and_says_what_is_wrong_otherwise():
+    frame = pd.DataFrame({"model": ["a", "a", "b"], "length": ["4k", "8k", "4k"], "value": [1, 2, 3]})
+    assert pick(frame, model="b")["value"] == 3
+    with pytest.raises(DataError, match=r"2 rows have model='a'"):
+        pick(frame, model="a")
+    with pytest.raises(DataError, match=r"0 rows have model='c'"):
+        pick(frame, model="c")
+    with pytest.raises(DataError, match="no column metric"):
+        pick(frame, metric="x")
+
+
+def test_quote_gives_text_value_and_rounding_interval():
+    frame = printed("0.6449*", "97-100%", "", "flat", words=True, key=["star", "range", "empty", "word"])
+    star = quote(frame, key="star")
+    assert (star.printed, star.number, star.decimals) == ("0.6449*", 0.6449, 4)
+    assert star.interval.low == pytest.approx(0.64485)
+    bounds = quote(frame, key="range")
+    assert bounds.value is None
+    assert (bounds.interval.low, bounds.interval.high) == (96.5, 100.5)
+    with pytest.raises(DataError, match="is no single number"):
+        _ = bounds.number
+    for key in ("empty", "word"):
+        with pytest.raises(DataError, match="which is no number"):
+            quote(frame, key=key)
+
+
+# --- comparing
+
+
+def quoted(text):
+    return quote(printed(text, key=["x"]), key="x")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "within", "verdict"),
+    [
+        ("0.186", 0.1863, None, "holds"),
+        ("0.186", 0.1865, None, "holds"),  # a tie may round either way
+        ("0.186", 0.1866, None, "contradicted"),
+        ("0.186", 0.1866, Interval(0.1864, 0.1868), "holds after rounding"),
+        ("0.186", 0.1870, Interval(0.1868, 0.1872), "contradicted"),
+        ("5×", 5.23, None, "holds"),
+        ("-31%", -30.6, None, "holds"),
+        ("1.57e-3", 0.001574, None, "holds"),
+        ("1.57e-3", 0.001576, None, "contradicted"),
+        ("0.16-0.19", 0.158, None, "holds"),  # the ends of a printed range are rounded too
+        ("0.16-0.19", 0.154, None, "contradicted"),
+        ("0.16-0.19", 0.154, Interval(0.1535, 0.1552), "holds after rounding"),
+    ],
+)
+def test_compare_judges_at_the_printed_precision(text, value, within, verdict):
+    found = compare(quoted(text), value, within, reason="because")
+    assert found.verdict == verdict
+    assert found.reported == text
+
+
+def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
+    assert compare(quoted("0.186"), 0.18634, reason="because").recomputed == "0.1863"
+    assert compare(quoted("0.00"), -0.0001, reason="because").recomputed == "0.000"
+    assert compare(quoted("13"), 12.91, reason="because", places=0).recomputed == "13"
+
+
+def test_judge_and_untestable():
+    assert judge(True, "yes").verdict == "holds"
+    assert judge(False, "no").verdict == "contradicted"
+    assert judge(False, "no", otherwise="not supported", recomputed=0.25).recomputed == "0.2500"
+    assert untestable("a run would tell").verdict == "not testable"
+    with pytest.raises(ValueError, match="none of holds"):
+        judge(False, "no", otherwise="wrong")
+
+
+# --- helpers for bulk claims
+
+
+def test_restated_checks_each_value_of_the_prose_against_its_cell():
+    stated = printed("0.645", "0.07", statement=["overall", "drop"], quantity=["mean", "drop"], model=["m", "m"])
+    table = printed("0.6449", "0.082", model=["m", "m"], metric=["overall", "drop"])
+    places = {name: cell(table, "Table 1", model="m", metric=name) for name in ("overall", "drop")}
+    found = {each.key: each for each in restated(stated, places)}
+    assert found["overall"].verdict == "holds"
+    assert found["drop"].verdict == "contradicted"
+    assert {each.kind for each in found.values()} == {"cell check"}
+    assert "Table 1 prints 0.082" in found["drop"].reason
+    with pytest.raises(DataError, match="0 rows"):
+        restated(stated, {"absent": places["drop"]})
+
+
+def test_copies_compares_cells_that_stand_twice_and_skips_empty_ones():
+    copy = printed("87.2", "84.7", "", length=["32k", "64k", "128k"], model=["m"] * 3)
+    original = printed("87.4", "84.70", "77.0", length=["32k", "64k", "128k"], model=["m"] * 3)
+    found = {each.key: each.verdict for each in copies(copy, original, ["model", "length"], label="the README")}
+    assert found == {"m-32k": "contradicted", "m-64k": "holds"}
+
+
+def test_tracks_asks_the_changes_not_the_levels():
+    def tests(estimate, p):
+        rows = [("pearson_levels", 0.95, 0.004, 6), ("pearson_first_differences", estimate, p, 5)]
+        return pd.DataFrame(
+            [{"comparison": "m", "test": test, "estimate": r, "p_value": each, "n": n} for test, r, each, n in rows]
+        )
+
+    assert tracks(tests(-0.72, 0.19), "m", what="two series").verdict == "not supported"
+    assert tracks(tests(0.98, 0.008), "m", what="two series").verdict == "holds"
+    assert "r = 0.95" in tracks(tests(0.98, 0.008), "m", what="two series").reason
+
+
+def test_rising_names_profiles_with_their_rise_largest_first():
+    frame = pd.DataFrame(
+        {"display_name": ["A", "B", "C"], "rise_shown": [True, False, True], "draw_up": [0.003, 0.001, 0.02]}
+    )
+    assert rising(frame) == (2, "C (+0.020) and A (+0.003)")
+
+
+@pytest.mark.parametrize(("names", "text"), [([], "none"), (["a"], "a"), (["a", "b", "c"], "a, b and c")])
+def test_listed(names, text):
+    assert listed(names) == text
+
+
+# --- the builder of a claim
+
+
+STATEMENT = """The statement,
+    on two lines.
+
+    Source: 002, Section name.
+    """
+ONE = 'Verdict(verdict="holds", reason="so")'
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    """Builds a claim that is written for the test, in a module of its own."""
+
+    def made(returned=ONE, docstring=STATEMENT):
+        module = f"made_claims_{abs(hash((returned, docstring)))}"
+        quotes = '"' * 3
+        text = f"from analysis.claims import Verdict\n\n\ndef c000_one():\n    {quotes}{docstring}{quotes}\n"
+        (tmp_path / f"{module}.py").write_text(f"{text}    return {returned}\n", encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        job = Job(tmp_path, "claim", "c000_one", f"{module}.py", "c000_one", {}, ())
+        ((path, content),) = _build.build(job).items()
+        assert path == "out/claims/c000_one.json"
+        return json.loads(content)
+
+    return made
+
+
+def test_a_claim_becomes_a_row_with_its_docstring_as_statement(build):
+    (row,) = build()
+    assert row["claim"] == "c000_one"
+    assert row["statement"] == "The statement, on two lines."
+    assert (row["source"], row["section"]) == ("002", "Section name")
+    assert row["order"][0] == "002"
+
+
+def test_several_verdicts_carry_keys_and_their_own_statements(build):
+    rows = build('[Verdict(verdict="holds", reason="so", key=key, statement=f"On {key}.") for key in ("a", "b")]')
+    assert [row["claim"] for row in rows] == ["c000_one.a", "c000_one.b"]
+    assert [row["statement"] for row in rows] == ["On a.", "On b."]
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "The statement, with no place.",
+        "The statement.\n\n    Source: 005, A document that is none.\n    ",
+        "The statement.\n\n    Source: 002\n    ",
+        "Source: 002, A place with no statement.\n    ",
+        "",
+    ],
+)
+def test_a_docstring_without_statement_or_place_is_refused(build, docstring):
+    with pytest.raises(SpecError, match=r"needs the statement, then a line `Source: 002, Section name"):
+        build(docstring=docstring)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("True", "returned bool"),
+        ("[]", "returned list"),
+        ('[Verdict(verdict="holds", reason="so"), "no"]', "returned list"),
+        ('[Verdict(verdict="holds", reason="so", key="a")] * 2', "no key twice"),
+        ('[Verdict(verdict="holds", reason="so", key=key) for key in ("a", "")]', "need a key each"),
+    ],
+)
+def test_what_a_claim_returns_is_checked(build, returned, said):
+    with pytest.raises(SpecError, match=said):
+        build(returned)
+
+
+# --- the ledger
+
+
+def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
+    folder = tmp_path / "out/claims"
+    folder.mkdir(parents=True)
+    places = {"c004_x": ["004", "b.py", 5], "c002_late": ["002", "b.py", 90], "c002_early": ["002", "b.py", 8]}
+    places["c002_first"] = ["002", "a.py", 300]
+    for name, order in places.items():
+        keys = ("a", "b") if name == "c002_late" else ("",)
+        rows = [
+            {
+                **dict.fromkeys(("kind", "section", "statement", "reported", "recomputed", "reason"), "x"),
+                **dict.fromkeys(("n", "ci_low", "ci_high", "p_value")),
+                "claim": name + (f".{key}" if key else ""),
+                "source": order[0],
+                "verdict": "holds",
+                "order": order,
+            }
+            for key in keys
+        ]
+        (folder / f"{name}.json").write_text(json.dumps(rows), encoding="utf-8")
+    inputs = tuple(f"out/claims/{name}.json" for name in sorted(places, reverse=True))
+    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_ledger.py", "build", {}, inputs)
+    text = _ledger.build(job)["artifacts/results/claims.csv"].decode()
+    lines = text.splitlines()
+    assert lines[0] == ",".join(_ledger.COLUMNS)
+    assert [line.partition(",")[0] for line in lines[1:]] == [
+        "c002_first",
+        "c002_early",
+        "c002_late.a",
+        "c002_late.b",
+        "c004_x",
+    ]
+
+
+def test_an_empty_ledger_is_an_error(tmp_path):
+    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_ledger.py", "build", {}, ())
+    with pytest.raises(SpecError, match="holds no claim"):
+        _ledger.build(job)
+
+
+def test_a_quoted_value_is_immutable():
+    value = Quoted("1", 1.0, 0, Interval(0.5, 1.5))
+    with pytest.raises(AttributeError):
+        value.printed = "2"

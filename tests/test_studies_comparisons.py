@@ -1,0 +1,218 @@
+"""Comparisons on one footing and the ledger's summaries: against hand-made frames, numpy and the shipped sources."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis.studies import comparisons, contrasts, ledger
+from artifacts.errors import DataError
+from artifacts.store import read
+from conftest import ROOT
+
+EXACT = {"abs": 1e-9, "rel": 1e-9}
+
+
+def shipped(name):
+    return read(ROOT, name)
+
+
+# --- equal positions
+
+
+def made_profiles(**profiles):
+    rows = [{"model": name, **{f"d{i}": value for i, value in enumerate(values)}} for name, values in profiles.items()]
+    return pd.DataFrame(rows)
+
+
+def made_models(**contexts):
+    return pd.DataFrame(
+        {
+            "model": list(contexts),
+            "display_name": list(contexts),
+            "family": "F",
+            "captured_context": list(contexts.values()),
+            "ap_overall": 0.5,
+            "ap_drop": 0.1,
+        }
+    )
+
+
+def test_equal_positions_weigh_deciles_by_the_part_inside_the_range():
+    line = [1 - 0.1 * i for i in range(10)]
+    table = comparisons.equal_positions(
+        made_profiles(long=line, short=line), made_models(long=131072, short=32768)
+    ).set_index("model")
+    # two and a half deciles of the long capture, all ten of the short one
+    assert table.loc["long", "mean_32k"] == pytest.approx((1 + 0.9 + 0.8 / 2) / 2.5, rel=1e-4)
+    assert table.loc["short", "mean_32k"] == pytest.approx(np.mean(line))
+    assert table.loc["long", "near"] == pytest.approx(1.0, rel=1e-4)
+    assert table.loc["short", "near"] == pytest.approx(np.mean(line[:4]), rel=1e-4)
+    assert table.loc["short", "drop_32k"] == pytest.approx(np.mean(line[:4]) - np.mean(line[4:]), rel=1e-3)
+    assert list(table["ranked"]) == [1, 2]
+
+
+def test_the_mean_of_a_capture_of_32k_is_the_mean_of_its_deciles():
+    table = comparisons.equal_positions(shipped("decile_profiles"), shipped("captured_models")).set_index("model")
+    profile = shipped("decile_profiles").set_index("model").loc["mistral-v0.2-7b"]
+    deciles = [profile[f"d{number}"] for number in range(10)]
+    assert table.loc["mistral-v0.2-7b", "mean_32k"] == pytest.approx(np.mean(deciles))
+    assert table["mean_32k"].is_monotonic_decreasing
+    assert (table["near"] > table["far"]).all()
+
+
+# --- ratios, families, shapes, memory
+
+
+def test_ratios_per_window_are_those_per_token_over_the_ratio_of_windows():
+    table = comparisons.predecessor_ratios(shipped("captured_models"))
+    assert len(table) == 3
+    assert np.allclose(table["window_ratio"], table["bias_ratio"] * 32768 / 131072)
+    assert np.allclose(table["bias_ratio"], 1.57e-3 / 3.00e-4)
+
+
+def test_separation_is_one_for_families_without_spread_and_negative_where_they_overlap():
+    models = pd.DataFrame(
+        {
+            "family": ["A", "A", "B", "B"],
+            "ap_overall": [1.0, 1.0, 2.0, 2.5],
+            "ap_last_20": [1.0, 3.0, 2.0, 4.0],
+            "ap_drop": [1.0, 2.0, 5.0, 7.0],
+            "captured_context": 131072,
+            "in_source": True,
+        }
+    )
+    table = comparisons.family_separation(models, models).set_index(["scope", "metric"]).loc["matched"]
+    assert table.loc["ap_overall", "least_gap"] == pytest.approx(1.0)
+    assert table.loc["ap_last_20", "least_gap"] == pytest.approx(-1.0)
+    values = models["ap_drop"].to_numpy()
+    within = ((values - [1.5, 1.5, 6, 6]) ** 2).sum()
+    assert table.loc["ap_drop", "eta_squared"] == pytest.approx(1 - within / ((values - values.mean()) ** 2).sum())
+    assert table.loc["ap_drop", "gap_share"] == pytest.approx(3 / 2)
+
+
+def test_family_means_leave_the_score_empty_where_not_all_were_scored():
+    table = comparisons.family_means(shipped("captured_models"), shipped("matched_models"))
+    captured = table[table["scope"] == "captured"]
+    assert captured["lbp"].isna().all()
+    assert (captured["note"] != "").all()
+    source = table[table["scope"] == "source"].set_index("family")
+    assert source["n"].sum() == 7
+    assert source.loc["Qwen3", "ap_drop"] == pytest.approx((0.161 + 0.178 + 0.186) / 3)
+
+
+def test_shapes_of_a_line_and_of_an_accelerating_profile():
+    line = [1 - 0.05 * i for i in range(10)]
+    late = [1 - 0.01 * i**2 for i in range(10)]
+    profiles = made_profiles(line=line, late=late).assign(display_name="x", family="F")
+    table = comparisons.profile_shapes(profiles).set_index("model")
+    assert table.loc["line", "r_squared"] == pytest.approx(1)
+    assert table.loc["line", "first_half"] == pytest.approx(table.loc["line", "second_half"])
+    assert table.loc["line", "first_step"] == pytest.approx(1 / 9)
+    assert table.loc["late", "second_half"] > table.loc["late", "first_half"]
+    assert table.loc["late", "r_squared"] == pytest.approx(stats.linregress(range(10), late).rvalue ** 2)
+
+
+def test_memory_counts_weights_and_cache():
+    row = comparisons.inference_memory(shipped("matched_models")).set_index("model").loc["qwen3-8b"]
+    assert row["weights_gb"] == pytest.approx(16)
+    assert row["cache_gb"] == pytest.approx(36 * 8 * 128 * 2 * 2 * 131072 / 1e9)
+    assert row["total_gb"] == pytest.approx(row["weights_gb"] + row["cache_gb"])
+
+
+# --- contrasts
+
+
+def test_contrasts_are_differences_of_absolute_correlations():
+    table = contrasts.correlation_contrasts(shipped("matched_models"))
+    models = shipped("matched_models")
+    seven = models[models["in_source"].astype(bool)]
+    row = table[(table["comparison"] == "ap_drop - ap_overall, n = 7") & (table["test"] == "pearson_difference")].iloc[
+        0
+    ]
+    drop, overall = (stats.pearsonr(seven[name], seven["lbp"]).statistic for name in ("ap_drop", "ap_overall"))
+    assert row["estimate"] == pytest.approx(abs(drop) - abs(overall), **EXACT)
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    assert (table["adjustment"].str.startswith("Holm over 3 tests")).all()
+    assert len(table) == 2 * 2 * 3
+
+
+def test_family_correlations_take_families_of_three_only():
+    table = contrasts.family_correlations(shipped("matched_models"))
+    assert set(table["comparison"]) == {"Ministral 3", "Qwen3"}
+    assert (table["n"] == 3).all()
+    models = shipped("matched_models")
+    qwen = models[models["family"] == "Qwen3"]
+    row = table[(table["comparison"] == "Qwen3") & (table["test"] == "pearson")].iloc[0]
+    # the exact p over all orders of three
+    observed = abs(stats.pearsonr(qwen["ap_drop"], qwen["lbp"]).statistic)
+    orders = [abs(stats.pearsonr(order, qwen["lbp"]).statistic) for order in itertools.permutations(qwen["ap_drop"])]
+    assert row["p_value"] == pytest.approx(np.mean(np.array(orders) >= observed - 1e-12))
+
+
+def test_length_orders_have_a_row_for_each_shared_length_and_mode():
+    table = contrasts.length_orders(shipped("lbp_lengths"))
+    assert len(table) == 5 * 2
+    assert (table["n"] == 7).all()
+    lengths = shipped("lbp_lengths")
+    rows = lengths[(lengths["mode"] == "nonthinking") & (lengths["length"] == "16k") & lengths["plasticity"].notna()]
+    row = table[table["comparison"] == "16k, nonthinking"].iloc[0]
+    assert row["estimate"] == pytest.approx(stats.spearmanr(rows["plasticity"], rows["lbp"]).statistic, **EXACT)
+
+
+# --- the ledger retold
+
+
+def made_claims(*rows):
+    columns = ["claim", "kind", "source", "section", "statement", "reported", "recomputed", "n", "verdict", "reason"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_cell_checks_are_summed_by_claim_with_their_exceptions():
+    claims = made_claims(
+        ("c002_t8.a-4k", "cell check", "002", "T8", "s", "1", "1.0", None, "holds", "r"),
+        ("c002_t8.qwen3-0.6b-32k", "cell check", "002", "T8", "s", "87.2", "87.4", None, "contradicted", "r"),
+        ("c002_t8.b-8k", "cell check", "002", "T8", "s", "2", "2.04", None, "holds after rounding", "r"),
+        ("c002_other", "statement", "002", "T8", "s", "", "", None, "holds", "r"),
+    )
+    (row,) = ledger.claims_cells(claims).to_dict("records")
+    assert (row["check"], row["cells"], row["holds"], row["after_rounding"], row["failing"]) == ("c002_t8", 3, 1, 1, 1)
+    assert row["exceptions"] == "qwen3-0.6b-32k (87.2, 87.4)"
+    with pytest.raises(DataError, match="no cell check"):
+        ledger.claims_cells(claims[claims["kind"] == "statement"])
+
+
+def test_many_exceptions_are_counted_not_listed():
+    rows = [
+        (f"c004_x.{i}", "cell check", "004", "s", "s", "1", "2", None, "contradicted", "r")
+        for i in range(ledger.SHOWN + 3)
+    ]
+    (row,) = ledger.claims_cells(made_claims(*rows)).to_dict("records")
+    assert row["exceptions"].endswith("; and 3 more")
+    assert row["exceptions"].count("(1, 2)") == ledger.SHOWN
+
+
+def test_hypotheses_are_joined_by_the_names_of_their_claims():
+    reported = pd.DataFrame({"hypothesis": ["H1", "H2"], "status": ["nuanced", ""], "statement": ["One", "Two"]})
+    claims = made_claims(
+        ("c002_h1_order", "statement", "002", "H1", "ordered", "", "+0.29", 7, "not significant", "r"),
+        ("c002_h10_other", "statement", "002", "H1", "of no hypothesis", "", "", None, "holds", "r"),
+        ("c002_h2_cells.a", "cell check", "002", "H2", "cell", "", "", None, "holds", "r"),
+        ("c002_h2_tracks.x", "statement", "002", "H2", "tracks", "", "", None, "holds", "r"),
+    )
+    table = ledger.hypotheses(reported, claims)
+    assert list(table["claim"]) == ["c002_h1_order", "c002_h2_tracks.x"]
+    assert list(table["evidence"]) == ["ordered", "tracks"]
+    with pytest.raises(DataError, match=r"no claim c002_h2_\.\.\. judges H2"):
+        ledger.hypotheses(reported, claims[claims["claim"] == "c002_h1_order"])
+
+
+def test_the_missing_scores_are_published():
+    names = ["reported_open_gaps", "reported_lbp_lengths", "published_lbp", "inference_memory"]
+    table = ledger.gaps_status(*(shipped(name) for name in names)).set_index("gap")
+    row = table.loc["per_length_scores"]
+    assert (row["missing"], row["published"]) == (36, 36)
+    assert pd.isna(table.loc["causal_direction", "missing"])
+    assert table.loc["option_b", "memory_gb"] == pytest.approx(49.47, abs=0.01)
