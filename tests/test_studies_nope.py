@@ -1,0 +1,242 @@
+"""The layer study recomputed: values worked out by hand, and bounds against data that could be behind the means."""
+
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.claims import s000_family, s000_findings, s000_layers, s003_curves, s003_reading
+from analysis.statistics import fired
+from analysis.studies import nope, nope_tests
+from artifacts.errors import DataError
+from artifacts.store import read
+from conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def source():
+    return partial(read, ROOT)
+
+
+@pytest.fixture(scope="module")
+def recovery(source):
+    names = ("reported_deciles", "decile_profiles", "nope_recovery", "nope_layer_kinds", "published_facts")
+    return nope.nope_recovery_recomputed(*map(source, names)).set_index("model")
+
+
+@pytest.fixture(scope="module")
+def groups(source):
+    return nope.nope_groups(source("nope_layer_kinds"), source("nope_adjacency_layers"))
+
+
+@pytest.fixture(scope="module")
+def cells(source):
+    return nope.nope_layer_cells(source("nope_layers"), source("nope_layer_kinds"))
+
+
+def test_the_recovery_of_one_model_by_hand(recovery):
+    row = recovery.loc["llama3.1-8b"]
+    assert row["dip"] == pytest.approx((0.499 + 0.506) / 2)
+    assert row["level"] == pytest.approx((0.526 + 0.537) / 2)
+    assert (row["recovery"], row["recovery_low"], row["recovery_high"]) == pytest.approx((0.029, 0.028, 0.030))
+    assert (row["rise_from"], row["rise_to"]) == (4, 7)
+    assert (row["rise_from_tokens"], row["rise_to_tokens"]) == pytest.approx((52428.8, 104857.6))
+
+
+def test_all_models_are_there_and_only_one_printed_recovery_is_out_of_reach(recovery):
+    assert len(recovery) == 13
+    assert recovery["reported"].notna().sum() == 10
+    assert list(recovery.index[recovery["agreement"] == "contradicted"]) == ["llama3.2-3b"]
+    assert (recovery.loc[recovery["reported"].isna(), "note"] != "").all()
+
+
+def test_the_vision_model_counts_its_text_layers_and_names_the_network(recovery):
+    row = recovery.loc["llama3.2-11b"]
+    assert (row["layers"], row["text_layers"], row["network"]) == (40, 32, "llama3.1-8b")
+    assert recovery["network"].nunique() == 12
+
+
+def test_rises_lie_where_the_largest_rise_is(recovery, source):
+    deciles = source("reported_deciles").pivot(index="model", columns="decile", values="value")
+    for model, row in recovery[recovery["rise_from"].notna()].iterrows():
+        assert deciles.loc[model, row["rise_to"]] - deciles.loc[model, row["rise_from"]] == pytest.approx(
+            row["draw_up"]
+        )
+
+
+def test_every_self_attention_layer_has_one_group_and_its_place_in_the_text_network(groups):
+    assert list(groups["text_layer"]) == list(range(32))
+    assert groups["group"].value_counts().to_dict() == {"far": 16, "after": 8, "before": 8}
+    assert (groups["group"] == groups["listed"]).all()
+
+
+def test_a_cross_attention_layer_has_no_group(source):
+    group_of, _ = nope._places(source("nope_layer_kinds"))
+    with pytest.raises(DataError, match="layer 8 is a cross-attention layer"):
+        group_of(8)
+
+
+def test_layer_cells_follow_from_their_levels(cells):
+    assert cells["recovery_recomputed"].to_numpy() == pytest.approx((cells["d67"] - cells["d45"]).to_numpy())
+    assert cells["agreement"].value_counts().to_dict() == {"holds": 8, "holds after rounding": 2}
+    vision = cells[cells["model"] == "llama3.2-11b"].set_index("layer")
+    assert vision["text_layer"].to_dict() == {15: 12, 7: 6, 29: 23, 5: 4, 11: 9}
+
+
+def test_a_cell_that_is_missing_is_named(source):
+    layers = source("nope_layers")
+    gap = layers[~((layers["layer"] == 30) & (layers["metric"] == "recovery"))]
+    with pytest.raises(DataError, match="0 cells recovery of layer 30"):
+        nope.nope_layer_cells(gap, source("nope_layer_kinds"))
+
+
+def test_pairs_are_the_same_text_layers(cells, groups, source):
+    pairs = nope.nope_layer_pairs(cells, source("nope_extremes"), groups)
+    assert dict(zip(pairs["text_layer"], pairs["layer"], strict=True)) == {5: 6, 14: 17}
+    low = (0.695 + 0.605 + 0.661 + 0.583 + 0.583) / 5
+    assert pairs.set_index("text_layer").loc[14, "overall_low"] == pytest.approx(low)
+    assert (pairs["gap"] > 0.05).all()
+
+
+def test_twins_differ_by_what_their_profiles_say(recovery, source):
+    twins = nope.nope_twins(recovery.reset_index(), source("decile_profiles"), source("nope_stated")).set_index(
+        "quantity"
+    )
+    assert twins.loc["recovery", ["value", "low", "high"]].tolist() == pytest.approx([0.006, 0.004, 0.008])
+    assert twins.loc["decile_largest", "value"] == pytest.approx(0.538 - 0.499, abs=0.0011)
+
+
+def test_twins_need_two_models_with_one_network(recovery, source):
+    alone = recovery.reset_index().assign(network=lambda rows: rows["model"])
+    with pytest.raises(DataError, match="0 models share"):
+        nope.nope_twins(alone, source("decile_profiles"), source("nope_stated"))
+
+
+def test_counts_carry_the_guard_of_shared_weights(source):
+    tests = nope_tests.nope_count_tests(source("nope_stated"), source("published_facts")).set_index("comparison")
+    assert "dependent units" in fired(tests.loc["between models", "note"])
+    table = [[29, 3], [26, 6]]
+    assert tests.loc["between models", "p_value"] == pytest.approx(stats.fisher_exact(table).pvalue)
+    assert tests.loc["fewest discordant layers", "p_value"] == pytest.approx(2 * 0.5**3)
+    assert tests.loc["most discordant layers", "p_value"] == pytest.approx(stats.binomtest(6, 9).pvalue)
+
+
+@pytest.fixture(scope="module")
+def bounds(source, groups):
+    return nope_tests.nope_adjacency_bounds(source("nope_adjacency"), source("nope_layers"), groups).set_index(
+        "comparison"
+    )
+
+
+def test_no_data_behind_the_means_passes_the_bounds(bounds):
+    # any filling of the unprinted layers that keeps the printed values and means: the tests stay within the bounds
+    rng = np.random.default_rng(3)
+    known = {"after": [0.051], "before": [0.051], "far": [0.051, 0.045, 0.041]}
+    means, sizes = {"after": 0.019, "before": 0.021, "far": 0.025}, {"after": 8, "before": 8, "far": 16}
+    for scale in (0, 0.001, 0.01, 0.03) * 25:
+        arms = {}
+        for group, values in known.items():
+            rest = rng.normal(size=sizes[group] - len(values)) * scale
+            rest += (sizes[group] * means[group] - sum(values) - rest.sum()) / len(rest)
+            arms[group] = np.concatenate([values, rest])
+        adjacent = np.concatenate([arms["after"], arms["before"]])
+        assert (
+            abs(stats.ttest_ind(adjacent, arms["far"]).statistic) <= bounds.loc["adjacent - far", "statistic_at_most"]
+        )
+        for group in ("after", "before"):
+            test = stats.ttest_ind(arms[group], arms["far"])
+            assert abs(test.statistic) <= bounds.loc[f"{group} - far", "statistic_at_most"]
+            assert test.pvalue >= bounds.loc[f"{group} - far", "p_at_least"]
+        assert stats.f_oneway(*arms.values()).pvalue >= bounds.loc["after, before, far", "p_at_least"]
+
+
+def test_the_least_spread_has_all_unknown_values_equal():
+    known, mean = [0.05, 0.04], 0.02
+    rest = (6 * mean - sum(known)) / 4
+    values = np.array([*known, rest, rest, rest, rest])
+    assert nope_tests._least_squares(known, 6, mean) == pytest.approx(((values - mean) ** 2).sum())
+
+
+def test_the_bounds_leave_no_significant_difference(bounds):
+    assert (bounds["p_at_least"] > 0.1).all()
+    assert bounds.loc["adjacent - far", "difference"] == pytest.approx(-0.005)
+
+
+def test_depth_by_every_choice_of_five_layers(cells, groups):
+    tests = nope_tests.nope_depth_tests(cells, groups).set_index("comparison")
+    top = sorted(cells.loc[cells["model"] == "llama3.1-8b", "text_layer"])
+    sums = np.array([sum(choice) for choice in combinations(range(32), 5)])
+    off = abs(sum(top) - sums.mean())
+    assert tests.loc["llama3.1-8b", "p_value"] == pytest.approx(np.mean(abs(sums - sums.mean()) >= off - 1e-9))
+    assert tests.loc["layers in both fives", "estimate"] == 0
+
+
+def test_families_count_networks_once(recovery, source):
+    tests = nope_tests.nope_family_tests(recovery.reset_index(), source("published_facts"))
+    rows = tests.set_index(["comparison", "unit"])
+    assert rows.loc[("Llama against others, study", "model"), "p_value"] == pytest.approx(6 / 45)
+    assert rows.loc[("Llama against others, all captured", "network"), "p_value"] == pytest.approx(3 / 12)
+    assert rows.loc[("depth within Llama, all captured", "network"), "p_value"] == pytest.approx(1 / 3)
+    models = tests[tests["unit"] == "model"]
+    assert all("dependent units" in fired(note) for note in models["note"])
+    assert (tests["p_value"] > 0.05).all()
+
+
+def test_a_second_llama_network_that_recovers_would_count(recovery, source):
+    other = recovery.reset_index()
+    other.loc[other["model"] == "llama3.2-3b", "recovers"] = True
+    before, after = (
+        nope_tests.nope_family_tests(rows, source("published_facts")).set_index(["comparison", "unit"])["p_value"]
+        for rows in (recovery.reset_index(), other)
+    )
+    key = ("Llama against others, all captured", "network")
+    assert after[key] < before[key]
+
+
+def test_the_word_monotone_is_judged_by_the_rises(source, recovery):
+    rows = recovery.reset_index()
+    stated = source("nope_stated")
+    assert s000_family.c000_f3_monotone(stated, rows).verdict == "contradicted"
+    flat = rows.assign(shape=rows["shape"].mask(~rows["recovers"].astype(bool), "falls"))
+    assert s000_family.c000_f3_monotone(stated, flat).verdict == "holds"
+
+
+def test_identical_holds_when_the_printed_values_meet(source, recovery):
+    models = source("nope_models")
+    twins = nope.nope_twins(recovery.reset_index(), source("decile_profiles"), source("nope_stated"))
+    assert s000_findings.c000_f1_identical(models, twins).verdict == "contradicted"
+    chosen = (models["model"] == "llama3.2-11b") & (models["metric"] == "recovery")
+    models.loc[chosen, ["printed", "value", "low", "high"]] = ["+0.029", 0.029, 0.0285, 0.0295]
+    assert s000_findings.c000_f1_identical(models, twins).verdict == "holds"
+
+
+def test_less_next_to_cross_layers_would_hold_if_a_test_could_show_it(bounds):
+    rows = bounds.reset_index()
+    assert s000_findings.c000_f2_adjacent_less(rows).verdict == "not significant"
+    assert s000_findings.c000_f2_adjacent_less(rows.assign(p_at_least=0.01)).verdict == "holds"
+    assert s000_findings.c000_f2_adjacent_less(rows.assign(difference=0.005)).verdict == "contradicted"
+
+
+def test_the_r2_of_the_second_outlier_is_not_the_one_stated(source):
+    verdicts = {
+        each.key: each.verdict for each in s000_layers.c000_extremes_r2(source("nope_stated"), source("nope_extremes"))
+    }
+    assert verdicts == {"16": "holds", "17": "contradicted"}
+
+
+def test_middle_layers_need_layers_after_them(source):
+    landmarks, models = source("delta_p_landmarks"), source("models")
+    verdicts = {each.key: each.verdict for each in s003_curves.c003_middle_layers(landmarks, models)}
+    assert verdicts == {"1b": "contradicted", "3b": "holds"}
+    last = (landmarks["model"] == "llama3.2-1b") & (landmarks["landmark"] == "degraded")
+    landmarks.loc[last & (landmarks["metric"] == "layer_high"), "value"] = 12
+    assert s003_curves.c003_middle_layers(landmarks, models)[0].verdict == "holds"
+
+
+def test_a_longer_phase_is_longer_in_depth_too(source):
+    landmarks, models = source("delta_p_landmarks"), source("models")
+    assert s003_reading.c003_longer_phase(landmarks, models).verdict == "not supported"
+    deeper = models.assign(layers=models["layers"].mask(models["model"] == "llama3.2-1b", 28))
+    assert s003_reading.c003_longer_phase(landmarks, deeper).verdict == "holds"
