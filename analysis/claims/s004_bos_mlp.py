@@ -23,8 +23,7 @@ def c004_ablated_layer_matches(bos_mlp_effects: pd.DataFrame, phase_metrics: pd.
     return judge(
         spike == row["layer"],
         f"DroPE's norm rises in layer {spike}, whose MLP writes a vector of norm {written:.0f} to the first token; "
-        "layer "
-        f"{row['layer']} writes {row['mlp_write']:.1f}, {row['write_share']:.1f}% of the token's norm.",
+        f"layer {row['layer']} writes {row['mlp_write']:.1f}, {row['write_share']:.1f}% of the token's norm.",
         reported=f"layer {row['layer']}",
         recomputed=f"layer {spike}",
     )
@@ -61,8 +60,8 @@ def c004_fig13_rope_explodes(bos_mlp_effects: pd.DataFrame) -> Verdict:
     row = pick(bos_mlp_effects, experiment=4, positional="RoPE")
     return judge(
         row["nats_low"] > math.log(100),
-        f"It rises by {row['nats']:.2f} nats per token, and the layer removed is the one that writes the spike "
-        f"(a vector of norm {row['mlp_write']:.0f}, after which the token's norm is {row['norm_after']:.0f}).",
+        f"It rises by {row['nats']:.2f} nats per token, and the layer removed is the one that writes the spike (a "
+        f"vector of norm {row['mlp_write']:.0f}, after which the token's norm is {row['norm_after']:.0f}).",
         reported=row["ratio_printed"],
         recomputed=f"{row['ratio']:.0f}×",
     )
@@ -78,9 +77,8 @@ def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
     return judge(
         four["write_share"] > 50,
         f"The ratio of {four['ratio_printed']} is for layer {four['layer']}, whose MLP holds "
-        f"{four['write_share']:.1f}% "
-        f"of the token's norm; removing the first token's outputs in layer {six['layer']} ({six['write_share']:.0f}%) "
-        f"raises DroPE's perplexity {six['ratio_printed']}.",
+        f"{four['write_share']:.1f}% of the token's norm; removing the first token's outputs in layer {six['layer']} "
+        f"({six['write_share']:.0f}%) raises DroPE's perplexity {six['ratio_printed']}.",
         otherwise="not supported",
         reported=four["ratio_printed"],
         recomputed=six["ratio_printed"],
@@ -95,9 +93,9 @@ def c004_position_information_in_bos(phase_layers: pd.DataFrame) -> Verdict:
     spread = float(phase_layers["norm_sd_rope"].max())
     return judge(
         spread > 0,
-        f"Under the causal mask the first token attends to itself only, so its state is the same in every text: RoPE's "
-        f"published norm has a standard deviation of {spread:g} over prompts in all {len(phase_layers)} layers. "
-        "A constant can be needed, but it holds nothing about the text's positions.",
+        "Under the causal mask the first token attends to itself only, so its state is the same in every text: RoPE's "
+        f"published norm has a standard deviation of {spread:g} over prompts in all {len(phase_layers)} layers. A "
+        "constant can be needed, but it holds nothing about the text's positions.",
         otherwise="not supported",
         n=len(phase_layers),
     )
@@ -115,7 +113,7 @@ def c004_only_rope_stores(bos_mlp_effects: pd.DataFrame, layer1_task_shares: pd.
     zero = int((tasks["count"] == 0).sum())
     return judge(
         row["nats"] < 1 and zero == 0,
-        f"Experiment 6 of the same report removes the first token's outputs in layer 1: DroPE's perplexity rises "
+        "Experiment 6 of the same report removes the first token's outputs in layer 1: DroPE's perplexity rises "
         f"{row['ratio_printed']} ({row['nats']:.2f} nats) and {zero} of {len(tasks)} tasks fall to 0%.",
         reported="only RoPE",
         recomputed=row["ratio_printed"],

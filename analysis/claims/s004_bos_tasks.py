@@ -30,8 +30,8 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame) -> Verdict:
     highest = rows.sort_values("high").iloc[-1]
     return judge(
         zero == len(TASKS) == len(rows),
-        f"All {zero} tasks print 0%; the widest interval is that of {highest['task']} with {highest['n']} items, up to "
-        f"{highest['high']:.0f}%.",
+        f"All {zero} tasks print 0%; the widest interval is that of {highest['task']} with {highest['n']} items, up "
+        f"to {highest['high']:.0f}%.",
         reported="all",
         recomputed=f"{zero} of {len(rows)}",
         n=int(rows["n"].sum()),
@@ -54,9 +54,8 @@ def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
     return judge(
         right == 0,
         f"Answers are published as right or not only; but none of {n} yes/no answers is right, and guesses would be "
-        "right "
-        f"half the time, so that at most {valid} can have been valid guesses (95%). The zero is then no measure of "
-        "knowledge.",
+        f"right half the time, so that at most {valid} can have been valid guesses (95%). The zero is then no measure "
+        "of knowledge.",
         n=n,
     )
 
@@ -74,8 +73,7 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
     return judge(
         all(row["count"] == 0 for row in cells.values()),
         f"With the same output removed and Q and K disrupted besides, RoPE is right in {listed(said)}: it answers "
-        "again. "
-        "Either the second disruption undoes the first, or the combined condition did not remove the output.",
+        "again. Either the second disruption undoes the first, or the combined condition did not remove the output.",
         reported="0%",
         recomputed=listed([f"{row['share']:.0f}%" for row in cells.values()]),
         n=sum(int(row["n"]) for row in cells.values()),
@@ -140,10 +138,9 @@ def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFr
             judge(
                 test["p_adjusted"] < 0.05,
                 f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']}: Fisher's "
-                f"{p_text(test['p_value'])}"
-                f", Holm over {len(functional_tests)} tests {p_text(test['p_adjusted'])}.",
+                f"{p_text(test['p_value'])}, Holm over {len(functional_tests)} tests {p_text(test['p_adjusted'])}.",
                 otherwise="not significant",
-                reported=f"{base['printed']} to {hit['printed']}",
+                reported=f"{base['printed_text']} to {hit['printed_text']}",
                 recomputed=f"{100 * test['estimate']:.0f} points",
                 n=int(test["n"]),
                 p_value=float(test["p_adjusted"]),
@@ -171,10 +168,8 @@ def c004_drope_parametric_stable(functional_tests: pd.DataFrame, functional_cate
         sports["ci_low"] > -0.1,
         f"Sports falls by {-100 * sports['estimate']:.0f} points [{100 * sports['ci_low']:.0f}, "
         f"{100 * sports['ci_high']:.0f}] (p = {sports['p_value']:.3f}), more than RoPE's "
-        f"{-100 * rope['estimate']:.0f}, "
-        f"while cities moves by {100 * cities['estimate']:+.0f}; their mean hides it ({base:g}% to {hit:g}%). A loss "
-        "of "
-        "this size is neither shown nor ruled out.",
+        f"{-100 * rope['estimate']:.0f}, while cities moves by {100 * cities['estimate']:+.0f}; their mean hides it "
+        f"({base:g}% to {hit:g}%). A loss of this size is neither shown nor ruled out.",
         otherwise="not supported",
         reported="stable",
         recomputed=f"{100 * sports['estimate']:.0f} points in sports",
@@ -197,7 +192,7 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame) -> Verdict:
         for model in MODELS
     }
     left = {model: float(hit["share"]) for model, (_, hit) in cells.items()}
-    said = [f"{model} from {base['printed']} to {hit['printed']}" for model, (base, hit) in cells.items()]
+    said = [f"{model} from {base['printed_text']} to {hit['printed_text']}" for model, (base, hit) in cells.items()]
     return judge(
         left["DroPE"] > 0,
         f"The same disruption takes the passkey of {listed(said)}: what DroPE could retrieve is lost as fully as what "

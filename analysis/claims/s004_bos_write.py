@@ -51,10 +51,9 @@ def c004_write_is_product(
     inside = [float(write_layers[f"product_{model.lower()}"].mean()) for model in MODELS]
     return untestable(
         f"The table's mean norms and masses multiply to {products[0]:.3f} and {products[1]:.3f}, not "
-        f"{printed[0].printed} "
-        f"and {printed[1].printed}, and multiplied layer by layer they average {inside[0]:.3f} and {inside[1]:.3f}: "
-        "the "
-        "published score is a mean of products per head, whose values and masses are not published and would decide."
+        f"{printed[0].printed} and {printed[1].printed}, and multiplied layer by layer they average {inside[0]:.3f} "
+        f"and {inside[1]:.3f}: the published score is a mean of products per head, whose values and masses are not "
+        "published and would decide."
     )
 
 
@@ -76,10 +75,8 @@ def c004_qk_size(
         verdicts.append(
             untestable(
                 f"Single entries are not published; the largest norms of a token's queries and keys, {norms[0]:.1f} "
-                "and "
-                f"{norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to {max(norms):.0f}. "
-                "The "
-                "entries' maximum would decide.",
+                f"and {norms[1]:.1f}, allow a largest entry from {max(norms) / math.sqrt(size):.1f} to "
+                f"{max(norms):.0f}. The entries' maximum would decide.",
                 reported=quote(drope_stated, statement=f"s6_2_{model.lower()}_qk_size").printed,
                 key=model.lower(),
                 statement=f"Queries and keys of {model}'s layer 1 reach the size stated.",
@@ -104,10 +101,8 @@ def c004_scores_overflow(
     clamp = quote(drope_stated, statement="s6_2_clamp_high").number
     return untestable(
         f"The published norms bound a head's scores by about {bound:,.0f}, above the largest 16-bit number "
-        f"({HALF_LARGEST:,}), "
-        f"so overflow is possible; scores cut at {clamp:.0f} make every key beyond it equal, so that the attention "
-        "mass "
-        "of this layer is not the model's. Scores in 32 bits would decide both.",
+        f"({HALF_LARGEST:,}), so overflow is possible; scores cut at {clamp:.0f} make every key beyond it equal, so "
+        "that the attention mass of this layer is not the model's. Scores in 32 bits would decide both.",
     )
 
 
@@ -122,8 +117,7 @@ def c004_drope_writes_more(write_summary: pd.DataFrame, write_layers: pd.DataFra
         _of(write_summary, "effective_write", "DroPE") > _of(write_summary, "effective_write", "RoPE")
         and more > len(write_layers) / 2,
         f"The score is larger in {more:.0f} of {len(write_layers)} layers, and without layer 1 on average too "
-        f"({drope:.2f} "
-        f"against {rope:.2f}).",
+        f"({drope:.2f} against {rope:.2f}).",
         reported=_printed(write_summary, "effective_write"),
         recomputed=f"{_of(write_summary, 'effective_write', 'DroPE'):.3f} against "
         f"{_of(write_summary, 'effective_write', 'RoPE'):.3f}",
@@ -146,8 +140,7 @@ def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> V
         quote(drope_stated, statement="s6_5_drope_max_write"),
         value,
         reason=f"The published series has {value:.4f} in layer {_of(write_summary, 'max_write_layer', 'DroPE'):.0f}, "
-        "whose "
-        f"attention was clamped, and {_of(write_summary, 'second_write', 'DroPE'):.2f} in layer "
+        f"whose attention was clamped, and {_of(write_summary, 'second_write', 'DroPE'):.2f} in layer "
         f"{_of(write_summary, 'second_write_layer', 'DroPE'):.0f}.",
     )
 
@@ -169,9 +162,8 @@ def c004_write_where_massive(drope_published_series: pd.DataFrame, write_summary
     return judge(
         set(tops.values()) == {layer} and min(shares.values()) > 50,
         f"Layer {layer} has the most massive values of the queries, {shares['query']:.0f}% of all layers'; of the "
-        "keys it "
-        f"has {shares['key']:.0f}%, and layer {tops['key']} the most. The layer is the same, a concentration it is "
-        "not.",
+        f"keys it has {shares['key']:.0f}%, and layer {tops['key']} the most. The layer is the same, a concentration "
+        "it is not.",
         otherwise="not supported",
         recomputed=f"{shares['query']:.0f}% and {shares['key']:.0f}%",
         n=len(counts),
@@ -205,8 +197,8 @@ def c004_bos_value_four(
     lines = pick(drope_protocols, section="6")["items"]
     verdicts.append(
         untestable(
-            f"One perplexity per model ({lines}) and no spread: they differ by {gap['gap_nats']:.2f} nats, a factor of "
-            f"{gap['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
+            f"One perplexity per model ({lines}) and no spread: they differ by {gap['gap_nats']:.2f} nats, a factor "
+            f"of {gap['ratio']:.2f}. Perplexities by line would decide whether that is similar.",
             key="similar",
             statement="Both models are similarly sensitive to losing the first token's values.",
         )
@@ -224,10 +216,9 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
     return judge(
         bool(four["matched"]) and four["drope_nats"] > 0,
         f"DroPE's effect is {four['drope_nats']:.3f} nats, so that a multiple of it means nothing, and the layers "
-        "differ "
-        f"({four['rope_layers']} against {four['drope_layers']}); removing the first token's outputs in layer 1 of "
-        "both "
-        f"gives {six['rope_nats']:.2f} and {six['drope_nats']:.2f} nats, a ratio of ratios of {six['ratio']:.1f}.",
+        f"differ ({four['rope_layers']} against {four['drope_layers']}); removing the first token's outputs in layer "
+        f"1 of both gives {six['rope_nats']:.2f} and {six['drope_nats']:.2f} nats, a ratio of ratios of "
+        f"{six['ratio']:.1f}.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="s6_3_bos_mlp_gap").printed,
         recomputed=f"{six['ratio']:.1f}× in the matching layer",
@@ -243,12 +234,9 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, write_summary: pd.DataFram
     return judge(
         min(row["percent"] for row in rows.values()) > 50,
         "A score has no scale without the other tokens' values. Those are published for layers 0 to 2: in layer 2, "
-        "the "
-        "only one of these where nearly all heads are sinks, the first token's value norm is "
-        f"{rows['RoPE']['percent']:.0f}% "
-        f"of the mean in RoPE ({rows['RoPE']['bos']:.2f} of {rows['RoPE']['mean']:.1f}) and "
-        f"{rows['DroPE']['percent']:.0f}% in "
-        f"DroPE, as in a sink that gives nothing.",
+        "the only one of these where nearly all heads are sinks, the first token's value norm is "
+        f"{rows['RoPE']['percent']:.0f}% of the mean in RoPE ({rows['RoPE']['bos']:.2f} of "
+        f"{rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, as in a sink that gives nothing.",
         otherwise="not supported",
         recomputed=f"{rows['RoPE']['percent']:.1f}% and {rows['DroPE']['percent']:.1f}%",
     )
@@ -266,9 +254,8 @@ def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
     return judge(
         bool(four["matched"]),
         f"The contrast sets values in all layers ({five['rope_nats']:.2f} and {five['drope_nats']:.2f} nats) against "
-        "one "
-        f"layer's MLP, layer {four['rope_layers']} of RoPE and layer {four['drope_layers']} of DroPE, from runs of "
-        f"different baselines; in layer 1 of both the first token's outputs are worth {six['rope_nats']:.2f} and "
+        f"one layer's MLP, layer {four['rope_layers']} of RoPE and layer {four['drope_layers']} of DroPE, from runs "
+        f"of different baselines; in layer 1 of both the first token's outputs are worth {six['rope_nats']:.2f} and "
         f"{six['drope_nats']:.2f} nats.",
         otherwise="not supported",
     )

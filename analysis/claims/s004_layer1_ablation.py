@@ -58,10 +58,8 @@ def c004_mlp_over_attention(layer1_contrasts: pd.DataFrame, drope_stated: pd.Dat
         judge(
             row["nats_ratio"] > 100,
             f"A ratio of perplexity ratios is no ratio of effects: in nats the MLP is worth {row['first_nats']:.2f} "
-            "and "
-            f"attention {row['second_nats']:.2f}, {row['nats_ratio']:.1f} times as much; in percent increases the "
-            "factor "
-            f"is {row['increase_ratio']:.0f}.",
+            f"and attention {row['second_nats']:.2f}, {row['nats_ratio']:.1f} times as much; in percent increases the "
+            f"factor is {row['increase_ratio']:.0f}.",
             otherwise="not supported",
             reported=stated.printed,
             recomputed=f"{row['nats_ratio']:.1f}× in nats",
@@ -98,10 +96,8 @@ def c004_drope_uniform(
         judge(
             sum_of["nats_ratio"] > 0.9,
             f"Removing both raises perplexity {both['ratio_printed']}, {both['nats']:.2f} nats where the two alone "
-            "add up to "
-            f"{sum_of['second_nats']:.2f}: after either, nothing is left to lose and all tasks are at 0%. Equal "
-            "effects at "
-            "such a ceiling say that both are needed, not that they matter equally.",
+            f"add up to {sum_of['second_nats']:.2f}: after either, nothing is left to lose and all tasks are at 0%. "
+            "Equal effects at such a ceiling say that both are needed, not that they matter equally.",
             otherwise="not supported",
             recomputed=f"{100 * sum_of['nats_ratio']:.0f}% of the sum",
             key="equal",
@@ -134,8 +130,7 @@ def c004_drope_more_resilient(
         judge(
             zero == 0,
             f"In nats the effects are {row['first_nats']:.2f} and {row['second_nats']:.2f}, {row['nats_ratio']:.2f} "
-            "times, "
-            f"and {zero} of {len(tasks)} task cells are at 0% in either model: both fail completely.",
+            f"times, and {zero} of {len(tasks)} task cells are at 0% in either model: both fail completely.",
             otherwise="not supported",
             reported=stated.printed,
             recomputed=f"{row['nats_ratio']:.2f}× in nats",
@@ -173,9 +168,8 @@ def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.Data
     return judge(
         max(shares.values()) < 50,
         f"Removing layer 1's outputs at the first token alone has {shares['RoPE']:.0f}% of the MLP's effect in RoPE "
-        "and "
-        f"{shares['DroPE']:.0f}% in DroPE (nats): what is lost sits at one token whose state no text changes, in both "
-        f"models. And removing both parts hurts RoPE less ({both['ratio_printed']}) than the MLP alone "
+        f"and {shares['DroPE']:.0f}% in DroPE (nats): what is lost sits at one token whose state no text changes, in "
+        f"both models. And removing both parts hurts RoPE less ({both['ratio_printed']}) than the MLP alone "
         f"({mlp['ratio_printed']}).",
         otherwise="not supported",
         recomputed=f"{shares['RoPE']:.0f}% and {shares['DroPE']:.0f}%",
@@ -189,7 +183,7 @@ def c004_positional_substitute(drope_stated: pd.DataFrame) -> Verdict:
     """
     stated = quote(drope_stated, statement="s7_5_layer1_ratio")
     return untestable(
-        f"Counts that differ {stated.printed} and ablations that break every task say nothing about position. Removing "
-        "these values and testing what depends on order, against equally many others, would decide.",
+        f"Counts that differ {stated.printed} and ablations that break every task say nothing about position. "
+        "Removing these values and testing what depends on order, against equally many others, would decide.",
         reported=stated.printed,
     )

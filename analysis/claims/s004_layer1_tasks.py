@@ -41,11 +41,10 @@ def c004_attention_preserves_parametric(
         verdicts.append(
             judge(
                 test["p_adjusted"] > 0.05,
-                f"{task.capitalize()} goes from {base['printed']} to {hit['printed']} with chance at "
-                f"{base['chance']:.0f}% "
-                f"({p_text(test['p_adjusted'])}, Fisher, Holm): {max(loss, 0):.0f}% of the accuracy above chance "
-                "is lost.",
-                reported=hit["printed"],
+                f"{task.capitalize()} goes from {base['printed_text']} to {hit['printed_text']} with chance at "
+                f"{base['chance']:.0f}% ({p_text(test['p_adjusted'])}, Fisher, Holm): {max(loss, 0):.0f}% of the "
+                "accuracy above chance is lost.",
+                reported=hit["printed_text"],
                 recomputed=f"{100 * test['estimate']:.0f} points",
                 n=int(test["n"]),
                 p_value=float(test["p_adjusted"]),
@@ -71,7 +70,7 @@ def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_tas
         hit["count"] == 0 and test["p_adjusted"] < 0.05,
         f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']} ({p_text(test['p_adjusted'])}, Fisher, "
         "Holm).",
-        reported=hit["printed"],
+        reported=hit["printed_text"],
         recomputed=f"{hit['share']:.0f}%",
         n=int(test["n"]),
         p_value=float(test["p_adjusted"]),

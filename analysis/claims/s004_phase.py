@@ -58,8 +58,7 @@ def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -
                 quote(drope_stated, statement=f"s5_4_{name}_spike_layer"),
                 first,
                 reason=f"The published ratios of layers 0 to 2 are {', '.join(f'{ratio:.1f}' for ratio in ratios)}: "
-                "the "
-                f"first above {limit.number:g} is layer {first:.0f}, the largest layer {largest:.0f}.",
+                f"the first above {limit.number:g} is layer {first:.0f}, the largest layer {largest:.0f}.",
                 places=0,
                 key=name,
                 statement=f"{model}'s norm ratio first exceeds {limit.printed} in the layer printed.",
@@ -80,10 +79,9 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     previous = pick(phase_layers, layer=largest - 1)
     return judge(
         rise["DroPE"] > rise["RoPE"],
-        f"DroPE's norm rises from {before:.0f} to {after:.0f} in layer {rise['DroPE']:.0f}, as RoPE's does; its "
-        "ratio is "
-        f"largest one layer later ({row['ratio_drope']:.1f} against {previous['ratio_drope']:.1f}) by less than the "
-        f"standard deviation over prompts ({row['ratio_sd_drope']:.1f}).",
+        f"DroPE's norm rises from {before:.0f} to {after:.0f} in layer {rise['DroPE']:.0f}, as RoPE's does; its ratio "
+        f"is largest one layer later ({row['ratio_drope']:.1f} against {previous['ratio_drope']:.1f}) by less than "
+        f"the standard deviation over prompts ({row['ratio_sd_drope']:.1f}).",
         otherwise="not supported",
         reported="layer 2 against layer 1",
         recomputed=f"largest rise in layer {rise['DroPE']:.0f} in both",
@@ -138,10 +136,10 @@ def c004_entropy_formula(entropy_room: pd.DataFrame) -> Verdict:
     """
     row = pick(entropy_room, positional="DroPE", layer=2)
     return untestable(
-        f"The published {row['entropy']:.3f} of DroPE's layer 2 puts at least {100 * row['largest_share']:.1f}% on one "
-        f"value; under this formula that leaves room for {row['tokens_printed_formula']:.1f} tokens at right angles to "
-        f"the first, with squared singular values for {row['tokens_squared']:.0f}, about a paragraph. The singular "
-        "values themselves would decide."
+        f"The published {row['entropy']:.3f} of DroPE's layer 2 puts at least {100 * row['largest_share']:.1f}% on "
+        f"one value; under this formula that leaves room for {row['tokens_printed_formula']:.1f} tokens at right "
+        f"angles to the first, with squared singular values for {row['tokens_squared']:.0f}, about a paragraph. The "
+        "singular values themselves would decide."
     )
 
 
@@ -157,8 +155,7 @@ def c004_fig14_profiles(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame)
     return judge(
         len(first) == len(last) == 1,
         f"Both norms are within 5% of their peak exactly from layer {min(first):.0f} to layer {max(last):.0f}; over "
-        "the "
-        f"{len(phase_layers)} layers they correlate at r = {r:.4f}.",
+        f"the {len(phase_layers)} layers they correlate at r = {r:.4f}.",
         recomputed=f"r = {r:.4f}",
         n=len(phase_layers),
     )

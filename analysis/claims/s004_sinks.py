@@ -60,8 +60,7 @@ def c004_attention_by_hand(models: pd.DataFrame, sink_rate_layers: pd.DataFrame)
     return untestable(
         f"The printed listing multiplies queries and keys as they leave the projections, but this model ({encoding}) "
         f"rotates them first; whether the scripts did so for the {len(sink_rate_layers)} layers is not told. Rates "
-        "from "
-        "rotated queries and keys would decide."
+        "from rotated queries and keys would decide."
     )
 
 
@@ -75,7 +74,7 @@ def c004_sink_rate_cells(sink_rate_bands: pd.DataFrame, drope_sink_rates: pd.Dat
         name = "all layers" if row["layers"] == "average" else f"layer {row['layers']}"
         key = f"{row['positional']}-{row['layers']}"
         printed = quote(drope_sink_rates, layers=row["layers"], positional=row["positional"])
-        statement = f"The sink rate of {row['positional']} in {name} is {row['printed']}."
+        statement = f"The sink rate of {row['positional']} in {name} is {row['printed_text']}."
         if printed.value is not None:
             reason = f"The published rates average {row['mean']:.2f}% there."
             verdicts.append(
@@ -86,7 +85,7 @@ def c004_sink_rate_cells(sink_rate_bands: pd.DataFrame, drope_sink_rates: pd.Dat
             Verdict(
                 verdict=row["agreement"],
                 reason=f"The published rates run from {row['smallest']:.2f}% to {row['largest']:.2f}% in these layers.",
-                reported=row["printed"],
+                reported=row["printed_text"],
                 recomputed=f"{row['smallest']:.1f}-{row['largest']:.1f}%",
                 key=key,
                 statement=statement,
@@ -105,10 +104,10 @@ def c004_sink_rates_high(sink_summary: pd.DataFrame, drope_attention: pd.DataFra
     rope, drope = (quote(drope_attention, positional=model, metric="sink_heads").printed for model in ("RoPE", "DroPE"))
     return judge(
         high >= layers - 2,
-        f"{high:.0f} of {layers:.0f} layers have rates above 90% in both models; the exceptions are layers 0 and 1. On "
-        "prompts this short the threshold alone says little, but texts of "
-        f"{_of(sink_summary, 'shortest_pattern_text'):.0f} "
-        f"to {_of(sink_summary, 'longest_pattern_text'):.0f} tokens give {rope} and {drope} (Experiment 7).",
+        f"{high:.0f} of {layers:.0f} layers have rates above 90% in both models; the exceptions are layers 0 and 1. "
+        "On prompts this short the threshold alone says little, but texts of "
+        f"{_of(sink_summary, 'shortest_pattern_text'):.0f} to {_of(sink_summary, 'longest_pattern_text'):.0f} tokens "
+        f"give {rope} and {drope} (Experiment 7).",
         reported="nearly all",
         recomputed=f"{high:.0f} of {layers:.0f}",
         n=int(layers),
@@ -132,8 +131,8 @@ def c004_fig12_converge(
             about(
                 level,
                 later,
-                reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from there "
-                "on; the number in the caption is near the averages over all layers, layers 0 and 1 included.",
+                reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
+                "there on; the number in the caption is near the averages over all layers, layers 0 and 1 included.",
                 key=model.lower(),
                 statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
             )

@@ -57,7 +57,7 @@ def shares(printed: pd.DataFrame, drope_protocols: pd.DataFrame, section: str) -
                 "positional": cell["positional"],
                 "task": task,
                 "category": CATEGORY[task],
-                "printed": cell["printed"],
+                "printed_text": cell["printed"],
                 "share": 100 * count / n,
                 "low": 100 * low,
                 "high": 100 * high,

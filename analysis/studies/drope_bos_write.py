@@ -192,7 +192,7 @@ def baseline_perplexities(
                 {
                     "experiment": experiment,
                     "positional": model,
-                    "printed": cell["printed"],
+                    "printed_text": cell["printed"],
                     "value": cell["value"],
                     "percent_above_last": 100 * (float(cell["value"]) / float(last[model]["value"]) - 1),
                     "rounds_from_last": bool(cell["low"] <= last[model]["value"] <= cell["high"]),

@@ -54,7 +54,7 @@ def sink_rate_bands(sink_rate_layers: pd.DataFrame, drope_sink_rates: pd.DataFra
                 "positional": cell["positional"],
                 "first_layer": first,
                 "last_layer": last,
-                "printed": cell["printed"],
+                "printed_text": cell["printed"],
                 "mean": rates.mean(),
                 "smallest": rates.min(),
                 "largest": rates.max(),

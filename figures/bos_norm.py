@@ -1,0 +1,50 @@
+"""Norm of the first token by layer, and its ratio to other tokens (Figure 14 of the source)."""
+
+import pandas as pd
+
+from figures import Axis, Figure, Line, Panel, Rule
+
+PANELS = {"norm": "norm of the first token", "ratio": "ratio to other tokens"}
+
+
+def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
+    """Two panels on logarithmic axes."""
+    limit = float(drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"])
+    protocol = drope_protocols.set_index("section")
+    panels = [
+        Panel(
+            title=title,
+            series=[
+                Line(
+                    entity=model,
+                    x=phase_layers["layer"],
+                    y=phase_layers[f"{metric}_{model}"],
+                    low=phase_layers[f"{metric}_{model}"] - phase_layers[f"{metric}_sd_{model}"],
+                    high=phase_layers[f"{metric}_{model}"] + phase_layers[f"{metric}_sd_{model}"],
+                    marks=True,
+                )
+                for model in ("rope", "drope")
+            ],
+            rules=[Rule(at=limit, label="spike")] if metric == "ratio" else [],
+            x=Axis(label="layer", ticks=[0, 10, 20, 30]),
+            y=Axis(label="L2 norm" if metric == "norm" else "ratio", scale="log"),
+        )
+        for metric, title in PANELS.items()
+    ]
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        height=48,
+        caption=(
+            "Norm of the first token after each layer and its ratio to the norms of the other tokens, published "
+            f"series [@africa2026], mean and one standard deviation over {protocol['items']['5 (phase metrics)']} "
+            f"(not visible for the norm). Dashed: the ratio of {limit:g} that the source calls the spike. Logarithmic "
+            "axes."
+        ),
+        short="Norm of the first token by layer",
+        note=(
+            "Both norms rise in layer 1; layer 31 is read after the final normalisation. The two runs differ "
+            f"({protocol['precision']['5 (phase metrics)']})."
+        ),
+    )

@@ -1,0 +1,44 @@
+"""Perplexity without the first token's values, in nats (Figure 18 of the source, last panel)."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel, Rule
+
+NAMES = {
+    "bos_value_spike_layer": "values, one layer",
+    "bos_value_all_layers": "values, all layers",
+    "layer1_bos_only": "outputs, layer 1",
+}
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+
+
+def figure(bos_ablations: pd.DataFrame) -> Figure:
+    """Bars per ablation, effect in nats with the ratio printed at each bar."""
+    rows = bos_ablations.set_index(["positional", "ablation"])
+    bars = []
+    for entity, model in MODELS.items():
+        cells = rows.loc[model].loc[list(NAMES)]
+        bars.append(
+            Bars(
+                entity=entity,
+                x=list(NAMES.values()),
+                y=cells["nats"],
+                values=[text.replace("×", "$\\times$") for text in cells["ratio_printed"]],
+            )
+        )
+    one = bos_ablations[bos_ablations["ablation"] == "bos_value_spike_layer"].set_index("positional")["layers"]
+    return Figure(
+        panels=[
+            Panel(series=bars, y=Axis(label="effect, nats per token"), rules=[Rule(at=0, dash="solid")]),
+        ],
+        width=110,
+        height=52,
+        caption=(
+            "Effect of removing the first token's values, Section 6.3 of the source, and of removing its outputs in "
+            "layer 1 of both models, Section 7.3 [@africa2026]: difference of mean log-perplexity, one perplexity per "
+            "bar; printed at the bars: ratio to the baseline."
+        ),
+        short="Perplexity without the first token's values",
+        note=f"One layer: layer {one['RoPE']} of RoPE, layer {one['DroPE']} of DroPE. No spread over texts is "
+        "published.",
+    )

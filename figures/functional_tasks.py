@@ -1,0 +1,49 @@
+"""Four tasks under interventions at the first token and on Q and K (Figure 16 of the source)."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel, Rule
+
+TASKS = {"cities": "cities", "sports": "sports", "passkey": "passkey", "imdb": "IMDB"}
+CONDITIONS = {"baseline": "baseline", "bos_mlp_ablation": "first token", "qk_disruption": "Q and K", "combined": "both"}
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+
+
+def figure(functional_shares: pd.DataFrame) -> Figure:
+    """One panel per task, bars with Wilson intervals, chance as a line."""
+    panels = []
+    counts = functional_shares.drop_duplicates("task").set_index("task")["n"]
+    for task, name in TASKS.items():
+        rows = functional_shares[functional_shares["task"] == task].set_index(["positional", "condition"])
+        bars = []
+        for entity, model in MODELS.items():
+            cells = rows.loc[model].loc[list(CONDITIONS)]
+            bars.append(
+                Bars(entity=entity, x=list(CONDITIONS.values()), y=cells["share"], low=cells["low"], high=cells["high"])
+            )
+        chance = float(rows["chance"].iloc[0])
+        panels.append(
+            Panel(
+                title=f"{name}, {counts[task]} items",
+                series=bars,
+                y=Axis(label="accuracy, %", low=0, high=100),
+                rules=[Rule(at=chance, label="chance")] if chance > 1 else [],
+            )
+        )
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        share_y=True,
+        height=38,
+        caption=(
+            "Accuracy without the first token's MLP output (layer 1 of RoPE, layer 2 of DroPE), with Q and K "
+            "disrupted, and both, Section 5.5 of the source [@africa2026]. Error bars: 95 % Wilson intervals over "
+            "items. Dashed: chance of two answers."
+        ),
+        short="Four tasks under interventions",
+        note=(
+            "Bars far below chance are answers that are neither option, counted as wrong. RoPE answers cities and "
+            "sports again when the second disruption is added to the first."
+        ),
+    )

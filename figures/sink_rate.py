@@ -1,0 +1,62 @@
+"""Sink rates by layer (Figure 12 of the source), and what evenly spread attention scores at the prompts' lengths."""
+
+import pandas as pd
+
+from figures import Axis, Figure, Line, Panel, Rule, Shade
+
+
+def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
+    """Two panels: the published series, and the score of attention without preference."""
+    threshold = float(uniform_sink["threshold"].iloc[0])
+    used = {name: rows["tokens"] for name, rows in uniform_sink.groupby("used_in")}
+    passing = uniform_sink.loc[uniform_sink["sink"].astype(bool), "tokens"].max()
+    series = [
+        Line(
+            entity=model,
+            x=sink_rate_layers["layer"],
+            y=sink_rate_layers[model],
+            low=sink_rate_layers[model] - sink_rate_layers[f"{model}_sd"],
+            high=(sink_rate_layers[model] + sink_rate_layers[f"{model}_sd"]).clip(upper=100),
+        )
+        for model in ("rope", "drope")
+    ]
+    return Figure(
+        panels=[
+            Panel(
+                title="sink rates",
+                series=series,
+                x=Axis(label="layer", ticks=[0, 10, 20, 30]),
+                y=Axis(label="sink heads, %", zero=True),
+            ),
+            Panel(
+                title="attention without preference",
+                series=[Line(entity="neutral", x=uniform_sink["tokens"], y=uniform_sink["score"], legend=False)],
+                shades=[
+                    Shade(low=int(used["sink rates"].min()), high=int(used["sink rates"].max()), label="left panel"),
+                    Shade(
+                        low=int(used["attention patterns"].min()),
+                        high=int(used["attention patterns"].max()),
+                        label="Experiment 7",
+                    ),
+                ],
+                rules=[Rule(at=threshold, label="threshold")],
+                x=Axis(label="tokens in the prompt", low=2),
+                y=Axis(label="sink score", zero=True),
+            ),
+        ],
+        columns=2,
+        letters=True,
+        height=48,
+        caption=(
+            "Share of heads whose mean attention to the first token reaches the threshold, published series of both "
+            "models with one standard deviation over prompts, cut at 100 % "
+            f"({drope_protocols.set_index('section')['items']['5 (sinks)']}), and the score $H_T / T$ of attention "
+            f"spread evenly over T tokens [@africa2026]. Up to {passing} tokens such attention is called a sink. "
+            "Shaded: prompt lengths of this experiment and of Experiment 7."
+        ),
+        short="Sink rates by layer and evenly spread attention",
+        note=(
+            "The source's Figure 12 says that both models converge to one rate below the one drawn here from layer 2 "
+            "on; the series is the published one."
+        ),
+    )

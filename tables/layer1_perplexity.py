@@ -1,0 +1,56 @@
+"""Perplexity without parts of layer 1: ratios as printed and recomputed, and nats."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer, printed
+
+NAMES = {
+    "layer1_mlp": "MLP",
+    "layer1_attn": "attention",
+    "layer1_both": "both",
+    "layer1_bos_only": "both, first token only",
+}
+
+
+def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table:
+    """One row per model and ablation."""
+    rows = layer1_effects.assign(
+        name=layer1_effects["condition"].map(NAMES),
+        mark=["rounding" if word == "holds after rounding" else "" for word in layer1_effects["agreement"]],
+    ).sort_values("positional", key=lambda column: column.map({"RoPE": 0, "DroPE": 1}), kind="stable")
+    found = {(row["contrast"], row["positional"]): row for row in layer1_contrasts.to_dict("records")}
+    over = found["mlp_over_attention", "RoPE"]
+    added = {model: found["additivity", model] for model in ("RoPE", "DroPE")}
+    baseline = layer1_effects.drop_duplicates("positional").set_index("positional")["baseline_ppl"]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("name", "Removed in layer 1"),
+            Column("ablated_printed", "Perplexity", printed()),
+            Column("ratio_printed", "printed", printed(), group="Ratio to baseline", mark="mark"),
+            Column(
+                "ratio",
+                "recomputed",
+                fixed(2, thousands=True),
+                ci=("ratio_low", "ratio_high"),
+                group="Ratio to baseline",
+            ),
+            Column("nats", "Nats", fixed(2)),
+            Column("share_of_both", "% of both", integer()),
+        ],
+        groups="positional",
+        space=0,
+        marks={"rounding": "Within what the rounding of both perplexities leaves open, but not the recomputed ratio."},
+        caption=(
+            "Perplexity without parts of layer 1, Section 7.3 of the source [@africa2026]; baselines "
+            f"{baseline['RoPE']:.2f} (RoPE) and {baseline['DroPE']:.2f} (DroPE). Unit: one perplexity per cell, over "
+            "the same lines."
+        ),
+        short="Perplexity without parts of layer 1",
+        note=(
+            "Brackets are what the rounding of the perplexities leaves open. Last column: effect in nats in percent "
+            f"of that of removing both. RoPE's MLP over its attention: a ratio of ratios of {over['ratio']:.1f}, "
+            f"{over['nats_ratio']:.1f} in nats. Removing both has {100 * added['RoPE']['nats_ratio']:.0f} % of the "
+            f"sum of the two single effects in RoPE and {100 * added['DroPE']['nats_ratio']:.0f} % in DroPE."
+        ),
+    )

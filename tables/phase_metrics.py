@@ -1,0 +1,92 @@
+"""The first token's spike, peak and the entropy: what the source prints beside the published series."""
+
+from typing import Any
+
+import pandas as pd
+
+from tables import Column, Table, fixed, printed
+
+ROWS = {  # quantity: name, digits
+    "spike_first_above": ("first layer with ratio above {limit}", 0),
+    "spike_largest_ratio": ("layer of the largest ratio", 0),
+    "spike_largest_rise": ("layer of the largest rise of the norm", 0),
+    "spike_mlp_write": ("layer (of 0 to 2) whose MLP writes most", 0),
+    "ratio_layer_0": ("ratio to other tokens, layer 0", 2),
+    "ratio_layer_1": ("ratio to other tokens, layer 1", 2),
+    "ratio_layer_2": ("ratio to other tokens, layer 2", 2),
+    "norm_layer_0": ("norm, layer 0", 1),
+    "norm_layer_1": ("norm, layer 1", 1),
+    "norm_layer_2": ("norm, layer 2", 1),
+    "mlp_write_layer_1": ("norm of the MLP output there, layer 1", 1),
+    "mlp_write_layer_2": ("norm of the MLP output there, layer 2", 1),
+    "peak_norm": ("peak norm", 1),
+    "peak_norm_layer": ("layer of the peak", 0),
+    "plateau_first": ("first layer within 5 % of the peak", 0),
+    "plateau_last": ("last layer within 5 % of the peak", 0),
+    "min_entropy": ("smallest entropy", 4),
+    "min_entropy_layer": ("layer of the smallest entropy", 0),
+    "entropy_layer_0": ("entropy, layer 0", 4),
+    "layers_with_more_entropy": ("layers with the higher entropy", 0),
+}
+GROUPS = {"spike": "Spike layer", "ratio": "First token", "norm": "First token", "mlp": "First token"}
+
+
+def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
+    """One row per quantity, printed and published values of both models."""
+    limit = drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"]
+    found = {str(row["quantity"]): row for row in phase_metrics.to_dict("records")}
+    rows = []
+    for quantity, (name, digits) in ROWS.items():
+        cells = found[quantity]
+        row: dict[str, Any] = {"name": name.format(limit=f"{limit:g}"), "group": _group(quantity)}
+        for model in ("rope", "drope"):
+            shown = fixed(digits).show(cells[model], "plain")
+            row |= {f"printed_{model}": cells[f"{model}_printed"], f"published_{model}": shown}
+            stated = cells[f"{model}_printed"]
+            apart = quantity.startswith("spike") and stated and float(stated) != cells[model]
+            row[f"mark_{model}"] = "other" if apart else ""
+        rows.append(row)
+    protocol = drope_protocols.set_index("section")
+    return Table(
+        rows=pd.DataFrame(rows),
+        columns=[
+            Column("name", "Quantity"),
+            *(
+                column
+                for model, name in (("rope", "RoPE"), ("drope", "DroPE"))
+                for column in (
+                    Column(
+                        f"printed_{model}",
+                        "printed",
+                        printed(),
+                        group=name,
+                        missing="The source prints none.",
+                        mark=f"mark_{model}",
+                    ),
+                    Column(f"published_{model}", "published", printed(), group=name),
+                )
+            ),
+        ],
+        groups="group",
+        space=0,
+        marks={"other": "The spike layer printed is not the one of this definition."},
+        caption=(
+            "State of the first token and entropy of the representations: the cells of Section 5.4 of the source and "
+            f"what the published series give [@africa2026]. Unit: layer; {protocol['items']['5 (phase metrics)']}, "
+            f"{protocol['precision']['5 (phase metrics)']}."
+        ),
+        short="The first token's norm and the entropy of the representations",
+        note=(
+            f"The source defines the spike layer as the first whose norm ratio exceeds {limit:g}. The rows below it "
+            "give three other definitions. Norms of MLP outputs are from another run (Experiment 8), published for "
+            "layers 0 to 2."
+        ),
+    )
+
+
+def _group(quantity: str) -> str:
+    if quantity.startswith(("peak", "plateau")):
+        return "Plateau"
+    if "entropy" in quantity:
+        return "Entropy"
+    return GROUPS[quantity.partition("_")[0]]
