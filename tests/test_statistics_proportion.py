@@ -213,3 +213,8 @@ def test_three_outcomes_share_one_denominator():
         tally(["right", "maybe"])
     with pytest.raises(ValueError, match="not all zero"):
         Outcomes(0, 0, 0)
+
+
+def test_the_interval_of_a_total_loss_reaches_it():
+    row = degradation(20, 20, 0, 20, 0.0, study="s", comparison="c", unit="item")
+    assert row.estimate == row.ci_high == 1

@@ -77,7 +77,8 @@ def degradation(
     if not above.all():
         notes.append(f"{draws - int(above.sum())} of {draws} draws at or below chance dropped")
     value = (base - disrupted) / (base - chance)
-    return row(estimate=value, ci_low=low, ci_high=high, note=join_notes(*notes))
+    # at 0 or n right the posterior leaves the edge out, where the estimate lies
+    return row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))
 
 
 @dataclass(frozen=True)

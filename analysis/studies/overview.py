@@ -32,8 +32,12 @@ def counts(
 
 
 def ledger_counts(claims: pd.DataFrame) -> pd.DataFrame:
-    """Verdicts of the ledger by kind and source, with all sources together as `all`: one row a verdict."""
-    everything = claims.assign(source="all")
+    """Verdicts of the ledger by kind and source: one row a verdict.
+
+    `sources` stands for documents 000 to 004 together, `all` for these and the thesis' own claims.
+    """
+    documents = claims[claims["source"] != "thesis"].assign(source="sources")
+    everything = pd.concat([claims.assign(source="all"), documents])
     grouped = pd.concat([everything, claims]).groupby(["kind", "source", "verdict"], sort=True).size()
     totals = pd.concat([everything, claims]).groupby(["kind", "source"], sort=True).size()
     table = grouped.rename("count").reset_index()
