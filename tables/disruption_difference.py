@@ -9,6 +9,11 @@ SEEDS = {
     "DroPE: massive against random": ("paired_t_p", "DroPE"),
     "RoPE against DroPE: massive less random": ("independent_t_p", "RoPE against DroPE"),
 }
+NAMES = {
+    "RoPE: massive against random": "within RoPE",
+    "DroPE: massive against random": "within DroPE",
+    "RoPE against DroPE: massive less random": "RoPE less DroPE",
+}
 TESTS = {"paired_t": "paired t", "student_t": "pooled t"}
 
 
@@ -33,13 +38,14 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
         ],
         ignore_index=True,
     )
+    rows = rows.assign(name=rows["comparison"].map(NAMES))
     n = int(texts["n"].iloc[0])
     floor = float(texts["p_value"].min())
     ratio = texts.set_index("comparison").loc["RoPE against DroPE: massive less random"]
     return Table(
         rows=rows,
         columns=[
-            Column("comparison", "Comparison"),
+            Column("name", "Comparison"),
             Column("what", "Test"),
             Column("n", "n"),
             Column("percent", "%", integer(), ci=("percent_low", "percent_high"), group="Difference", blank=True),

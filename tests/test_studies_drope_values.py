@@ -1,0 +1,287 @@
+"""Massive values, their disruption and the knowledge tasks: studies against hand counts, scipy and planted frames."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis.studies import drope_disruption, drope_knowledge, drope_massive
+from artifacts.errors import DataError
+from artifacts.frames import parsed
+
+PROTOCOLS = pd.DataFrame(
+    {
+        "section": ["2 (Table 2.2)", "2.3 (layers)", "4", "5 (tasks)"],
+        "items": ["10 texts", "3 texts", *2 * ["cities 200, sports 100, imdb 100, passkey 20"]],
+        "passkey_digits": [np.nan, np.nan, 5, 5],
+        "precision": ["fp16", "4-bit", "fp16", "4-bit"],
+    }
+)
+STATED = pd.DataFrame(
+    {
+        "statement": [f"s4_1_{task}_items" for task in drope_knowledge.TASKS] + ["s4_1_passkey_digits"],
+        "value": [200.0, 100.0, 100.0, 20.0, 5.0],
+    }
+)
+RATES = {
+    ("RoPE", "cities"): ("89.5%", "57.5%"),
+    ("RoPE", "sports"): ("60.0%", "52.0%"),
+    ("RoPE", "imdb"): ("44.0%", "5.0%"),
+    ("RoPE", "passkey"): ("100.0%", "0.0%"),
+    ("DroPE", "cities"): ("79.0%", "88.5%"),
+    ("DroPE", "sports"): ("73.0%", "67.0%"),
+    ("DroPE", "imdb"): ("30.0%", "15.0%"),
+    ("DroPE", "passkey"): ("60.0%", "60.0%"),
+}
+
+
+def series(counts: dict[tuple[str, str], list[float]]) -> pd.DataFrame:
+    """Published layers: counts by tensor and model."""
+    rows = [
+        {"positional": model, "metric": f"massive_count_{tensor}", "layer": layer, "printed": str(value)}
+        for (tensor, model), values in counts.items()
+        for layer, value in enumerate(values)
+    ]
+    return parsed(pd.DataFrame(rows))
+
+
+@pytest.fixture
+def layers() -> pd.DataFrame:
+    counts = {
+        ("query", "RoPE"): [10, 2, 50, 40],
+        ("query", "DroPE"): [10, 8, 20, 40],
+        ("key", "RoPE"): [10, 10, 10, 10],
+        ("key", "DroPE"): [5, 12, 10, 11],
+        ("value", "RoPE"): [9, 4, 0, 1],
+        ("value", "DroPE"): [4, 9, 1, 0],
+    }
+    return drope_massive.massive_layers(series({key: [float(v) for v in values] for key, values in counts.items()}))
+
+
+def test_layers_count_equal_ones_apart_and_explain_what_has_no_change(layers: pd.DataFrame) -> None:
+    query = layers[layers["tensor"] == "query"]
+    assert list(query["more"]) == ["equal", "DroPE", "RoPE", "equal"]
+    assert list(query["share_drope"]) == pytest.approx([100 * n / 78 for n in (10, 8, 20, 40)])
+    empty = layers[layers["change"].isna()]
+    assert list(empty["tensor"]) == ["value"]
+    assert (empty["note"] != "").all()
+    total = layers[(layers["tensor"] == "all") & (layers["layer"] == 1)].iloc[0]
+    assert (total["rope"], total["drope"]) == (16, 29)
+
+
+def test_thirds_printed_with_sixteen_digits_are_no_difference() -> None:
+    table = drope_massive.massive_layers(
+        series(
+            {
+                (t, m): [1 / 3 if m == "RoPE" else 0.3333333333333334]
+                for t in drope_massive.TENSORS
+                for m in ("RoPE", "DroPE")
+            }
+        )
+    )
+    assert set(table["more"]) == {"equal"}
+
+
+def test_summary_sets_layer_one_against_the_later_ones(layers: pd.DataFrame) -> None:
+    summary = drope_massive.massive_layer_summary(layers).set_index("tensor")
+    query, key = summary.loc["query"], summary.loc["key"]
+    assert (query["layer1_ratio"], query["layer1_increase"]) == (4, 3)
+    assert query["later_change"] == pytest.approx(100 * (60 / 90 - 1))
+    assert query["later_layers_fallen_by_stated"] == 1
+    assert (key["layers_drope_more"], key["layers_with_more"], key["layers_equal"]) == (2, "1 3", 1)
+    assert query["top_layer_drope"] == 3
+
+
+def test_counts_bound_the_change_by_rounding_and_the_test_is_welchs(layers: pd.DataFrame) -> None:
+    cells = {"count_mean": ("100.0", "61.0"), "count_sd": ("5.0", "9.0")}
+    rows = [
+        {"tensor": tensor, "positional": model, "metric": metric, "printed": pair[i]}
+        for tensor in drope_massive.TENSORS
+        for i, model in enumerate(("RoPE", "DroPE"))
+        for metric, pair in cells.items()
+    ]
+    rows += [
+        {"tensor": tensor, "positional": "DroPE", "metric": "change_from_rope", "printed": "−39%"}
+        for tensor in drope_massive.TENSORS
+    ]
+    counts = drope_massive.massive_counts(
+        parsed(pd.DataFrame(rows)), drope_massive.massive_layer_summary(layers), PROTOCOLS
+    )
+    first = counts.iloc[0]
+    assert first["change"] == pytest.approx(-39)
+    assert (first["change_low"], first["change_high"]) == pytest.approx(
+        (100 * (60.95 / 100.05 - 1), 100 * (61.05 / 99.95 - 1))
+    )
+    assert list(counts["texts"]) == [10, 10, 10, 3, 3, 3, 3]
+    test = drope_massive.massive_tests(counts).iloc[0]
+    known = stats.ttest_ind_from_stats(61, 9, 10, 100, 5, 10, equal_var=False)
+    assert (test["statistic"], test["p_value"]) == pytest.approx((known.statistic, known.pvalue))
+    assert test["p_adjusted"] == pytest.approx(3 * known.pvalue)
+
+
+def trials(massive: dict[str, list[float]]) -> pd.DataFrame:
+    """Published trials with baseline 2, and the random arm near it."""
+    rows = []
+    for model, values in massive.items():
+        for seed, value in enumerate(values):
+            arms = {
+                "baseline_ppl": 2.0,
+                "massive_zeroed_ppl": value,
+                "random_zeroed_ppl": 2.0 + 0.01 * (-1) ** seed * seed,
+            }
+            rows += [
+                {"positional": model, "seed": seed, "metric": metric, "printed": repr(number)}
+                for metric, number in arms.items()
+            ]
+    return parsed(pd.DataFrame(rows))
+
+
+def texts(massive: dict[str, list[float]]) -> pd.DataFrame:
+    rows = [
+        {"positional": model, "text": text, "seed": 1, "metric": metric, "printed": repr(number)}
+        for model, values in massive.items()
+        for text, value in zip(("literary", "technical", "repetitive"), values, strict=True)
+        for metric, number in (("baseline_ppl", 2.0), ("massive_zeroed_ppl", value), ("random_zeroed_ppl", 2.0))
+    ]
+    return parsed(pd.DataFrame(rows))
+
+
+def test_trials_tell_copies_from_replicates_and_both_deviations() -> None:
+    table = drope_disruption.disruption_trials(trials({"RoPE": [200.0] * 4, "DroPE": [8.0, 9.0, 8.0, 7.0]}))
+    rope, drope = table.iloc[0], table.iloc[1]
+    assert (rope["massive_values"], drope["massive_values"], rope["random_values"]) == (1, 3, 4)
+    random = 100 * (np.array([2.0, 1.99, 2.02, 1.97]) / 2 - 1)
+    assert (rope["random_sd_n"], rope["random_sd_n1"]) == pytest.approx((random.std(), random.std(ddof=1)))
+    assert rope["massive_nats"] == pytest.approx(math.log(100))
+
+
+def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
+    seeds = trials({"RoPE": [200.0] * 4, "DroPE": [8.0] * 4})
+    table = drope_disruption.disruption_tests(seeds, texts({"RoPE": [200.0, 400.0, 800.0], "DroPE": [8.0, 20.0, 50.0]}))
+    tests = table.set_index(["unit", "comparison"])
+    random = 100 * (np.array([2.0, 1.99, 2.02, 1.97]) / 2 - 1)
+    paired = tests.loc[("seed", "RoPE: massive against random")]
+    assert paired["p_value"] == pytest.approx(stats.ttest_rel([9900] * 4, random).pvalue)
+    assert "guard copied replicates" in paired["note"]
+    assert "guard zero variance" in paired["note"]
+    assert pd.isna(paired["effect_ci_low"])
+    pooled = tests.loc[("seed", "RoPE against DroPE: massive less random")]
+    assert pooled["p_value"] == pytest.approx(stats.ttest_ind(9900 - random, 300 - random).pvalue)
+    alone = tests.loc[("seed", "RoPE against DroPE: massive increase alone")]
+    assert alone[["p_value", "effect"]].isna().all()
+    contrast = tests.loc[("text set", "RoPE against DroPE: massive less random")]
+    nats = np.log([100, 200, 400]) - np.log([4, 10, 25])
+    assert contrast["estimate"] == pytest.approx(nats.mean())
+    assert contrast["p_value"] == pytest.approx(2 / 2**3)
+    assert (contrast["ci_low"], contrast["ci_high"]) == pytest.approx((nats.min(), nats.max()))
+
+
+def test_texts_set_published_increases_beside_printed_ones() -> None:
+    printed = pd.DataFrame(
+        [
+            {"text": text, "positional": model, "printed": "+1,000%"}
+            for text in ("literary", "technical", "repetitive")
+            for model in ("RoPE", "DroPE")
+        ]
+    )
+    table = drope_disruption.disruption_by_text(
+        texts({"RoPE": [22.0, 202.0, 42.0], "DroPE": [12.0, 22.0, 42.0]}), parsed(printed)
+    )
+    rope = table[table["positional"] == "RoPE"].set_index("text")
+    assert rope.loc["technical", "times_printed"] == pytest.approx(10)
+    assert rope.loc["literary", "massive_nats"] == pytest.approx(math.log(11))
+    assert rope.loc["literary", "nats_printed"] == pytest.approx(math.log(11))
+    assert list(rope["selected"]) == [True, False, False]
+    ratios = drope_disruption.disruption_ratios(table).set_index("text")
+    assert ratios.loc["literary", "ratio_of_percentages"] == pytest.approx(2)
+    assert ratios.loc["repetitive", "difference_nats"] == pytest.approx(0)
+
+
+@pytest.fixture
+def knowledge() -> pd.DataFrame:
+    rows = []
+    for (model, task), (base, disrupted) in RATES.items():
+        low, high = (float(text.rstrip("%")) for text in (disrupted, base))
+        cells = {"baseline": base, "disrupted": disrupted, "degradation": f"{100 * (1 - low / high):.1f}%"}
+        rows += [
+            {"positional": model, "category": "", "task": task, "metric": metric, "printed": text}
+            for metric, text in cells.items()
+        ]
+    return parsed(pd.DataFrame(rows))
+
+
+def test_tasks_have_exact_tests_and_no_degradation_where_nothing_was_above_chance(knowledge: pd.DataFrame) -> None:
+    tests = drope_knowledge.knowledge_tests(knowledge, STATED)
+    tasks = drope_knowledge.knowledge_tasks(knowledge, STATED, tests).set_index(["positional", "task"])
+    cities = tasks.loc[("RoPE", "cities")]
+    assert (cities["base_right"], cities["disrupted_right"]) == (179, 115)
+    assert cities["p_fisher"] == pytest.approx(stats.fisher_exact([[179, 21], [115, 85]]).pvalue)
+    assert cities["above_chance"] == pytest.approx(100 * 64 / 79)
+    imdb = tasks.xs("imdb", level="task")
+    assert imdb["above_chance"].isna().all()
+    assert (imdb["note"] != "").all()
+    assert tasks["above_chance"].notna().sum() == 6
+    assert tasks.loc[("DroPE", "imdb"), "p_below_chance"] == pytest.approx(stats.binom.cdf(30, 100, 0.5))
+    fisher = tests[tests["test"] == "fisher_exact"]
+    assert fisher["adjustment"].str.contains("8 tests").all()
+
+
+@pytest.mark.parametrize(("base", "disrupted", "n"), [(12, 12, 20), (5, 2, 8), (8, 0, 8), (3, 7, 9)])
+def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: int) -> None:
+    found = []
+    for both in range(min(base, disrupted) + 1):
+        lost, gained = base - both, disrupted - both
+        if both + lost + gained <= n:
+            found.append(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0)
+    assert drope_knowledge._pairings(base, disrupted, n) == pytest.approx((min(found), max(found)))
+
+
+def test_a_rate_that_is_no_number_of_items_is_an_error() -> None:
+    assert drope_knowledge._count(89.5, 200) == 179
+    with pytest.raises(DataError, match=r"89\.5 % is no number of 20 items"):
+        drope_knowledge._count(89.5, 20)
+
+
+def test_sum_recovers_the_variance_of_independent_normals() -> None:
+    total, low, high = drope_knowledge._sum([(1.0, 0.0, 2.0), (2.0, 2 - math.sqrt(3), 2 + math.sqrt(3))])
+    assert (total, low, high) == pytest.approx((3, 1, 5))
+
+
+def test_categories_average_tasks_and_leave_out_those_at_chance(knowledge: pd.DataFrame) -> None:
+    tests = drope_knowledge.knowledge_tests(knowledge, STATED)
+    tasks = drope_knowledge.knowledge_tasks(knowledge, STATED, tests)
+    printed = pd.DataFrame(
+        [
+            {"positional": model, "metric": f"{category}_average", "printed": "10%"}
+            for model in ("RoPE", "DroPE")
+            for category in ("parametric", "contextual")
+        ]
+    )
+    table = drope_knowledge.knowledge_categories(tasks, parsed(printed)).set_index(["positional", "category"])
+    drope = table.loc[("DroPE", "parametric")]
+    assert drope["loss"] == pytest.approx((-9.5 + 6) / 2)
+    assert drope["loss_low"] < 0 < drope["loss_high"]
+    assert list(table["tasks_above_chance"]) == [2, 1, 2, 1]
+    assert table.loc[("RoPE", "contextual"), "degradation"] == pytest.approx((100 * 39 / 44 + 100) / 2)
+
+
+def test_protocols_test_the_baselines_of_two_experiments(knowledge: pd.DataFrame) -> None:
+    functional = pd.DataFrame(
+        [
+            {"condition": condition, "positional": model, "task": task, "printed": printed}
+            for model in ("RoPE", "DroPE")
+            for task in drope_knowledge.TASKS
+            for condition, printed in (("baseline", "60%"), ("qk_disruption", "30%"))
+        ]
+    )
+    table = drope_knowledge.knowledge_protocols(knowledge, parsed(functional), PROTOCOLS)
+    row = table[(table["positional"] == "RoPE") & (table["task"] == "cities")].iloc[0]
+    assert row["p_base"] == pytest.approx(stats.fisher_exact([[120, 80], [179, 21]]).pvalue)
+    assert (row["change_3"], row["change_4"]) == pytest.approx((-32, -30))
+    assert (row["digits_3"], row["precision_4"]) == (5, "4-bit")
+    assert (table["p_base_holm"] >= table["p_base"]).all()
+    assert table["note"].str.contains("guard mixed protocol").all()
