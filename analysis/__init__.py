@@ -1,0 +1,1 @@
+"""Analyses: statistics, studies and claims; each room says what it holds."""
