@@ -43,6 +43,7 @@ def layers_table(rows: pd.DataFrame, model: str, exhibit: str, more: tuple[Colum
                 group="Recovery",
             ),
         ],
+        space=0,
         caption=(
             f"The {len(rows)} layers of {model} with the largest recovery, {exhibit} of the layer study "
             "[@shcherb2026]. Unit: one layer, mean over its captured heads."

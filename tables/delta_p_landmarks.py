@@ -41,6 +41,7 @@ def table(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Table:
             Column("delta_p_text", "$\\Delta P$", unit="points", align="right", missing="not told"),
         ],
         groups="name",
+        space=0,
         caption=(
             "Landmarks of the layer-wise $\\Delta P$ as a description of two charts reports them [@luo2026]: "
             f"{len(delta_p_landmarks)} numbers, read off by eye. Unit: one curve, mean over samples; neither the "

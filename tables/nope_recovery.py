@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.wording import listed
-from tables import Column, Table, integer, signed
+from tables import Column, Table, fixed, integer, signed
 from tables._house import model_footnotes, model_marks
 
 SHAPES = {"falls": "falls throughout", "rises": "rises", "open": "open"}
@@ -29,6 +29,7 @@ def table(nope_recovery_recomputed: pd.DataFrame) -> Table:
     owners = list(names[rows.loc[twin, "network"]])
     order = rows["family"].map(ORDER.index)
     rows = rows.assign(order=order).sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
+    off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     said = int(rows["reported"].notna().sum())
     return Table(
         rows=rows,
@@ -36,13 +37,14 @@ def table(nope_recovery_recomputed: pd.DataFrame) -> Table:
             Column("display_name", "Model", mark="mark"),
             Column("text_layers", "Layers", integer()),
             Column("reported", "printed", signed(3), mark="wrong", missing="not in the study", group="Recovery"),
-            Column("recovery", "recomputed", signed(4), ci=("recovery_low", "recovery_high"), group="Recovery"),
-            Column("draw_up", "Draw-up", signed(3), ci=("draw_up_low", "draw_up_high")),
+            Column("recovery", "recomputed", signed(4), group="Recovery"),
+            Column("draw_up", "Draw-up", signed(3)),
             Column("rise", "Rise at", unit="% of context", missing="nowhere"),
             Column("profile", "Profile"),
         ],
         groups="family",
         group_style="rule",
+        space=0,
         marks={
             **model_footnotes(rows, full),
             "twin": f"Self-attention layers only; the text weights are those of {listed(owners)}.",
@@ -57,7 +59,8 @@ def table(nope_recovery_recomputed: pd.DataFrame) -> Table:
         note=(
             "Recovery: mean of deciles 6 and 7 less that of 4 and 5, counted from 0. Draw-up: the largest rise from a "
             "decile to a later one, negative where every later decile is lower, and the part of the context that it "
-            "spans. In brackets what the rounding of the printed deciles leaves open. A profile falls throughout where "
+            "spans. The rounding of the printed deciles leaves each of them open by up to "
+            f"{fixed(4).show(off, 'plain')} either way. A profile falls throughout where "
             "no rounding allows a rise, rises where none explains the rise away, and is open in between."
         ),
     )
