@@ -158,13 +158,16 @@ def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
 
 
 def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
-    """Query heads per key head: the one number that maps the q-files onto exactly the k-files."""
+    """Query heads per key head: the number that maps the q-files onto exactly the k-files, in one way."""
     most = max(head for _, head in files["q"]) + 1
-    fits = [size for size in range(1, most + 1) if {(layer, head // size) for layer, head in files["q"]} == files["k"]]
+    fits: dict[tuple[int, ...], int] = {}
+    for size in range(1, most + 1):
+        if {(layer, head // size) for layer, head in files["q"]} == files["k"]:
+            fits.setdefault(tuple(head // size for _, head in sorted(files["q"])), size)
     if len(fits) != 1:
-        many = f"{fits} all fit" if fits else "no number fits"
+        many = f"{sorted(fits.values())} all fit" if fits else "no number fits"
         raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give it")
-    return fits[0]
+    return next(iter(fits.values()))
 
 
 def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:

@@ -1,0 +1,139 @@
+"""Tiny random-weight models of many architectures, for the tests of the models room."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import torch
+import transformers
+
+VOCABULARY = 64
+WINDOW = 5
+SIZES: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+    "initializer_range": 0.3,  # attention that is far from even
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+HEADS_OF_8 = {**SIZES, "head_dim": 8}
+ROPE = {"rope_type": "default", "rope_theta": 1e4}
+LOCAL_AND_GLOBAL = ["sliding_attention", "full_attention", "sliding_attention"]
+
+
+def _mllama() -> Any:
+    from transformers.models.mllama.configuration_mllama import MllamaTextConfig
+
+    return transformers.MllamaForCausalLM(MllamaTextConfig(**SIZES, cross_attention_layers=[1], rope_parameters=ROPE))
+
+
+def _causal(config: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: transformers.AutoModelForCausalLM.from_config(config())
+
+
+BUILDERS: dict[str, Callable[[], Any]] = {
+    "llama": _causal(lambda: transformers.LlamaConfig(**SIZES)),
+    "mistral": _causal(lambda: transformers.MistralConfig(**SIZES, sliding_window=WINDOW)),
+    "ministral": _causal(
+        lambda: transformers.MinistralConfig(**HEADS_OF_8, sliding_window=WINDOW, layer_types=LOCAL_AND_GLOBAL)
+    ),
+    "ministral3": _causal(
+        lambda: transformers.Ministral3Config(
+            **HEADS_OF_8,
+            rope_parameters={
+                "rope_type": "yarn",
+                "rope_theta": 1e4,
+                "factor": 8.0,
+                "original_max_position_embeddings": 8,
+                "llama_4_scaling_beta": 0.3,
+            },
+        )
+    ),
+    "qwen3": _causal(lambda: transformers.Qwen3Config(**HEADS_OF_8)),
+    "smollm3": _causal(lambda: transformers.SmolLM3Config(**SIZES, no_rope_layer_interval=2)),
+    "mllama": _mllama,
+    "gemma3": _causal(
+        lambda: transformers.Gemma3TextConfig(
+            **HEADS_OF_8, sliding_window=WINDOW, layer_types=LOCAL_AND_GLOBAL, query_pre_attn_scalar=24
+        )
+    ),
+    "gpt_neox": _causal(
+        lambda: transformers.GPTNeoXConfig(
+            **{name: size for name, size in SIZES.items() if name != "num_key_value_heads"},
+            rope_parameters={**ROPE, "partial_rotary_factor": 0.5},
+        )
+    ),
+    "gpt_oss": _causal(
+        lambda: transformers.GptOssConfig(
+            **HEADS_OF_8,
+            num_local_experts=2,
+            num_experts_per_tok=1,
+            sliding_window=WINDOW,
+            layer_types=LOCAL_AND_GLOBAL,
+            rope_parameters=ROPE,
+        )
+    ),
+    "gemma2": _causal(
+        lambda: transformers.Gemma2Config(**HEADS_OF_8, sliding_window=WINDOW, attn_logit_softcapping=2.0)
+    ),
+}
+UNSUPPORTED: dict[str, Callable[[], Any]] = {
+    "gpt_neo": _causal(
+        lambda: transformers.GPTNeoConfig(
+            vocab_size=64, hidden_size=32, num_layers=2, num_heads=4, attention_types=[[["global", "local"], 1]]
+        )
+    ),
+    "bloom": _causal(lambda: transformers.BloomConfig(vocab_size=64, hidden_size=32, n_layer=2, n_head=4)),
+    "falcon": _causal(
+        lambda: transformers.FalconConfig(
+            vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, alibi=True
+        )
+    ),
+    "mpt": _causal(lambda: transformers.MptConfig(vocab_size=64, d_model=32, n_layers=2, n_heads=4, max_seq_len=64)),
+    "gptj": _causal(
+        lambda: transformers.GPTJConfig(vocab_size=64, n_embd=32, n_layer=2, n_head=4, rotary_dim=4, n_positions=64)
+    ),
+}
+
+
+def built(name: str) -> Any:
+    """A model by its architecture, the same weights each time, ready to run."""
+    torch.manual_seed(0)
+    model = (BUILDERS | UNSUPPORTED)[name]()
+    return model.eval()
+
+
+def saved(name: str, folder: Path) -> Path:
+    """A model and a word-level tokenizer in a folder, as a user has them."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from tokenizers.processors import TemplateProcessing
+
+    built(name).save_pretrained(folder)
+    words = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, VOCABULARY)}
+    tokenizer = Tokenizer(WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
+    ).save_pretrained(folder)
+    return folder
+
+
+def text(words: int, seed: int) -> str:
+    """A text of `words` tokens, and one more for the start."""
+    picks = torch.randint(4, VOCABULARY, (words,), generator=torch.Generator().manual_seed(seed))
+    return " ".join(f"w{pick}" for pick in picks.tolist())

@@ -1,0 +1,284 @@
+"""Recorded attention is the model's own: against eager weights, under windows and left padding, in every architecture."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.models
+
+from models_tiny import BUILDERS, UNSUPPORTED, WINDOW, built
+from transformers.masking_utils import AttentionMaskInterface
+from transformers.modeling_utils import AttentionInterface
+
+from analysis.models import attention
+from analysis.models.architecture import forward, query_scale, survey
+from analysis.models.attention import NAME, Call, positions_of, recording
+from artifacts.errors import ModelError
+
+TOKENS, PADDING = 16, 6
+WINDOWED = {"mistral", "ministral", "gemma3", "gpt_oss", "gemma2"}
+
+
+def batch() -> tuple[Any, dict[str, Any]]:
+    """Two rows of tokens, the second padded on the left, and their mask and positions."""
+    tokens = torch.randint(4, 64, (2, TOKENS), generator=torch.Generator().manual_seed(1))
+    mask = torch.ones_like(tokens)
+    tokens[1, :PADDING], mask[1, :PADDING] = 0, 0
+    return tokens, {"attention_mask": mask, "position_ids": positions_of(mask)}
+
+
+def extra(name: str, crossed: bool) -> dict[str, Any]:
+    """Image states for the architecture with cross-attention."""
+    if not crossed:
+        return {}
+    states = torch.randn(2, 7, 32, generator=torch.Generator().manual_seed(2))
+    rows = torch.ones(2, 1, TOKENS, 1)
+    return {
+        "cross_attention_states": states,
+        "cross_attention_mask": torch.zeros(2, 1, TOKENS, 7),
+        "full_text_row_masked_out_mask": rows,
+    }
+
+
+def weights(call: Call) -> Any:
+    """Attention weights written down from the definition: softmax(scaling q.k + mask), sinks and soft-capping where set."""
+    groups = call.query.shape[1] // call.key.shape[1]
+    key = call.key.repeat_interleave(groups, dim=1)
+    scores = torch.matmul(call.query, key.transpose(2, 3)) * call.scaling
+    softcap = call.options.get("softcap")
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    mask = call.mask
+    if mask is None:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    scores = scores + mask if mask.dtype != torch.bool else scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    sinks = call.options.get("s_aux")
+    if sinks is None:
+        return torch.softmax(scores, dim=-1, dtype=torch.float32)
+    scores = torch.cat([scores, sinks.reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)], dim=-1)
+    return torch.softmax(scores - scores.max(dim=-1, keepdim=True).values, dim=-1)[..., :-1]
+
+
+def real(tensor: Any, mask: Any) -> Any:
+    """The rows of (B, ..., T, n) that belong to tokens, not padding."""
+    return torch.cat([tensor[row, ..., mask[row].bool(), :].flatten() for row in range(len(mask))])
+
+
+CASES = [(name, False) for name in BUILDERS] + [("mllama", True)]
+
+
+@pytest.mark.parametrize(("name", "crossed"), CASES, ids=[f"{name}{'-cross' * crossed}" for name, crossed in CASES])
+def test_equal_to_eager_attention(name: str, crossed: bool) -> None:
+    model = built(name)
+    own = model.config._attn_implementation
+    tokens, inputs = batch()
+    inputs |= extra(name, crossed)
+    with torch.inference_mode():
+        usual = model(input_ids=tokens, use_cache=False, **inputs).logits
+        model.set_attn_implementation("eager")
+        expected = model(input_ids=tokens, use_cache=False, output_attentions=True, **inputs)
+    seen: list[Call] = []
+    with torch.inference_mode(), recording(model, seen.append):
+        logits = model(input_ids=tokens, use_cache=False, **inputs).logits
+    assert torch.equal(logits, expected.logits)
+    own_calls = [call for call in seen if not call.cross]
+    assert [call.layer for call in own_calls] == ([0, 2] if name == "mllama" else [0, 1, 2])
+    assert [call.layer for call in seen if call.cross] == ([1] if crossed else [])
+    attentions = [found for found in expected.attentions if found is not None and found.shape[-1] == TOKENS]
+    assert len(attentions) == len(own_calls)
+    for call, there in zip(own_calls, attentions, strict=True):
+        assert call.query.shape[1] == 4
+        assert call.key.shape[1] == (4 if name == "gpt_neox" else 2)
+        assert torch.equal(weights(call), there), f"layer {call.layer}"
+        if call.window is not None:
+            assert there[0, :, TOKENS - 1, : TOKENS - WINDOW].abs().max() == 0
+        assert there[1, :, PADDING:, :PADDING].abs().max() == 0
+
+    model.set_attn_implementation(own)
+    usual_calls: list[Call] = []
+    with torch.inference_mode(), recording(model, usual_calls.append):
+        recorded = model(input_ids=tokens, use_cache=False, **inputs).logits
+    mask = inputs["attention_mask"]
+    assert torch.equal(real(recorded, mask), real(usual, mask))
+    for call, there in zip([call for call in usual_calls if not call.cross], attentions, strict=True):
+        torch.testing.assert_close(real(weights(call), mask), real(there, mask), rtol=1e-3, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", sorted(WINDOWED))
+def test_windows_are_seen(name: str) -> None:
+    layers = survey(built(name))
+    kinds = ["sliding"] * 3 if name == "mistral" else ["sliding", "full", "sliding"]
+    assert [layer.kind for layer in layers] == kinds
+    assert {layer.window for layer in layers if layer.kind == "sliding"} == {WINDOW}
+
+
+@pytest.mark.parametrize("trap", ["window", "padding"])
+def test_the_mask_must_be_registered(trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the mask the same forward is wrong, so the tests above can fail."""
+    model = built("mistral" if trap == "window" else "llama")
+    tokens, inputs = batch()
+    if trap == "window":
+        tokens, inputs = tokens[:1], {}
+    with torch.inference_mode():
+        expected = model(input_ids=tokens, use_cache=False, **inputs).logits[-1, -1]
+        with recording(model, lambda call: None):
+            right = model(input_ids=tokens, use_cache=False, **inputs).logits[-1, -1]
+        monkeypatch.setattr(AttentionMaskInterface, "register", classmethod(lambda cls, name, function: None))
+        with recording(model, lambda call: None):
+            wrong = model(input_ids=tokens, use_cache=False, **inputs).logits[-1, -1]
+    assert torch.equal(right, expected)
+    assert (wrong - expected).abs().max() > 1e-2
+
+
+def state(model: Any) -> tuple[Any, ...]:
+    return (
+        dict(AttentionInterface._global_mapping),
+        dict(AttentionMaskInterface._global_mapping),
+        model.config._attn_implementation,
+        attention._recorder.get(),
+        dict(attention._kernels),
+    )
+
+
+def test_everything_is_restored() -> None:
+    model, other = built("llama"), built("gpt_oss")
+    before = state(model), state(other)
+
+    def fail(call: Call) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        forward(model, torch.arange(4)[None], fail)
+    assert (state(model), state(other)) == before
+    with recording(model, lambda call: None):
+        assert NAME in AttentionInterface._global_mapping
+        with recording(other, lambda call: None), pytest.raises(ModelError, match="recorded already"):
+            forward(model, torch.arange(4)[None], lambda call: None)
+        assert NAME in AttentionInterface._global_mapping, "the outer recording still needs the name"
+        model(input_ids=torch.arange(4)[None])
+    assert (state(model), state(other)) == before
+
+
+def test_only_the_recording_context_is_recorded() -> None:
+    model = built("llama")
+    seen: list[Call] = []
+    results: list[Any] = []
+    tokens = torch.arange(8)[None]
+    expected = model(input_ids=tokens).logits
+    with recording(model, seen.append):
+        thread = threading.Thread(target=lambda: results.append(model(input_ids=tokens).logits))
+        thread.start()
+        thread.join()
+    assert seen == []
+    assert torch.equal(results[0], expected)
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_other_architectures_are_refused_by_name(name: str) -> None:
+    model = built(name)
+    before = state(model)
+    with pytest.raises(ModelError, match=f"model type {name}"):
+        survey(model)
+    assert state(model) == before
+
+
+@pytest.mark.parametrize("name", ["llama", "ministral"])
+def test_positions_under_a_key_cache(name: str) -> None:
+    """Keys of a cache, also of one that dropped what left the window, are those of the plain forward at their positions."""
+    model = built(name)
+    tokens, inputs = batch()
+    plain: list[Call] = []
+    with torch.inference_mode(), recording(model, plain.append):
+        model(input_ids=tokens, use_cache=False, **inputs)
+    cached: list[Call] = []
+    first = TOKENS - 2
+    with torch.inference_mode():
+        cache = model(
+            input_ids=tokens[:, :first],
+            attention_mask=inputs["attention_mask"][:, :first],
+            position_ids=inputs["position_ids"][:, :first],
+            use_cache=True,
+        ).past_key_values
+        with recording(model, cached.append):
+            for step in range(first, TOKENS):
+                cache = model(
+                    input_ids=tokens[:, step : step + 1],
+                    attention_mask=inputs["attention_mask"][:, : step + 1],
+                    position_ids=inputs["position_ids"][:, step : step + 1],
+                    past_key_values=cache,
+                    use_cache=True,
+                ).past_key_values
+    for call in cached[3:]:
+        whole = plain[call.layer or 0]
+        queries, keys = call.positions()
+        assert queries.tolist() == [[TOKENS - 1], [TOKENS - 1 - PADDING]]
+        assert keys.shape[1] == call.key.shape[2] == (WINDOW if call.window else TOKENS)
+        for row, shift in ((0, 0), (1, PADDING)):
+            known = keys[row] >= 0
+            there = whole.key[row][:, keys[row][known] + shift]
+            torch.testing.assert_close(call.key[row][:, known], there, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(call.query[row][:, 0], whole.query[row][:, -1], rtol=1e-4, atol=1e-5)
+
+
+def projected(model: Any, tokens: Any, inputs: dict[str, Any]) -> tuple[list[Call], dict[int, Any]]:
+    """Calls, and the outputs of q_proj as (B, H, T, d)."""
+    made: dict[int, Any] = {}
+
+    def keep(index: int) -> Any:
+        def hook(module: Any, arguments: Any, output: Any) -> None:
+            made[index] = output.view(2, TOKENS, 4, -1).transpose(1, 2)
+
+        return hook
+
+    hooks = [
+        layer.self_attn.q_proj.register_forward_hook(keep(index)) for index, layer in enumerate(model.model.layers)
+    ]
+    calls: list[Call] = []
+    forward(model, tokens, calls.append, **inputs)
+    for hook in hooks:
+        hook.remove()
+    return calls, made
+
+
+def test_layers_without_positions_give_the_projection_itself() -> None:
+    model = built("smollm3")
+    calls, made = projected(model, *batch())
+    rotated = [bool(flag) for flag in model.config.no_rope_layers]
+    assert rotated == [True, False, True]
+    for call, turns in zip(calls, rotated, strict=True):
+        assert torch.equal(call.query, made[call.layer]) is not turns
+
+
+def test_rotation_keeps_norms() -> None:
+    calls, made = projected(built("llama"), *batch())
+    for call in calls:
+        assert not torch.allclose(call.query, made[call.layer])
+        torch.testing.assert_close(call.query.norm(dim=-1), made[call.layer].norm(dim=-1))
+
+
+def test_query_scale_of_ministral3() -> None:
+    """Norms grow with position by the scale times YaRN's constant factor, and by nothing else."""
+    model = built("ministral3")
+    tokens, inputs = batch()
+    calls, made = projected(model, tokens, inputs)
+    yarn = model.model.rotary_emb.attention_scaling
+    for call in calls:
+        scale = query_scale(call.module)
+        assert scale is not None
+        expected = torch.from_numpy(scale.at(inputs["position_ids"].numpy())) * yarn
+        norms = made[call.layer].norm(dim=-1) * expected[:, None]
+        torch.testing.assert_close(call.query.norm(dim=-1), norms, rtol=1e-5, atol=1e-6)
+        assert expected.max() / expected.min() > 1.2
+    assert query_scale(built("llama").model.layers[0].self_attn) is None
+
+
+def test_survey_of_cross_attention() -> None:
+    layers = survey(built("mllama"))
+    assert [(layer.index, layer.kind) for layer in layers] == [(0, "full"), (1, "cross"), (2, "full")]
+    assert layers[1].query_heads == 4
+    gemma = survey(built("gemma3"))[0]
+    assert gemma.scaling == pytest.approx(24**-0.5), "the module's own scaling, not d^-1/2"

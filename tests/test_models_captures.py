@@ -1,0 +1,187 @@
+"""Reading captures in the published layout, with and without a manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.models import captures, layout, parts
+from analysis.models.architecture import Layer
+from analysis.models.captures import open_capture
+from analysis.models.sampling import Buckets, Head
+from artifacts.errors import DataError
+
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.models
+
+HEADS = (Head(0, 0, 0), Head(0, 3, 1), Head(2, 1, 0), Head(2, 2, 1))
+BUCKETS = Buckets(4096, 16, 64.0)
+
+
+def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.ndarray]:
+    """A capture without a manifest, and what it holds by (layer, side, head)."""
+    layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
+    generator = np.random.default_rng(3)
+    held: dict[tuple[int, str, int], list[np.ndarray]] = {}
+    for document in range(documents):
+        with parts.Part(root, document) as part:
+            for layer in layers:
+                for side, rows in (("q", [h.query for h in HEADS if h.layer == layer.index]), ("k", [0, 1])):
+                    positions = np.sort(generator.choice(4096, 500, replace=False)).astype(np.int32)
+                    vectors = generator.standard_normal((len(rows), 500, layer.head_dim)).astype(np.float32)
+                    part.add(f"{side}{layer.index:02d}", vectors)
+                    part.add(f"{side}p{layer.index:02d}", positions)
+                    for row, head in enumerate(rows):
+                        held.setdefault((layer.index, side, head), []).append(vectors[row])
+            part.describe({"number": document})
+    layout.gather(root, layers, HEADS, BUCKETS)
+    return {key: np.concatenate(found) for key, found in held.items()}
+
+
+def test_context_and_heads_are_inferred(tmp_path: Path) -> None:
+    held = published(tmp_path)
+    found = open_capture(tmp_path)
+    assert (found.context, found.bucket_size, found.buckets) == (4096, 256, 16)
+    assert found.heads == HEADS
+    for head in HEADS:
+        queries, keys = found.queries(head), found.keys(head)
+        assert np.array_equal(queries.vectors, held[head.layer, "q", head.query])
+        assert np.array_equal(keys.vectors, held[head.layer, "k", head.key])
+        assert np.array_equal(queries.bucket, queries.position // 256)
+        assert queries.document.tolist() == sorted(queries.document.tolist())
+        assert set(queries.document) == set(range(5))
+
+
+def test_columns_are_the_published_ones(tmp_path: Path) -> None:
+    import pyarrow.parquet as parquet
+
+    published(tmp_path)
+    assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name != "parts") == [
+        "l00h00k", "l00h00q", "l00h01k", "l00h03q", "l02h00k", "l02h01k", "l02h01q", "l02h02q",
+    ]  # fmt: skip
+    file = parquet.ParquetFile(tmp_path / "l02h01q" / "data.parquet")
+    assert [f"{field.name}: {field.type}" for field in file.schema_arrow] == [
+        "bucket: int32",
+        "example_id: int32",
+        "position: int32",
+        "vector: fixed_size_list<element: float>[6]",
+        "sliding_window: int32",
+    ]
+    assert file.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert file.read()["sliding_window"].to_pylist()[:2] == [512, 512]
+    assert parquet.read_table(tmp_path / "l00h00q" / "data.parquet")["sliding_window"].null_count == 2500
+
+
+def test_plain_lists_and_token_strings_are_read_too(tmp_path: Path) -> None:
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    held = published(tmp_path)
+    for file in tmp_path.glob("l*/data.parquet"):
+        table = parquet.read_table(file)
+        lists = arrow.array(table["vector"].to_pylist(), type=arrow.list_(arrow.float32()))
+        table = table.set_column(3, "vector", lists).append_column("token_str", [["a"] * len(table)])
+        parquet.write_table(table, file)
+    assert np.array_equal(open_capture(tmp_path).queries(HEADS[1]).vectors, held[0, "q", 3])
+
+
+def test_context_can_be_given(tmp_path: Path) -> None:
+    published(tmp_path)
+    found = open_capture(tmp_path, context=4000)
+    assert (found.context, found.buckets) == (4000, 16)
+    with pytest.raises(DataError, match="beyond a context of 3000"):
+        open_capture(tmp_path, context=3000)
+
+
+def test_group_is_asked_for_when_ambiguous(tmp_path: Path) -> None:
+    """Query heads 0, 3, 5 over key heads 0, 1: three a key head gives 0, 1, 1, and four gives 0, 0, 1."""
+    for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
+        (tmp_path / name).mkdir()
+    published(tmp_path / "source")
+    for name in ("l00h00q", "l00h03q", "l00h05q", "l00h00k", "l00h01k"):
+        (tmp_path / name / "data.parquet").write_bytes((tmp_path / "source/l00h00q/data.parquet").read_bytes())
+    with pytest.raises(DataError, match=r"cannot be told from the file names \(\[3, 4\] all fit\)"):
+        open_capture(tmp_path)
+    assert [head.key for head in open_capture(tmp_path, group=4).heads] == [0, 0, 1]
+    with pytest.raises(DataError, match="no keys for"):
+        open_capture(tmp_path, group=2)
+
+
+def test_refusals(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no capture here"):
+        open_capture(tmp_path)
+    with pytest.raises(DataError, match="no such folder"):
+        open_capture(tmp_path / "absent")
+    published(tmp_path)
+    file = tmp_path / "l00h00q" / "data.parquet"
+    good = file.read_bytes()
+    file.write_bytes(good[: len(good) // 2])
+    with pytest.raises(DataError, match=r"l00h00q/data\.parquet: cannot be read"):
+        captures.read(file)
+    file.unlink()
+    with pytest.raises(DataError, match="no such file"):
+        captures.read(file)
+
+
+def test_buckets_that_are_not_positions_over_a_size(tmp_path: Path) -> None:
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    published(tmp_path)
+    file = tmp_path / "l00h00q" / "data.parquet"
+    table = parquet.read_table(file)
+    shuffled = np.random.default_rng(0).permutation(table["bucket"].to_numpy())
+    parquet.write_table(table.set_column(0, "bucket", arrow.array(shuffled, type=arrow.int32())), file)
+    with pytest.raises(DataError, match="another layout"):
+        open_capture(tmp_path)
+
+
+def test_a_hub_id_out_of_reach(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    asked = []
+
+    def refuse(repository: str, **options: object) -> str:
+        asked.append((repository, options))
+        raise hub.errors.LocalEntryNotFoundError("offline")
+
+    monkeypatch.setattr(hub, "snapshot_download", refuse)
+    with pytest.raises(DataError, match=r"someone/captures \(branch model\)"):
+        open_capture("someone/captures", branch="model")
+    assert asked == [("someone/captures", {"repo_type": "dataset", "revision": "model"})]
+    held = published(tmp_path)
+    monkeypatch.setattr(hub, "snapshot_download", lambda *arguments, **options: str(tmp_path))
+    assert len(open_capture("someone/captures", branch="model").heads) == len(held) // 2
+
+
+def test_gathering_goes_on_and_leaves_no_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "WRITERS", 3)
+    monkeypatch.setattr(layout, "BUFFER", 1)  # a row group per 64 rows: several per file
+    whole = published(tmp_path / "whole")
+    stopped = 0
+
+    class Stop(Exception):
+        pass
+
+    def replace(draft: Path, target: Path) -> None:
+        nonlocal stopped
+        stopped += 1
+        if stopped == 5:
+            raise Stop
+        Path(draft).rename(target)
+
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(
+            layout.os,
+            "replace",
+            lambda draft, target: replace(draft, target) if "l0" in str(target) else Path(draft).rename(target),
+        )
+        published(tmp_path / "halted")
+    files = list((tmp_path / "halted").glob("l*/*"))
+    assert len(files) == 4
+    layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
+    layout.gather(tmp_path / "halted", layers, HEADS, BUCKETS)
+    found = open_capture(tmp_path / "halted")
+    assert np.array_equal(found.queries(HEADS[3]).vectors, whole[2, "q", 2])
+    assert not list((tmp_path / "halted").glob("l*/.*"))

@@ -1,0 +1,98 @@
+"""Which tokens and heads are drawn, and that the draws do not depend on what came before."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from analysis.models.architecture import Layer, QueryScale
+from analysis.models.sampling import Buckets, Head, heads, tokens
+from artifacts.errors import ModelError
+
+pytestmark = pytest.mark.models
+
+
+def layer(index: int, kind: str = "full", query: int = 32, key: int = 8) -> Layer:
+    return Layer(index, kind, query, key, 128, 128**-0.5, 512 if kind == "sliding" else None)  # type: ignore[arg-type]
+
+
+def test_one_token_per_bucket_and_document_on_average() -> None:
+    buckets = Buckets(131072, 16, 1.0)
+    assert buckets.size == 8192
+    counts = np.zeros(16)
+    for document in range(200):
+        counts += np.bincount(buckets.of(tokens(buckets, 0, document, 3, "q")), minlength=16)
+    # Binomial(8192, 1/8192) has variance near 1: a mean over 200 documents has a standard error of .07
+    assert np.abs(counts / 200 - 1).max() < 0.3
+    assert abs(counts.mean() / 200 - 1) < 0.06
+
+
+def test_rate_one_bucket_keeps_everything() -> None:
+    assert tokens(Buckets(64, 4, 16), 0, 0, 0, "k").tolist() == list(range(64))
+    assert tokens(Buckets(64, 4, 99), 0, 0, 0, "k").tolist() == list(range(64))
+
+
+def test_draws_depend_on_each_number_and_on_nothing_else() -> None:
+    buckets = Buckets(4096, 16, 16)
+    one = tokens(buckets, 0, 5, 2, "q")
+    tokens(buckets, 0, 6, 2, "q")
+    assert np.array_equal(one, tokens(buckets, 0, 5, 2, "q"))
+    assert np.all(np.diff(one) > 0)
+    others = [tokens(buckets, 1, 5, 2, "q"), tokens(buckets, 0, 4, 2, "q"), tokens(buckets, 0, 5, 1, "q")]
+    others.append(tokens(buckets, 0, 5, 2, "k"))
+    assert all(not np.array_equal(one, other) for other in others)
+    # independent: the overlap of two draws of 256 out of 4,096 is 16 on average
+    assert len(set(one) & set(others[3])) < 45
+
+
+@pytest.mark.parametrize(("context", "count", "rate"), [(100, 16, 1.0), (0, 1, 1.0), (64, 4, 0.0), (8, 16, 1.0)])
+def test_unequal_buckets_are_refused(context: int, count: int, rate: float) -> None:
+    with pytest.raises(ModelError):
+        Buckets(context, count, rate)
+
+
+def test_the_message_gives_contexts_that_divide() -> None:
+    with pytest.raises(ModelError, match="96 or 112"):
+        Buckets(100, 16)
+
+
+def test_draw_of_the_published_captures() -> None:
+    """The 11B model: 40 layers of 32 heads, cross-attention in 3, 8, ..., 38; 239 of 300 are kept."""
+    cross = set(range(3, 40, 5))
+    kept = heads([layer(index, "cross" if index in cross else "full") for index in range(40)])
+    assert len(kept) == 239
+    pairs = [(index, head) for index in range(40) for head in range(32)]
+    expected = [pair for pair in random.Random(0).sample(pairs, 300) if pair[0] not in cross]
+    assert [(head.layer, head.query) for head in kept] == sorted(expected)
+    assert all(head.key == head.query // 4 for head in kept)
+
+
+def test_sliding_layers_leave_before_the_draw() -> None:
+    layers = [layer(index, "sliding" if index % 2 else "full") for index in range(20)]
+    kept = heads(layers, 300)
+    assert len(kept) == 300
+    assert {head.layer % 2 for head in kept} == {0}
+    assert {head.layer % 2 for head in heads(layers, 300, sliding=True)} == {0, 1}
+
+
+def test_all_heads_when_there_are_fewer() -> None:
+    assert heads([layer(1, query=2, key=1), layer(0, query=2, key=2)], 300) == (
+        Head(0, 0, 0),
+        Head(0, 1, 1),
+        Head(1, 0, 0),
+        Head(1, 1, 0),
+    )
+    assert heads([layer(0, query=4, key=2)], None) == heads([layer(0, query=4, key=2)], 4)
+
+
+def test_nothing_left_says_why() -> None:
+    with pytest.raises(ModelError, match="--sliding"):
+        heads([layer(0, "sliding"), layer(1, "cross")])
+
+
+def test_query_scale_by_hand() -> None:
+    scale = QueryScale(beta=0.1, period=8.0)
+    assert scale.at(np.array([0, 7, 8, 16])) == pytest.approx([1, 1, 1 + 0.1 * np.log(2), 1 + 0.1 * np.log(3)])
+    assert QueryScale(0.1, 8.0, shift=1).at(np.array([7])) == pytest.approx([1 + 0.1 * np.log(2)])

@@ -1,0 +1,96 @@
+"""Texts: what is read from where, and what is said when it cannot serve."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.models.texts import Source, count, documents, texts
+from artifacts.errors import DataError, MissingDependency
+
+pytestmark = pytest.mark.models
+
+
+class Words:
+    """A tokenizer of words by length, with a start token."""
+
+    def __call__(self, text: str, verbose: bool = True) -> dict[str, Any]:
+        return {"input_ids": [1] + [len(word) for word in text.split()]}
+
+
+def test_a_text_file_is_one_document(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    path.write_text("a bb ccc dddd")
+    found = list(documents(Source(str(path)), Words(), 3))
+    assert [(one.number, one.name, one.tokens) for one in found] == [(0, "book", (1, 1, 2))]
+    assert count(Source(str(path))) == 1
+
+
+def test_windows_cut_a_long_text(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.txt").write_text("a bb ccc dddd")
+    found = list(documents(Source(str(tmp_path)), Words(), 2, windows=True))
+    assert [(one.number, one.name, one.tokens) for one in found] == [
+        (0, "a#0", (1, 1)),
+        (1, "a#1", (2, 3)),
+        (2, "b#0", (1, 1)),
+        (3, "b#1", (2, 3)),
+    ]
+    assert count(Source(str(tmp_path))) == 2
+
+
+def test_json_lines_with_ids_and_fields(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    rows = [{"id": "x", "body": "a bb"}, {"body": "a"}, {"_id": 7, "body": "ccc a bb"}]
+    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n")
+    source = Source(str(path), field="body")
+    assert [name for name, _ in texts(source)] == ["x", "1", "7"]
+    assert count(source) == 3
+    found = list(documents(source, Words(), 3, skip_short=True))
+    assert [(one.number, one.name) for one in found] == [(0, "x"), (2, "7")], "numbers are places in the source"
+    assert found[0].digest != found[1].digest
+
+
+def test_a_short_text_is_named_with_its_length(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"id": "long", "text": "a a a a"}\n{"id": "brief", "text": "a"}\n')
+    with pytest.raises(DataError, match=r"text brief has 2 tokens, fewer than the context of 4; give --context 2"):
+        list(documents(Source(str(path)), Words(), 4))
+    with pytest.raises(DataError, match="the longest text has 5 tokens"):
+        list(documents(Source(str(path)), Words(), 9, skip_short=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"text": "a"}\n{"text": ', r"texts\.jsonl:2: not JSON"),
+        ('{"body": "a"}\n', r"texts\.jsonl:1: no text field 'text' \(it has: body\)"),
+        ("[1]\n", r"texts\.jsonl:1: no text field 'text' \(it has: list\)"),
+        ("", "no texts"),
+    ],
+)
+def test_malformed_lines_are_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text(content)
+    with pytest.raises(DataError, match=message):
+        list(documents(Source(str(path)), Words(), 1))
+
+
+def test_absent_and_unreadable_sources(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        list(texts(Source(str(tmp_path / "absent.txt"))))
+    with pytest.raises(DataError, match=r"no \.txt files"):
+        list(texts(Source(str(tmp_path))))
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(DataError, match="not UTF-8 at byte 3"):
+        list(texts(Source(str(tmp_path / "latin.txt"))))
+
+
+def test_a_hub_id_without_the_library_or_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises((MissingDependency, DataError)) as caught:
+        list(texts(Source("nobody/nothing-at-all")))
+    assert "pip install '.[models]'" in str(caught.value) or "local .jsonl" in str(caught.value)
