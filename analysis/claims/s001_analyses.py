@@ -8,7 +8,6 @@ import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._words import listed
-from analysis.claims.s002_hypotheses import c002_h2_tracks
 
 FAR = 8.0  # standard deviations, where one key wins for every query
 
@@ -145,14 +144,6 @@ def c001_plasticity_limits(stated_001: pd.DataFrame) -> list[Verdict]:
             )
         )
     return verdicts
-
-
-def c001_gap_last_20(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
-    """The plasticity of the last fifth follows the benchmark more closely than aggregate plasticity.
-
-    Source: 001, Gaps Plasticity Closes.
-    """
-    return c002_h2_tracks(correlation_contrasts, lbp_correlations)
 
 
 def c001_gap_profile(decile_profiles: pd.DataFrame) -> Verdict:

@@ -9,7 +9,6 @@ import pandas as pd
 from analysis.claims import Verdict, compare, judge, pick, quote
 from analysis.claims._cells import cell, restated
 from analysis.claims._shared import tracks
-from analysis.claims.s002_observations import c002_drop_qwen_monotone
 from analysis.statistics.rounding import percent_change
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL, DEEP = (
@@ -39,35 +38,6 @@ def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.Dat
         )
         for key in ("longbench_models", "profile_matched", "open_gaps_matched")
     ]
-
-
-def c001_longbench_typical(stated_001: pd.DataFrame, family_means: pd.DataFrame) -> list[Verdict]:
-    """Typical drops are 0.07 for Ministral 3, 0.17 for Qwen3 and 0.23 for Llama 3.2.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    """
-    verdicts = []
-    for key, family in (("ministral", "Ministral 3"), ("qwen", "Qwen3"), ("llama", "Llama 3")):
-        row = pick(family_means, scope="source", family=family)
-        verdicts.append(
-            compare(
-                quote(stated_001, statement=f"longbench_{key}_drop"),
-                float(row["ap_drop"]),
-                reason=f"The mean over the family's scored models (n = {row['n']}) is {row['ap_drop']:.3f}.",
-                n=int(row["n"]),
-                key=key,
-                statement=f"The typical ap_drop of {family}.",
-            )
-        )
-    return verdicts
-
-
-def c001_longbench_qwen(matched_models: pd.DataFrame) -> Verdict:
-    """Within Qwen3, larger models drop less and score more.
-
-    Source: 001, Connecting to Benchmarks: LongBench Pro.
-    """
-    return c002_drop_qwen_monotone(matched_models)
 
 
 def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:

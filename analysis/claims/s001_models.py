@@ -1,4 +1,4 @@
-"""Document 001, cross-model results: profiles and aggregates."""
+"""Document 001, cross-model results: profiles, aggregates and the recovery of two Llama profiles."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import pandas as pd
 from analysis.claims import Verdict, compare, judge, pick, quote
 from analysis.claims._shared import rising
 from analysis.claims._words import listed
-from analysis.claims.s002_hypotheses import c002_h2_ministral_maps
-from analysis.claims.s002_observations import c002_aggregate_predicts
-from analysis.claims.s002_profiles import c002_t4_ministral_linear, c002_t4_qwen_accelerating
 
 NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
 
@@ -55,53 +52,21 @@ def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFram
     )
 
 
-def c001_profile_drops(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
-    """The drops are about 0.07 in Ministral 3, 0.16 to 0.19 in Qwen3 and 0.22 to 0.23 in Llama 3.2 1B and 3B.
+def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
+    """The drops of Llama 3.2 1B and 3B are about 0.22 to 0.23.
 
     Source: 001, Cross-Model Results: positional profile.
     """
-    table = captured_models
-    groups = {
-        "ministral": table[table["family"] == "Ministral 3"],
-        "qwen": table[table["family"] == "Qwen3"],
-        "llama": table[table["model"].isin(["llama3.2-1b", "llama3.2-3b"])],
-    }
-    verdicts = []
-    for key, rows in groups.items():
-        reported, drops = quote(stated_001, statement=f"profile_{key}_drop"), rows["ap_drop"]
-        found = f"{drops.min():.3f} to {drops.max():.3f}"
-        if reported.value is None:
-            inside = reported.interval.low <= drops.min() and drops.max() <= reported.interval.high
-        else:
-            inside = reported.interval.low <= drops.mean() <= reported.interval.high
-        verdicts.append(
-            judge(
-                bool(inside),
-                f"The {len(drops)} drops run from {found} with a mean of {drops.mean():.3f}.",
-                reported=reported.printed,
-                recomputed=found,
-                n=len(drops),
-                key=key,
-                statement=f"{pick(stated_001, statement=f'profile_{key}_drop')['quantity']}: {reported.printed}.",
-            )
-        )
-    return verdicts
-
-
-def c001_profile_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
-    """The Ministral 3 profiles decline near-linearly.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
-    return c002_t4_ministral_linear(profile_shapes)
-
-
-def c001_profile_qwen_accelerating(profile_shapes: pd.DataFrame) -> Verdict:
-    """The Qwen3 profiles accelerate in the second half of the context.
-
-    Source: 001, Cross-Model Results: positional profile.
-    """
-    return c002_t4_qwen_accelerating(profile_shapes)
+    drops = captured_models.loc[captured_models["model"].isin(["llama3.2-1b", "llama3.2-3b"]), "ap_drop"]
+    reported = quote(stated_001, statement="profile_llama_drop")
+    found = f"{drops.min():.3f} to {drops.max():.3f}"
+    return judge(
+        bool(reported.interval.low <= drops.min() and drops.max() <= reported.interval.high),
+        f"The {len(drops)} drops run from {found} with a mean of {drops.mean():.3f}.",
+        reported=reported.printed,
+        recomputed=found,
+        n=len(drops),
+    )
 
 
 def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
@@ -186,42 +151,6 @@ def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, fa
     )
 
 
-def c001_aggregate_highest(captured_models: pd.DataFrame) -> Verdict:
-    """Ministral-3-3B has the highest aggregate plasticity and scores below Qwen3-14B.
-
-    Source: 001, Cross-Model Results: aggregate plasticity.
-    """
-    everyone = captured_models.sort_values("ap_overall", ascending=False)
-    table = _narrated(everyone)
-    first, top = table.iloc[0], everyone.iloc[0]
-    score, other = (float(pick(table, model=model)["lbp"]) for model in ("ministral3-3b", "qwen3-14b"))
-    return judge(
-        first["model"] == "ministral3-3b" and score < other,
-        f"Highest of the {len(table)} models of the section is {first['display_name']} ({first['ap_overall']:.4f}), "
-        f"with a score of {score:.2f} against {other:.2f}; highest of all {len(everyone)} is {top['display_name']} "
-        f"({top['ap_overall']:.4f}), captured over {top['captured_context']:,} tokens.",
-        reported="highest",
-        recomputed=f"{table['ap_overall'].max():.4f}",
-        n=len(table),
-    )
-
-
-def c001_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
-    """Aggregate plasticity does not predict benchmark performance.
-
-    Source: 001, Cross-Model Results: aggregate plasticity.
-    """
-    return c002_aggregate_predicts(stated_002, lbp_correlations)
-
-
-def c001_aggregate_maps(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
-    """The last-fifth plasticity of 0.57 to 0.59 in Ministral 3 goes with scores of 37 to 40.
-
-    Source: 001, Cross-Model Results: aggregate plasticity.
-    """
-    return c002_h2_ministral_maps(stated_002, matched_models)
-
-
 def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
     """Benchmark performance is base capability times context preservation, and plasticity measures the second.
 
@@ -243,4 +172,24 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
         recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
         n=int(weakest["n"]),
         p_value=float(weakest["p_adjusted"]),
+    )
+
+
+def c001_heads_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """Llama-3.2-11B-Vision and Llama-3.1-8B recover in the middle of the context, at 60K to 100K tokens.
+
+    Source: 001, Cross-Model Results: head heterogeneity.
+    """
+    place = quote(reported_landmarks, landmark="narrative_llama_recovery")
+    rows = decile_profiles[decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"])]
+    width = rows["captured_context"].iloc[0] / 10
+    inside = [number for number in range(10) if place.interval.low <= (number + 0.5) * width <= place.interval.high]
+    above = [bool(row[f"d{number}"] > row["d4"]) for _, row in rows.iterrows() for number in inside]
+    return judge(
+        all(above),
+        f"All deciles with their middle there ({10 * inside[0]}-{10 * inside[-1] + 10} %) lie above the dip at 40-50 "
+        f"% in {sum(above)} of {len(above)} cases.",
+        reported=place.printed,
+        recomputed=f"{sum(above)} of {len(above)}",
+        n=len(rows),
     )

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._shared import tracks
 from analysis.claims._words import listed
-from analysis.claims.s002_hypotheses_ruler import c002_h7_best, c002_h7_blind, c002_h7_cause, c002_h7_modes
-from analysis.claims.s002_instructions import c002_gap_published
-from analysis.claims.s002_ruler_models import c002_generations_distance
 
 LLAMA = "llama3.1-8b"
 
@@ -61,83 +57,6 @@ def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFram
     )
 
 
-def c001_ruler_monotone(ruler_lengths: pd.DataFrame) -> Verdict:
-    """Over RULER's lengths, plasticity of Llama-3.1-8B falls at every step.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
-    steps = ruler_lengths.loc[ruler_lengths["model"] == LLAMA, "plasticity_step"].dropna()
-    falls = int((steps < 0).sum())
-    return judge(
-        falls == len(steps),
-        f"It falls in {falls} of {len(steps)} steps.",
-        reported="monotonically",
-        recomputed=f"{falls} of {len(steps)}",
-        n=len(steps),
-    )
-
-
-def c001_ruler_tracks(ruler_tests: pd.DataFrame) -> Verdict:
-    """Plasticity of Llama-3.1-8B tracks its RULER decline.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
-    return tracks(ruler_tests, LLAMA, what="RULER and plasticity", reported="tracking")
-
-
-def c001_ruler_family_trait(decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
-    """The bump of Llama-3.1-8B, like that of Llama-3.2-11B-Vision, confirms a trait of the Llama family.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
-    fact = pick(published_facts, fact="llama32_vision_text")
-    llama = decile_profiles[decile_profiles["family"] == "Llama 3"].set_index("model")
-    others = llama.drop([fact["subject"], fact["printed"]])
-    return judge(
-        bool((others["recovery"] > 0).all()),
-        f"The two share their text weights; {listed(list(others['display_name']))} of the same family recover by "
-        f"{listed([f'{value:+.3f}' for value in others['recovery']])}.",
-        otherwise="not supported",
-        reported="confirming",
-        recomputed=f"{int((others['recovery'] > 0).sum())} of {len(others)} others",
-        n=len(llama),
-    )
-
-
-def c001_ruler_generations(captured_models: pd.DataFrame) -> Verdict:
-    """The 3.1 generation of Llama retains more plasticity at distance than the 3.2 generation.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
-    return c002_generations_distance(captured_models)
-
-
-def c001_ruler_mistral_lowest(
-    stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_positions: pd.DataFrame
-) -> Verdict:
-    """The drop of Mistral-7B-Instruct-v0.2 is the lowest of all 13 models: within its window attention is flexible.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
-    return c002_h7_best(stated_002, captured_models, equal_positions)
-
-
-def c001_ruler_mistral_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """Mistral-7B-Instruct-v0.2 fails because tokens beyond a sliding window of 32K cannot be reached.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
-    return c002_h7_cause(stated_002, models)
-
-
-def c001_ruler_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """There are two distinct ways to fail, degradation and truncation.
-
-    Source: 001, Connecting to Benchmarks: RULER.
-    """
-    return c002_h7_modes(stated_002, models)
-
-
 def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     """Degradation with length, in Llama-3.2-3B and the Qwen3 models, is what plasticity detects.
 
@@ -159,14 +78,6 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     )
 
 
-def c001_gap_missing(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
-    """Scores by length are missing for six of the seven matched models.
-
-    Source: 001, Open Gaps.
-    """
-    return c002_gap_published(reported_lbp_lengths, published_lbp)
-
-
 def c001_gap_documents(stated_001: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """All values come from documents of LongBench Pro of 128K tokens and more.
 
@@ -179,11 +90,3 @@ def c001_gap_documents(stated_001: pd.DataFrame, models: pd.DataFrame) -> Verdic
         f"{short['captured_context'].max():,}); the list of captured documents, which is not printed, would decide.",
         reported=str(pick(stated_001, statement="open_gaps_context")["printed"]),
     )
-
-
-def c001_gap_blind_spot(models: pd.DataFrame) -> Verdict:
-    """Plasticity cannot detect limits of range, as Mistral-7B-Instruct-v0.2 demonstrates.
-
-    Source: 001, Open Gaps.
-    """
-    return c002_h7_blind(models)

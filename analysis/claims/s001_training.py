@@ -23,20 +23,6 @@ from analysis.statistics.rounding import Interval
 MINISTRAL, QWEN = "Ministral 3", "Qwen3"
 
 
-def c001_training_checkpoints(stated_001: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
-    """Rotation and plasticity are followed together over ten checkpoints.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
-    """
-    return compare(
-        stated(stated_001, "training_checkpoints"),
-        len(checkpoints),
-        reason=f"{len(checkpoints)} checkpoints have both in the table",
-        places=0,
-        n=len(checkpoints),
-    )
-
-
 def c001_alpha_collapses(stated_001: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
     """The key slope alpha_K falls by 93 percent in long-context training.
 
@@ -67,42 +53,6 @@ def c001_correlation_kept(stated_001: pd.DataFrame, training_trajectory: pd.Data
         reported=word(stated_001, "pca_r_k_kept"),
         recomputed=f"{rows.min():.3f} to {rows.max():.3f}",
         n=len(rows),
-    )
-
-
-def c001_gap_training(training_changes: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
-    """Checkpoints show that attention gains at near positions only when the bias falls in long-context training.
-
-    Source: 001, Gaps Plasticity Closes.
-    """
-    window = pick(training_changes, span="extensions", metric="bias_window")
-    before = pick(training_equal_positions, checkpoint=ANNEALED)
-    shared = phase(training_equal_positions, EXTENSIONS)["at_2k_4k"]
-    return judge(
-        float(window["after"]) < float(window["before"]),
-        f"the bias per window does not fall ({window['before']:.0f} to {window['after']:.0f}), and wherever both were "
-        f"measured attention gains up to the far end of the old window too: {before['at_2k_4k']:.4f} to "
-        f"{shared.min():.4f} or more between 2,048 and 4,096 tokens; farther out there is no value from before",
-        otherwise="not supported",
-        n=len(shared) + 1,
-    )
-
-
-def c001_pretraining_uniform(stated_001: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
-    """Plasticity drops uniformly over pre-training, from 0.585 to 0.516.
-
-    Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
-    """
-    first, last = (training_positions[training_positions["checkpoint"] == name] for name in (FIRST, ANNEALED))
-    falls = first["plasticity"].to_numpy(dtype=float) - last["plasticity"].to_numpy(dtype=float)
-    return judge(
-        float(falls.max() - falls.min()) <= 0.002,
-        f"it falls in every bin of positions, but by {falls[0]:.3f} in the first and {falls[-1]:.3f} in the last, more "
-        "apart than the rounding of four values allows",
-        otherwise="not supported" if bool((falls > 0).all()) else "contradicted",
-        reported=f"{word(stated_001, 'training_overall_from')} to {word(stated_001, 'training_overall_to')}",
-        recomputed=f"{falls.min():.3f} to {falls.max():.3f}",
-        n=len(falls),
     )
 
 
@@ -188,21 +138,6 @@ def c001_residual_is_content(training_changes: pd.DataFrame, training_positions:
     )
 
 
-def c001_excess(stated_001: pd.DataFrame, training_changes: pd.DataFrame) -> Verdict:
-    """The excess of the drop after the extensions over that of pre-training is 0.10.
-
-    Source: 001, ap_drop decomposes into bias and content-decay components.
-    """
-    row = pick(training_changes, span="extensions", metric="ap_drop")
-    return compare(
-        stated(stated_001, "decomposition_excess"),
-        float(row["difference"]),
-        Interval(float(row["difference_low"]), float(row["difference_high"])),
-        reason=f"{row['after']:.3f} - {row['before']:.3f} = {row['difference']:.3f}, over windows 16-fold apart",
-        n=2,
-    )
-
-
 def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdict:
     """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3.
 
@@ -242,22 +177,6 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
     )
 
 
-def c001_ministral_bias_comparable(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """Ministral 3 reaches its low drop at a bias comparable to SmolLM3's.
-
-    Source: 001, ap_drop decomposes into bias and content-decay components.
-    """
-    rows = training_comparison[training_comparison["family"] == MINISTRAL]
-    token, window = (float((1 / rows[name]).min()) for name in ("bias_strength_of_smollm3", "bias_window_of_smollm3"))
-    return judge(
-        token < 2,
-        f"SmolLM3's is {token:.1f} times larger per token and {window:.1f} times per captured window",
-        reported=word(stated_001, "decomposition_bias_comparable"),
-        recomputed=f"{token:.1f} times",
-        n=len(rows) + 1,
-    )
-
-
 def c001_ministral_longer(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
     """Ministral 3 reaches its low drop over a context four times as long.
 
@@ -275,19 +194,4 @@ def c001_ministral_longer(stated_001: pd.DataFrame, training_comparison: pd.Data
         reported=reported.printed,
         recomputed=f"{captured:.0f} times",
         n=2,
-    )
-
-
-def c001_ministral_drop(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
-    """Ministral 3 has an ap_drop of 0.07.
-
-    Source: 001, ap_drop decomposes into bias and content-decay components.
-    """
-    drops = training_comparison[training_comparison["family"] == MINISTRAL]["ap_drop"]
-    return compare(
-        stated(stated_001, "decomposition_ministral_drop"),
-        float(drops.mean()),
-        Interval(float(drops.min()), float(drops.max())),
-        reason=f"the mean of {len(drops)} models is {drops.mean():.3f}, {drops.min():.3f} to {drops.max():.3f}",
-        n=len(drops),
     )

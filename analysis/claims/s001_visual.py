@@ -7,7 +7,6 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick, quote, untestable
-from analysis.claims.s002_visual import c002_weights_models, c002_weights_zero
 
 SAME = {
     "narrative_ministral_warm_level": "ministral_warm_level",
@@ -86,37 +85,4 @@ def c001_head_bundles(reported_landmarks: pd.DataFrame) -> list[Verdict]:
             statement=f"{row['family']}, {row['quantity']}: {row['printed']}.",
         )
         for _, row in rows.iterrows()
-    ]
-
-
-def c001_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """All models show two clusters of position-encoding dimensions, 33 to 70 and 100 to 128.
-
-    Source: 001, Cross-Model Results: component weights.
-    """
-    return c002_weights_models(reported_landmarks, models)
-
-
-def c001_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The dimensions between the clusters carry no positional information and are pure content channels.
-
-    Source: 001, Cross-Model Results: component weights.
-    """
-    return c002_weights_zero(reported_landmarks, models)
-
-
-def c001_weights_families(reported_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Ministral 3 concentrates positional information in narrower peaks, Qwen3 spreads it more.
-
-    Source: 001, Cross-Model Results: component weights.
-    """
-    return [
-        untestable(
-            "No weight of a dimension is printed; the entropy of the weights over dimensions, from the captures, "
-            "would decide.",
-            reported=str(row["printed"]),
-            key=str(row["landmark"]),
-            statement=f"{row['family']}, {row['quantity']}: {row['printed']}.",
-        )
-        for row in (pick(reported_landmarks, landmark=f"narrative_{name}_peaks") for name in ("ministral", "qwen"))
     ]
