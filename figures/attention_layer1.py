@@ -1,0 +1,70 @@
+"""Attention in layer 1 against even attention, and the sink heads of the same layer (Figure 20 of the source)."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel, Shade
+
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+KINDS = {"bos": ("bos_attention", "BOS"), "local": ("local_attention", "neighbours")}
+
+
+def figure(
+    attention_layers: pd.DataFrame,
+    attention_experiments: pd.DataFrame,
+    uniform_bos_attention: pd.DataFrame,
+    drope_attention_layer1: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+) -> Figure:
+    """Attention of Experiment 7, then the share of sink heads in both experiments' sense."""
+    layer = attention_layers.set_index("layer").loc[1]
+    printed = drope_attention_layer1.set_index(["metric", "positional"])["value"]
+    low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()
+    sinks = attention_experiments[attention_experiments["quantity"] == "sink heads"]
+    places = {
+        "layer 1 (Exp. 4)": sinks[(sinks["layers"] == "layer 1") & (sinks["experiment"] == 4)].iloc[0],
+        "all (Exp. 4)": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 4)].iloc[0],
+        "all (Exp. 7)": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 7)].iloc[0],
+    }
+    panels = [
+        Panel(
+            title="attention in layer 1",
+            series=[
+                Bars(
+                    entity=entity,
+                    x=[name for _, name in KINDS.values()],
+                    y=[layer[f"{kind}_{entity}"] for kind in KINDS],
+                    values=True,
+                    decimals=1,
+                    reported=[printed[(metric, model)] for metric, _ in KINDS.values()],
+                    reported_label="as printed",
+                )
+                for entity, model in MODELS.items()
+            ],
+            shades=[Shade(low=float(low), high=float(high), axis="y", label="even attention to BOS")],
+            y=Axis(label="mean over heads, %", low=0, high=60),
+        ),
+        Panel(
+            title="sink heads",
+            series=[
+                Bars(entity=entity, x=list(places), y=[row[entity] for row in places.values()], values=True, decimals=0)
+                for entity in MODELS
+            ],
+            y=Axis(label="share of heads, %", low=0, high=115),
+        ),
+    ]
+    items = drope_protocols.set_index("section")["items"]
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        height=45,
+        caption=(
+            f"(a) Attention in layer 1, published values, mean over heads and {items['8']} [@africa2026]; the band "
+            "is what a head "
+            "that attends evenly gives BOS on texts of that length. (b) Share of sink heads as printed in "
+            "Experiments 4 "
+            f"({items['5 (sinks)']}) and 7."
+        ),
+        short="Attention in layer 1",
+        note="Alike over all layers, the two models are far apart in the sink heads of layer 1.",
+    )

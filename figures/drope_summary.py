@@ -1,0 +1,139 @@
+"""The DroPE experiments in six panels (Figures 5 and 17 of the source)."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel, Rule
+
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+
+
+def figure(
+    massive_counts: pd.DataFrame,
+    drope_disruption: pd.DataFrame,
+    drope_sink_rates: pd.DataFrame,
+    drope_attention: pd.DataFrame,
+    drope_bos_mlp: pd.DataFrame,
+    drope_layer1_perplexity: pd.DataFrame,
+    layer_content: pd.DataFrame,
+    context_cells: pd.DataFrame,
+) -> Figure:
+    """Counts, perplexities, sinks, ablations, shares and retrieval, each in its own unit."""
+    counts = massive_counts[massive_counts["rope_sd"].notna()].set_index("tensor").loc[["query", "key"]]
+    disruption = drope_disruption.set_index(["positional", "metric"])["value"]
+    average = drope_sink_rates[drope_sink_rates["layers"] == "average"].set_index("positional")["value"]
+    heads = drope_attention[drope_attention["metric"] == "sink_heads"].set_index("positional")["value"]
+    bos = drope_bos_mlp[drope_bos_mlp["metric"] == "ppl_ratio"].set_index("positional")["value"]
+    one = drope_layer1_perplexity[drope_layer1_perplexity["metric"] == "ppl_ratio"].set_index(
+        ["condition", "positional"]
+    )["value"]
+    shares = layer_content[layer_content["layer"] == 1].set_index(["scope", "positional"])["share"]
+    beyond = context_cells[(context_cells["multiple"] == 2) & context_cells["share"].notna()].set_index(
+        ["protocol", "positional"]
+    )
+    protocols = {"lengths": "11.2", "errors": "11.5"}
+    ablations = {"layer1_mlp": "MLP", "layer1_attn": "attn", "layer1_bos_only": "BOS"}
+    scopes = {"content tokens": "content", "BOS": "BOS"}
+    panels = [
+        _panel(
+            "massive values",
+            "count",
+            {
+                entity: (["query", "key"], counts[f"{entity}_mean"].tolist(), counts[f"{entity}_sd"].tolist())
+                for entity in MODELS
+            },
+        ),
+        _panel(
+            "massive values zeroed",
+            "perplexity",
+            {
+                entity: (
+                    ["before", "after"],
+                    [disruption[(model, f"{name}_ppl")] for name in ("baseline", "massive_zeroed")],
+                    None,
+                )
+                for entity, model in MODELS.items()
+            },
+            log=(1, 5000),
+        ),
+        _panel(
+            "sink heads",
+            "share of heads, %",
+            {entity: (["Exp. 4", "Exp. 7"], [average[model], heads[model]], None) for entity, model in MODELS.items()},
+        ),
+        _panel(
+            "ablations",
+            "perplexity ratio",
+            {
+                entity: (
+                    ["BOS-MLP", *ablations.values()],
+                    [bos[model], *(one[(condition, model)] for condition in ablations)],
+                    None,
+                )
+                for entity, model in MODELS.items()
+            },
+            log=(0.5, 5000),
+        ),
+        _panel(
+            "attention in layer 1",
+            "share, %",
+            {
+                entity: (list(scopes.values()), [shares[(scope, model)] for scope in scopes], None)
+                for entity, model in MODELS.items()
+            },
+        ),
+        Panel(
+            title="passkey at 8K",
+            series=[
+                Bars(
+                    entity=entity,
+                    x=list(protocols.values()),
+                    y=[beyond["share"][(protocol, model)] for protocol in protocols],
+                    low=[beyond["ci_low"][(protocol, model)] for protocol in protocols],
+                    high=[beyond["ci_high"][(protocol, model)] for protocol in protocols],
+                )
+                for entity, model in MODELS.items()
+            ],
+            x=Axis(label="section"),
+            y=Axis(label="accuracy, %", low=0, high=100),
+        ),
+    ]
+    return Figure(
+        panels=panels,
+        columns=3,
+        letters=True,
+        height=36,
+        caption=(
+            "The DroPE experiments in six panels, values of the source and its published data [@africa2026]: (a) "
+            "Experiment 1, "
+            "error bars are one sd over texts; (b) Experiment 2; (c) Experiments 4 and 7; (d) Experiment 4, the "
+            "BOS-MLP of layer 1 "
+            "in RoPE and of layer 2 in DroPE, and Experiment 6, in layer 1 the MLP, attention, or both at BOS; (e) "
+            "Experiment 8, "
+            "share of the summed norms for content tokens and BOS; (f) Experiment 10, 95 % Wilson intervals, "
+            f"{beyond['trials'][('lengths', 'RoPE')]} and {beyond['trials'][('errors', 'RoPE')]} trials. Logarithmic "
+            "axes in (b) and "
+            "(d). Units differ by panel."
+        ),
+        short="The DroPE experiments in six panels",
+    )
+
+
+def _panel(
+    title: str,
+    label: str,
+    values: dict[str, tuple[list[str], list[float], list[float] | None]],
+    log: tuple[float, float] | None = None,
+) -> Panel:
+    bars = [
+        Bars(
+            entity=entity,
+            x=names,
+            y=heights,
+            low=None if spread is None else [one - sd for one, sd in zip(heights, spread, strict=True)],
+            high=None if spread is None else [one + sd for one, sd in zip(heights, spread, strict=True)],
+        )
+        for entity, (names, heights, spread) in values.items()
+    ]
+    axis = Axis(label=label, scale="log", low=log[0], high=log[1]) if log else Axis(label=label, zero=True)
+    rules = [Rule(at=1)] if log and log[0] < 1 else []
+    return Panel(title=title, series=bars, y=axis, rules=rules)

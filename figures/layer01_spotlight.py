@@ -1,0 +1,69 @@
+"""The first layers against the later ones: shares, and the norms behind them (Figure 23 of the source)."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel, Rule
+
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+
+
+def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
+    """Shares of single layers and the later layers' mean, then attention and MLP norms of layers 0 and 1."""
+    later = balance_summary[balance_summary["layers"] == "2-31"].iloc[0]
+    apart = int(later["largest_difference_layer"])
+    chosen = balance_layers.set_index("layer").loc[[0, 1, 2, apart]]
+    labels = [*(f"{layer}" for layer in chosen.index), "mean 2-31"]
+    first = balance_layers.set_index("layer").loc[[0, 1]]
+    names = [f"{part}, layer {layer}" for layer in (0, 1) for part in ("attention", "MLP")]
+    panels = [
+        Panel(
+            title="share of attention",
+            series=[
+                Bars(
+                    entity=entity,
+                    x=labels,
+                    y=[*chosen[f"share_{entity}"], later[f"mean_{entity}"]],
+                    values=True,
+                    decimals=1,
+                )
+                for entity in MODELS
+            ],
+            rules=[Rule(at=50)],
+            x=Axis(label="layer"),
+            y=Axis(label="share, %", low=0, high=80),
+        ),
+        Panel(
+            title="norms behind it",
+            series=[
+                Bars(
+                    entity=entity,
+                    x=names,
+                    y=[first[f"{part}_{entity}"][layer] for layer in (0, 1) for part in ("attention", "mlp")],
+                    values=True,
+                )
+                for entity in MODELS
+            ],
+            y=Axis(label="L2 norm", scale="log", low=0.5, high=1000),
+        ),
+    ]
+    zero = first.loc[0]
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        height=48,
+        caption=(
+            "Attention's share of the summed norms in the first layers, in the later layer with the largest "
+            "difference and as the "
+            f"mean of layers 2 to 31, and the norms of layers 0 and 1; published values, means over "
+            f"{drope_protocols.set_index('experiment')['items']['9']} [@africa2026]. Dashed: equal parts. (b) "
+            "Logarithmic axis. "
+            "Unit: layer."
+        ),
+        short="The first layers against the later ones",
+        note=(
+            f"In layer 0 DroPE's attention writes {zero['attention_ratio']:.1f} times as much as RoPE's; its share "
+            "falls because the "
+            f"MLP writes {zero['mlp_ratio']:.0f} times as much. The MLP is the larger part there in both models."
+        ),
+    )

@@ -1,0 +1,55 @@
+"""Shares of attention and MLP in what layer 1 writes, by kind of token (Figure E of the source)."""
+
+import pandas as pd
+
+from figures import Axis, Bars, Figure, Panel, Rule
+
+SCOPES = {"all tokens": "all tokens", "content tokens": "content tokens", "BOS": "BOS"}
+MODELS = {"rope": "RoPE", "drope": "DroPE"}
+PARTS = ("Attention", "MLP")
+
+
+def figure(layer_content: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
+    """Three panels; the source's coordinates as diamonds where it draws them."""
+    shares = layer_content[layer_content["layer"] == 1].set_index(["positional", "scope"])["share"]
+    drawn = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
+    panels = []
+    for scope, title in SCOPES.items():
+        bars = []
+        for entity, model in MODELS.items():
+            share = float(shares[(model, scope)])
+            reported = [float(drawn[(model, part)]) for part in PARTS] if scope == "all tokens" else None
+            bars.append(
+                Bars(
+                    entity=entity,
+                    x=[part.lower().replace("mlp", "MLP") for part in PARTS],
+                    y=[share, 100 - share],
+                    values=True,
+                    decimals=1,
+                    reported=reported,
+                    reported_label="as drawn in the source",
+                )
+            )
+        panels.append(
+            Panel(
+                title=title,
+                series=bars,
+                rules=[Rule(at=50)],
+                y=Axis(label="share, %", low=0, high=115),
+            )
+        )
+    return Figure(
+        panels=panels,
+        columns=3,
+        letters=True,
+        share_y=True,
+        height=42,
+        caption=(
+            "Shares of attention and MLP in the summed norms that layer 1 writes: ratio of means over "
+            f"{drope_protocols.set_index('experiment')['items']['8']}, published values [@africa2026]. Diamonds: the "
+            "source's "
+            "Figure E, which averages the ratios of single texts. Dashed: equal parts."
+        ),
+        short="Shares of attention and MLP in layer 1",
+        note="The larger part changes for content tokens, not at BOS.",
+    )
