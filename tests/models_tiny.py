@@ -43,8 +43,11 @@ def _causal(config: Callable[[], Any]) -> Callable[[], Any]:
     return lambda: transformers.AutoModelForCausalLM.from_config(config())
 
 
+WIDE = {**SIZES, "hidden_size": 64, "intermediate_size": 128}  # 4-bit weights come in blocks of 64
+
 BUILDERS: dict[str, Callable[[], Any]] = {
     "llama": _causal(lambda: transformers.LlamaConfig(**SIZES)),
+    "llama-wide": _causal(lambda: transformers.LlamaConfig(**WIDE)),
     "mistral": _causal(lambda: transformers.MistralConfig(**SIZES, sliding_window=WINDOW)),
     "ministral": _causal(
         lambda: transformers.MinistralConfig(**HEADS_OF_8, sliding_window=WINDOW, layer_types=LOCAL_AND_GLOBAL)

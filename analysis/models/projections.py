@@ -89,22 +89,32 @@ def _angles(held: Projections, owner: int) -> Any:
 
 
 def _shaped(made: Tensor, rotated: Tensor, call: Call) -> Tensor:
-    """A projection's output as (B, H, T, d): of the ways to read it, the one that rotation leaves the norms of."""
+    """A projection's output as (B, H, T, d); rotation must have left its norms alone."""
     batch, heads, tokens, dims = rotated.shape
     readings = []
-    if made.numel() == rotated.numel():
+    if made.numel() == rotated.numel() and made.shape[-1] != dims:
         readings.append(made.reshape(batch, tokens, heads, dims).transpose(1, 2))
-        if made.ndim == 4 and made.shape[1] == heads:
-            readings.append(made)
+    if made.shape == (batch, tokens, heads, dims):
+        readings.append(made.transpose(1, 2))
+    if made.shape == rotated.shape:
+        readings.append(made)
+    fitting = []
     for reading in readings:
         ratio = rotated.float().norm(dim=-1) / reading.float().norm(dim=-1).clamp(min=1e-20)
         # One factor per position is allowed: scaled rotary embeddings (YaRN) and query scales put it there.
         per_position = ratio.mean(dim=1, keepdim=True)
         if bool(((ratio / per_position - 1).abs() < TOLERANCE).all()):
-            return reading
+            fitting.append(reading)
+    if len(fitting) == 1:
+        return fitting[0]
+    what = (
+        "has as many tokens as heads, which cannot be told apart"
+        if fitting
+        else "is not what enters the rotary embedding"
+    )
     raise ModelError(
-        f"{type(call.module).__name__}: the output of its projections is not what enters the rotary embedding, so "
-        "queries and keys before it cannot be had; leave --pre-rope out"
+        f"{type(call.module).__name__}: the output of its projections {what}, so queries and keys before the rotary "
+        "embedding cannot be had; leave --pre-rope out"
     )
 
 

@@ -1,0 +1,255 @@
+"""Loading: precision as asked, and one clear line for each way that it can fail."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.models
+
+from models_tiny import built, saved
+
+from analysis.models import libraries, loading
+from analysis.models.architecture import forward, survey
+from analysis.models.attention import Call, positions_of, recording
+from analysis.models.loading import ModelSource, fingerprint, load
+from artifacts.errors import MissingDependency, ModelError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved("llama", tmp_path_factory.mktemp("loading") / "llama")
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved("llama-wide", tmp_path_factory.mktemp("loading") / "wide")
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    shutil.copytree(folder, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def change(copy: Path, **values: Any) -> None:
+    path = copy / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+@pytest.mark.parametrize(("asked", "got"), [("auto", "float32"), ("bf16", "bfloat16"), ("fp16", "float16")])
+def test_dtype(folder: Path, asked: str, got: str) -> None:
+    loaded = load(ModelSource(str(folder), dtype=asked, device="cpu"))
+    assert str(loaded.model.dtype) == f"torch.{got}"
+    assert loaded.facts["dtype"] == got
+    assert not loaded.model.training
+    assert loaded.tokenizer("w4 w5")["input_ids"] == [1, 4, 5]
+
+
+@pytest.mark.parametrize("kind", ["nf4", "fp4", "int8"])
+def test_quantized_weights_on_the_cpu(wide: Path, kind: str) -> None:
+    """The type is what was asked, and recorded attention equals the quantized model's own."""
+    pytest.importorskip("bitsandbytes")
+    pytest.importorskip("accelerate")
+    loaded = load(ModelSource(str(wide), dtype="fp32", quantize=kind, device="cpu"))
+    weight = loaded.model.model.layers[0].self_attn.q_proj.weight
+    assert type(weight).__name__ == ("Int8Params" if kind == "int8" else "Params4bit")
+    if kind != "int8":
+        assert weight.quant_type == kind
+        assert loaded.facts["quantization"] == {
+            "library": "bitsandbytes",
+            "type": kind,
+            "double": False,
+            "compute": "float32",
+        }
+    tokens = torch.arange(4, 20)[None].repeat(2, 1)
+    mask = torch.ones_like(tokens)
+    mask[1, :5] = 0
+    inputs = {"attention_mask": mask, "position_ids": positions_of(mask)}
+    calls: list[Call] = []
+    with torch.inference_mode():
+        loaded.model.set_attn_implementation("eager")
+        expected = loaded.model(input_ids=tokens, use_cache=False, output_attentions=True, **inputs)
+        with recording(loaded.model, calls.append):
+            logits = loaded.model(input_ids=tokens, use_cache=False, **inputs).logits
+    assert torch.equal(logits, expected.logits)
+    assert [call.layer for call in calls] == [0, 1, 2]
+    for call, there in zip(calls, expected.attentions, strict=True):
+        key = call.key.repeat_interleave(2, dim=1)
+        scores = call.query @ key.transpose(2, 3) * call.scaling + call.mask
+        assert torch.equal(torch.softmax(scores, dim=-1, dtype=torch.float32), there)
+    plain = built("llama-wide")
+    exact: list[Call] = []
+    forward(plain, tokens, exact.append, **inputs)
+    error = (calls[0].query[0] - exact[0].query[0]).norm() / exact[0].query[0].norm()
+    assert 1e-4 < error < 0.3, "quantized, and still the same model"
+
+
+def test_every_layer_is_surveyed_when_quantized(wide: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    loaded = load(ModelSource(str(wide), dtype="bf16", quantize="nf4", device="cpu"))
+    assert len(survey(loaded.model)) == 3
+
+
+@pytest.mark.parametrize("given", [{"dtype": "half"}, {"quantize": "int4"}])
+def test_unknown_precisions(given: dict[str, str]) -> None:
+    with pytest.raises(ModelError, match="is unknown; it is one of"):
+        ModelSource("anything", **given)  # type: ignore[arg-type]
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        load(ModelSource(str(tmp_path)))
+
+
+def test_a_model_that_is_neither_here_nor_reachable() -> None:
+    with pytest.raises(ModelError, match="Hub"):
+        load(ModelSource("nobody/nothing-at-all"))
+
+
+def test_unknown_architecture(copy: Path) -> None:
+    change(copy, model_type="quantum_llama", architectures=["QuantumLlama"])
+    with pytest.raises(ModelError, match=r"does not know its architecture \(quantum_llama\)"):
+        load(ModelSource(str(copy)))
+
+
+def test_only_safetensors(copy: Path) -> None:
+    (copy / "model.safetensors").unlink()
+    torch.save({}, copy / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="no safetensors weights"):
+        load(ModelSource(str(copy)))
+
+
+def test_a_damaged_weight_file(copy: Path) -> None:
+    path = copy / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(ModelError, match="damaged or cut short"):
+        load(ModelSource(str(copy)))
+
+
+def test_weights_that_would_be_random(copy: Path) -> None:
+    change(copy, num_hidden_layers=4)
+    with pytest.raises(ModelError, match=r"lacks \d+ weights .*model\.layers\.3"):
+        load(ModelSource(str(copy)))
+
+
+def test_weights_of_another_size(copy: Path) -> None:
+    change(copy, intermediate_size=40)
+    with pytest.raises(ModelError, match="do not fit the configuration|size mismatch|mismatched"):
+        load(ModelSource(str(copy)))
+
+
+def test_norms_that_the_architecture_would_ignore(tmp_path: Path) -> None:
+    """A Qwen3 checkpoint labelled Llama would run without its q/k norms."""
+    saved("qwen3", tmp_path)
+    change(tmp_path, model_type="llama", architectures=["LlamaForCausalLM"])
+    with pytest.raises(ModelError, match=r"would ignore although they change attention \(first: .*k_norm"):
+        load(ModelSource(str(tmp_path)))
+
+
+def test_a_missing_tokenizer(copy: Path) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (copy / name).unlink()
+    with pytest.raises(ModelError, match="tokenizer"):
+        load(ModelSource(str(copy)))
+    assert load(ModelSource(str(copy)), tokenizer=False).tokenizer is None
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_devices_that_are_not_there(folder: Path) -> None:
+    with pytest.raises(ModelError, match="no GPU that torch can use"):
+        load(ModelSource(str(folder), device="cuda"))
+    with pytest.raises(ModelError, match="device 'tpu' is unknown"):
+        load(ModelSource(str(folder), device="tpu"))
+
+
+class GatedRepoError(Exception):
+    """As the Hub's library names it."""
+
+
+class LocalEntryNotFoundError(Exception):
+    """As the Hub's library names it."""
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [
+        (GatedRepoError("401"), "gated; accept its licence"),
+        (LocalEntryNotFoundError("offline"), "not in the Hub's cache and the Hub cannot be reached"),
+        (torch.OutOfMemoryError("CUDA out of memory"), "do not fit the memory"),
+        (ValueError("first line\nsecond line"), "org/model: first line$"),
+    ],
+)
+def test_causes_are_found_below_what_the_library_raises(
+    cause: Exception, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    def fail(*arguments: Any, **options: Any) -> None:
+        if isinstance(cause, ValueError):
+            raise cause
+        raise OSError("We couldn't connect to something") from cause
+
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", fail)
+    with pytest.raises(ModelError, match=message):
+        load(ModelSource("org/model"))
+
+
+@pytest.mark.parametrize(("name", "extra"), [("torch", "models"), ("bitsandbytes", "quant"), ("datasets", "models")])
+def test_absent_libraries_come_with_their_install_line(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def refuse(wanted: str, *arguments: Any) -> Any:
+        if wanted.split(".")[0] == name:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(wanted, *arguments)
+
+    monkeypatch.setattr(libraries.importlib, "import_module", refuse)
+    with pytest.raises(MissingDependency, match=rf"{name} is not installed .*pip install '\.\[{extra}\]'"):
+        libraries.need(name, "for a test")
+
+
+def test_the_room_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading captures, options and draws must work where torch is absent."""
+    import subprocess
+
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['transformers'] = sys.modules['pyarrow'] = None\n"
+        "import analysis.models.capture, analysis.models.captures, analysis.models.loading, analysis.models.projections\n"
+        "from analysis.models.loading import ModelSource, load\n"
+        "try:\n    load(ModelSource('anything'))\n"
+        "except Exception as error:\n    print(type(error).__name__, error)\n"
+    )
+    root = Path(__file__).resolve().parent.parent
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("MissingDependency torch is not installed"), done.stderr
+
+
+def test_fingerprint_follows_weights_and_configuration(copy: Path) -> None:
+    before = fingerprint(copy)
+    assert before == fingerprint(copy)
+    change(copy, rms_norm_eps=1e-3)
+    middle = fingerprint(copy)
+    path = copy / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    assert len({before, middle, fingerprint(copy)}) == 3
+
+
+def test_what_changes_scores_is_told_from_what_does_not() -> None:
+    for key in (
+        "model.layers.0.self_attn.q_norm.weight",
+        "h.0.attn.k_layernorm.bias",
+        "model.layers.1.self_attn.sinks",
+    ):
+        assert loading.CHANGES_SCORES.search(key)
+    for key in ("model.layers.0.input_layernorm.weight", "rotary_emb.inv_freq", "vision_tower.norm.weight"):
+        assert not loading.CHANGES_SCORES.search(key)

@@ -1,0 +1,168 @@
+"""Queries and keys before the rotary embedding: equal to what the projections give, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.models
+
+import transformers
+from models_tiny import HEADS_OF_8, ROPE, SIZES, built, saved, text
+
+from analysis.models.architecture import forward
+from analysis.models.attention import Call
+from analysis.models.capture import capture
+from analysis.models.captures import open_capture
+from analysis.models.loading import ModelSource
+from analysis.models.options import CaptureOptions
+from analysis.models.projections import projecting
+from analysis.models.texts import Source
+from artifacts.errors import ModelError
+
+
+def unrotated(model: Any, tokens: int) -> tuple[list[Call], list[tuple[Any, Any]]]:
+    """Calls, and queries and keys before rotation, by layer."""
+    calls: list[Call] = []
+    pairs: list[tuple[Any, Any]] = []
+    ids = torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(3))
+    with projecting(model) as held:
+
+        def see(call: Call) -> None:
+            calls.append(call)
+            pairs.append(held.before(call))
+
+        forward(model, ids, see)
+    return calls, pairs
+
+
+def constant(model: Any) -> None:
+    """Make the rotation the identity."""
+
+    def hook(module: Any, inputs: Any, output: Any) -> Any:
+        return torch.ones_like(output[0]), torch.zeros_like(output[1])
+
+    for module in model.modules():
+        if "RotaryEmbedding" in type(module).__name__:
+            module.register_forward_hook(hook)
+
+
+@pytest.mark.parametrize("tokens", [12, 3])
+@pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "smollm3", "gpt_neox", "gpt_oss"])
+def test_equal_to_a_forward_without_rotation(name: str, tokens: int) -> None:
+    """In the first layer a model whose rotation is the identity has the same inputs."""
+    calls, pairs = unrotated(built(name), tokens)
+    still = built(name)
+    constant(still)
+    expected: list[Call] = []
+    forward(still, torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(3)), expected.append)
+    query, key = pairs[0]
+    assert not torch.allclose(calls[0].query, query)
+    torch.testing.assert_close(query, expected[0].query, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(key, expected[0].key, rtol=1e-5, atol=1e-5)
+    for call, (before, _) in zip(calls, pairs, strict=True):
+        torch.testing.assert_close(before.norm(dim=-1), call.query.norm(dim=-1), rtol=1e-4, atol=1e-5)
+
+
+def test_layers_without_positions_stay_as_they_are() -> None:
+    calls, pairs = unrotated(built("smollm3"), 12)
+    assert torch.equal(calls[1].query, pairs[1][0])
+
+
+def test_query_scale_of_ministral3_is_not_in_the_projection() -> None:
+    calls, pairs = unrotated(built("ministral3"), 24)
+    model = built("ministral3")
+    expected: list[Any] = []
+    model.model.layers[0].self_attn.q_proj.register_forward_hook(lambda *made: expected.append(made[2]))
+    forward(model, torch.randint(4, 64, (1, 24), generator=torch.Generator().manual_seed(3)), lambda call: None)
+    assert torch.equal(pairs[0][0], expected[0].view(1, 24, 4, 8).transpose(1, 2))
+    growth = calls[0].query.norm(dim=-1) / pairs[0][0].norm(dim=-1)
+    assert growth[0, 0, -1] > 1.2 * growth[0, 0, 0]
+
+
+def test_fused_projection() -> None:
+    """Phi-3 makes q, k and v at once."""
+    torch.manual_seed(0)
+    model = transformers.AutoModelForCausalLM.from_config(transformers.Phi3Config(**SIZES)).eval()
+    made: list[Any] = []
+    model.model.layers[0].self_attn.qkv_proj.register_forward_hook(lambda *given: made.append(given[2]))
+    _, pairs = unrotated(model, 12)
+    query = made[0][..., :32].view(1, 12, 4, 8).transpose(1, 2)
+    key = made[0][..., 32:48].view(1, 12, 2, 8).transpose(1, 2)
+    torch.testing.assert_close(pairs[0][0], query, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(pairs[0][1], key, rtol=1e-4, atol=1e-5)
+
+
+def test_scaled_rotation_of_half_the_dimensions() -> None:
+    """YaRN scales cosines and sines, which is divided out of the dimensions that it turns and no others."""
+    torch.manual_seed(0)
+    yarn = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 8.0, "original_max_position_embeddings": 8}
+    sizes = {name: size for name, size in SIZES.items() if name != "num_key_value_heads"}
+    config = transformers.GPTNeoXConfig(**sizes, rope_parameters=yarn | {"partial_rotary_factor": 0.5})
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    assert model.gpt_neox.rotary_emb.attention_scaling > 1.1
+    made: list[Any] = []
+    model.gpt_neox.layers[0].attention.query_key_value.register_forward_hook(lambda *given: made.append(given[2]))
+    _, pairs = unrotated(model, 12)
+    query, key, _ = made[0].view(1, 12, 4, 24).transpose(1, 2).chunk(3, dim=-1)
+    torch.testing.assert_close(pairs[0][0], query, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(pairs[0][1], key, rtol=1e-4, atol=1e-5)
+
+
+def test_as_many_tokens_as_heads_is_not_guessed() -> None:
+    with pytest.raises(ModelError, match="as many tokens as heads"):
+        unrotated(built("gemma3"), 4)
+
+
+def test_a_norm_after_the_rotation_is_refused() -> None:
+    """Llama 4 normalises after rotating, so its projections are not what was rotated."""
+    torch.manual_seed(0)
+    config = transformers.Llama4TextConfig(
+        **HEADS_OF_8,
+        intermediate_size_mlp=48,
+        num_local_experts=2,
+        num_experts_per_tok=1,
+        use_qk_norm=True,
+        rope_parameters=ROPE,
+        no_rope_layers=[1, 1, 1],
+        attention_chunk_size=16,
+    )
+    with pytest.raises(ModelError, match="leave --pre-rope out"):
+        unrotated(transformers.Llama4ForCausalLM(config).eval(), 12)
+
+
+def test_hooks_are_removed() -> None:
+    model = built("llama")
+    with pytest.raises(KeyboardInterrupt), projecting(model):
+        raise KeyboardInterrupt
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_capture_before_rotation(tmp_path: Any) -> None:
+    folder = saved("llama", tmp_path / "model")
+    (tmp_path / "book.txt").write_text(text(40, 0))
+    both = {}
+    for before in (False, True):
+        out = tmp_path / f"out-{before}"
+        capture(
+            CaptureOptions(
+                model=ModelSource(str(folder), dtype="fp32", device="cpu"),
+                texts=Source(str(tmp_path / "book.txt")),
+                context=32,
+                buckets=4,
+                rate=8,
+                out=out,
+                pre_rope=before,
+            )
+        )
+        found = open_capture(out)
+        both[before] = found.queries(found.heads[1])
+    assert np.array_equal(both[True].position, both[False].position)
+    np.testing.assert_allclose(
+        np.linalg.norm(both[True].vectors, axis=1), np.linalg.norm(both[False].vectors, axis=1), rtol=1e-5
+    )
+    assert np.allclose(both[True].vectors[0], both[False].vectors[0]), "position 0 is not turned"
+    assert not np.allclose(both[True].vectors[1:], both[False].vectors[1:], atol=1e-2)
