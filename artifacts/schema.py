@@ -6,6 +6,7 @@ cell needs a reason, a printed number must parse, and a metric must lie in its r
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import math
@@ -102,8 +103,10 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
 
     if not (root / path).read_text(encoding="utf-8", errors="replace").strip():
         return [Fault(path, 0, "", "the file is empty; restore it from version control")]
-    descriptor = json.loads(json.dumps(package(root)))
-    entry = next(item for item in descriptor["resources"] if item["name"] == described["name"])
+    keep = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
+    kept = [item for item in package(root)["resources"] if item["name"] in keep]
+    resources = copy.deepcopy(kept)  # frictionless changes what it is given
+    entry = next(item for item in resources if item["name"] == described["name"])
     entry["path"] = path.removeprefix("artifacts/")
     header = header_of(root / path)
     fields = entry["schema"]["fields"]
@@ -115,8 +118,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         parts = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)
         message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
         return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
-    keep = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
-    descriptor["resources"] = [item for item in descriptor["resources"] if item["name"] in keep]
+    descriptor = {**package(root), "resources": resources}
     try:
         bundle = frictionless.Package.from_descriptor(descriptor, basepath=str(root / "artifacts"))
         report = bundle.get_resource(described["name"]).validate()
