@@ -1,0 +1,1 @@
+"""Geometry of attention heads on plain arrays: combined PCA, planar rotation, attention plasticity."""

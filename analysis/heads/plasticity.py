@@ -1,0 +1,235 @@
+"""Attention plasticity of a head: how often the content of a query, not its position, decides between two keys."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.heads import laws as describe
+from analysis.heads.competition import PRECISIONS, Precision, Sums, all_pairs, sampled_pairs
+from analysis.heads.head import Float64Array, Head, IntArray
+from analysis.heads.laws import ESTIMATORS, POOLED, Binned, Estimator, Law
+from analysis.heads.missing import Row
+from analysis.heads.moments import Moments
+from analysis.heads.pairs import PAIR_MODES, Keys, PairMode, competing, limits, pair_counts
+
+MIN_QUERIES = 30
+CELLS = (16, 16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How plasticity is estimated.
+
+    Parameters
+    ----------
+    estimator : str
+        `bucket_full` (mean and full covariance of the queries in the bin), `pooled_full` (mean linear in position and
+        residual covariance of all queries), `pooled_diag` and `bucket_diag` (diagonal covariance; they depend on the
+        basis), or `empirical` (counted over the queries of the bin; unbiased, so it can exceed 1 by 1 / (n - 1)).
+    pairs : str
+        `earlier` (both keys before the mean position of the bin's queries), `earlier_bucket` (both in buckets before
+        the one in which the bin begins), `same_bucket` (both in one such bucket); always of one document.
+    bins : int, optional
+        Query bins over the context; default: the capture's buckets.
+    min_queries : int
+        A bin with fewer is missing; at least 2.
+    cap : int, optional
+        Most pairs per bin; default: all.
+    seed : int
+        Seed of the draw under a cap.
+    cells : (int, int)
+        Cells of the map by inter-key and by query-to-midpoint distance, both over the context.
+    precision : str
+        Precision of the products, "single" (within 1e-6 of double; a head that it does not suit is done in double) or
+        "double". Means, plasticity and sums are double always.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown or out of range.
+    """
+
+    estimator: Estimator = "bucket_full"
+    pairs: PairMode = "earlier"
+    bins: int | None = None
+    min_queries: int = MIN_QUERIES
+    cap: int | None = None
+    seed: int = 0
+    cells: tuple[int, int] = CELLS
+    precision: Precision = "single"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("estimator", self.estimator, ESTIMATORS),
+            ("pairs", self.pairs, PAIR_MODES),
+            ("precision", self.precision, PRECISIONS),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} {value!r}; give one of {', '.join(known)}")
+        if self.min_queries < 2:
+            raise ValueError(f"min_queries is {self.min_queries}; a covariance needs at least 2")
+        if min(self.cells) < 1 or (self.bins is not None and self.bins < 1):
+            raise ValueError(f"{self.bins} bins, {self.cells} cells; give at least one of each")
+        if self.cap is not None and self.cap < 2:
+            raise ValueError(f"a cap of {self.cap} pairs; a standard error needs at least 2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plasticity:
+    """Plasticity of a head by query bin, and where it comes from.
+
+    Parameters
+    ----------
+    options : Options
+        How it was estimated.
+    context : int
+        Tokens.
+    queries : ndarray of int, shape (bins,)
+        Queries of each bin.
+    taus : ndarray, shape (bins,)
+        Their mean position in tokens; NaN for a bin without queries.
+    profile : Row
+        Mean plasticity over pairs, with the number of pairs evaluated.
+    error : ndarray, shape (bins,)
+        Monte-Carlo standard error of the profile; 0 where all pairs were evaluated, NaN where the profile is missing.
+    eligible, same_key, no_variance : ndarray of int, shape (bins,)
+        Pairs there are; evaluated pairs left out because the keys are equal, or because the queries do not vary along
+        their difference.
+    sums : Sums
+        Sums by bin and cell, from which the maps are made.
+    """
+
+    options: Options
+    context: int
+    queries: IntArray
+    taus: Float64Array
+    profile: Row
+    error: Float64Array
+    eligible: IntArray
+    same_key: IntArray
+    no_variance: IntArray
+    sums: Sums
+
+    @property
+    def precision(self) -> str:
+        """Precision of the products that were used."""
+        return self.sums.precision
+
+    def by_distance(self) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Give mean |m|, mean sqrt(v) and pairs by bin and inter-key distance, shapes (bins, across).
+
+        The positional and the content side of the competition, in units of scores; NaN in cells without pairs.
+        """
+        count = self.sums.count.sum(axis=2)
+        return means(self.sums.mean_gap.sum(axis=2), count), means(self.sums.spread.sum(axis=2), count), count
+
+    def by_distances(self) -> tuple[Float64Array, Float64Array]:
+        """Give mean plasticity and pairs by inter-key and query-to-midpoint distance, shapes (across, along).
+
+        All bins together, every pair alike; NaN in cells without pairs.
+        """
+        count = self.sums.count.sum(axis=0)
+        return means(self.sums.plasticity.sum(axis=0), count), count
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the estimators of a head share: keys in groups, eligible counts, queries in bins."""
+
+    keys: Keys
+    counts: IntArray
+    queries: Binned
+    enough: tuple[int, ...]
+
+
+def plasticity(head: Head, options: Options | None = None, queries: Moments | None = None) -> Plasticity:
+    """Estimate the attention plasticity of a head.
+
+    For keys k1, k2 and queries of a bin, m and v are the mean and the variance of q.(k1 - k2); the plasticity of the
+    pair is 4 p (1 - p) = 1 - erf(m / sqrt(2 v))^2 with p = Phi(m / sqrt v).
+
+    Parameters
+    ----------
+    head : Head
+        The head.
+    options : Options, optional
+        How.
+    queries : Moments, optional
+        Moments of the queries, where they are known; used by the pooled estimators.
+    """
+    chosen = options or Options()
+    shared = setting(head, chosen)
+    laws = laws_of(head, shared, chosen.estimator, queries)
+    counted = chosen.estimator == "empirical"
+    if chosen.cap is None:
+        sums = all_pairs(
+            shared.keys, shared.counts, laws, shared.queries, head.context, chosen.cells, chosen.precision, counted
+        )
+    else:
+        sums = sampled_pairs(
+            shared.keys,
+            shared.counts,
+            laws,
+            shared.queries,
+            head.context,
+            chosen.cells,
+            chosen.cap,
+            chosen.seed,
+            counted,
+        )
+    return _result(head, chosen, shared, sums)
+
+
+def setting(head: Head, options: Options) -> Setting:
+    """Sort queries into bins and keys into groups."""
+    bins = options.bins or head.buckets
+    queries = describe.binned(head, bins)
+    keys = competing(head, options.pairs)
+    enough = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
+    return Setting(keys, keys.eligible(limits(head, options.pairs, bins, queries.taus)), queries, enough)
+
+
+def laws_of(head: Head, shared: Setting, estimator: Estimator, queries: Moments | None = None) -> dict[int, Law]:
+    """Describe the queries of every bin that has enough of them and a pair to decide between."""
+    wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]
+    if not wanted:
+        return {}
+    if estimator in POOLED:
+        law = describe.pooled_law(head, estimator, queries)
+        return dict.fromkeys(wanted, law)
+    return {place: describe.bucket_law(shared.queries.of(place), estimator) for place in wanted}
+
+
+def means(sums: Float64Array, count: Float64Array) -> Float64Array:
+    """Divide sums by counts; NaN where the count is zero."""
+    return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
+
+
+def _result(head: Head, options: Options, shared: Setting, sums: Sums) -> Plasticity:
+    eligible = pair_counts(shared.counts).sum(axis=1)
+    evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
+    tested = np.isin(np.arange(eligible.size), shared.enough)
+    kept = np.where(tested, evaluated - sums.same_key - sums.no_variance, 0)
+    reasons = []
+    for place, n in enumerate(shared.queries.counts):
+        if not tested[place]:
+            reasons.append(f"{n} queries, {options.min_queries} needed")
+        elif eligible[place] == 0:
+            reasons.append("no eligible pair of keys")
+        elif kept[place] == 0:
+            reasons.append(f"all {evaluated[place]} pairs left out")
+        else:
+            reasons.append("")
+    values = means(sums.plasticity.sum(axis=(1, 2)), sums.count.sum(axis=(1, 2)))
+    return Plasticity(
+        options=options,
+        context=head.context,
+        queries=shared.queries.counts,
+        taus=shared.queries.taus,
+        profile=Row(values, kept, tuple(reasons)),
+        error=np.where(np.isfinite(values), sums.error, np.nan),
+        eligible=eligible,
+        same_key=sums.same_key,
+        no_variance=sums.no_variance,
+        sums=sums,
+    )
