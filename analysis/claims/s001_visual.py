@@ -39,7 +39,7 @@ def c001_visual_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
             reported=str(row["printed"]),
             recomputed=str(original["printed"]),
             key=key,
-            statement=f"{row['model'] or row['family'] or 'All models'}, {row['quantity']}: {row['printed']}.",
+            statement=f"{row['model'] or row['family'] or 'All models'}, {row['quantity']}, in both documents.",
         )
         verdicts.append(replace(check, kind="cell check"))
     return verdicts

@@ -39,7 +39,7 @@ def c002_gap_only(
 def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Scores by length are missing for six of the seven matched models.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Per-Length LongBench Pro Scores, Table 3, other models.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     missing = scores[scores["low"].isna()]
@@ -57,7 +57,7 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
 def c002_option_a(published_facts: pd.DataFrame) -> list[Verdict]:
     """The benchmark's repository is THUDM/LongBench, and each sample carries a field for its length bucket.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Instructions: Option A.
     """
     repository = str(pick(published_facts, fact="lbp_repository")["printed"])
     field = str(pick(published_facts, fact="lbp_length_field")["printed"])
@@ -84,7 +84,7 @@ def c002_option_a(published_facts: pd.DataFrame) -> list[Verdict]:
 def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
     """Samples come in six lengths, 8K, 16K, 32K, 64K, 128K and 256K.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Instructions: Option A.
     """
     rows = stated_002[stated_002["statement"].str.startswith("instructions_lengths_")]
     printed = [text.lower() for text in rows["printed"]]
@@ -103,7 +103,7 @@ def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame)
 def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
     """Without thinking, the benchmark allows 1K new tokens and truncates in the middle.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Instructions: Option B.
     """
     budget = quote(published_facts, fact="lbp_output_budget")
     place = str(pick(published_facts, fact="lbp_truncation")["printed"])
@@ -139,7 +139,7 @@ def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFra
 def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> list[Verdict]:
     """Six models are to be run, and the authors asked for seven.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Instructions: Option B.
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     counts = {"to_run": scores.loc[scores["low"].isna(), "model"].nunique(), "to_ask_for": scores["model"].nunique()}
@@ -163,7 +163,7 @@ def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.Data
 def c002_option_b_memory(stated_002: pd.DataFrame, inference_memory: pd.DataFrame) -> list[Verdict]:
     """The models need about 7, 7, 9, 17, 17 and 30 GB of GPU memory.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Instructions: Option B.
     """
     verdicts = []
     for _, row in stated_002[stated_002["statement"].str.startswith(MEMORY)].iterrows():
@@ -186,7 +186,7 @@ def c002_option_b_memory(stated_002: pd.DataFrame, inference_memory: pd.DataFram
 def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame) -> Verdict:
     """The models are listed in order of the memory they need.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Instructions: Option B.
     """
     rows = stated_002[stated_002["statement"].str.startswith(MEMORY)]
     needs = rows.merge(inference_memory, on="model").sort_values("as_number", kind="stable")
@@ -195,7 +195,7 @@ def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame
     ordered = all(lowest.iloc[place + 1] >= highest.iloc[place] for place in range(len(highest) - 1))
     return judge(
         ordered,
-        "With the cache the order is the same: "
+        "With the cache no model needs less than one listed with a smaller number: "
         + ", ".join(
             f"{name} {total:.0f} GB" for name, total in zip(needs["display_name"], needs["total_gb"], strict=True)
         )
@@ -207,7 +207,7 @@ def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame
 def c002_option_b_hours(stated_002: pd.DataFrame) -> Verdict:
     """The runs take about 12 to 24 GPU hours on an A100.
 
-    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    Source: 002, Instructions: Option B.
     """
     return untestable(
         "A timed run of one model over the 1,500 samples on that device would decide; none is among the sources.",

@@ -125,7 +125,7 @@ def c002_t3_bins(reported_lbp_lengths: pd.DataFrame, reported_length_bins: pd.Da
 def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
     """Nine models that were not captured serve as references, with scores by length read off a figure of the benchmark.
 
-    Source: 002, Per-Length LongBench Pro Scores, Table 3.
+    Source: 002, Per-Length LongBench Pro Scores, Table 3, reference models.
     """
     names = reported_reference_models["name"].nunique()
     return untestable(

@@ -165,9 +165,13 @@ def c002_onset_bias_falls(stated_002: pd.DataFrame, training_changes: pd.DataFra
 
     Source: 002, Interpretation of Tables 5 to 7.
     """
+    parts = {
+        "bias_strength": ("phase2_bias_ratio", "At the onset of the extension the bias per token falls 6-fold."),
+        "alpha_k": ("phase2_alpha_k_ratio", "At the onset of the extension the key slope alpha_K falls 8-fold."),
+    }
     return [
-        change(stated(stated_002, statement), training_changes, "onset", metric, f"{metric} goes", key=metric)
-        for statement, metric in (("phase2_bias_ratio", "bias_strength"), ("phase2_alpha_k_ratio", "alpha_k"))
+        keyed(change(stated(stated_002, key), training_changes, "onset", metric, f"{metric} goes"), metric, said)
+        for metric, (key, said) in parts.items()
     ]
 
 
