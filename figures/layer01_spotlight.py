@@ -24,7 +24,7 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
                     x=labels,
                     y=[*chosen[f"share_{entity}"], later[f"mean_{entity}"]],
                     values=True,
-                    decimals=1,
+                    decimals=0,
                 )
                 for entity in MODELS
             ],
