@@ -140,7 +140,7 @@ class Engine:
         for path, known in entry["outputs"].items():
             found = self.reader.digest(path)
             if found != known:
-                words.append(f"{path} was changed by hand" if found else f"{path} was removed")
+                words.append(f"{path} changed since it was built" if found else f"{path} was removed")
         return words
 
     def _run(self, step: Step) -> Contents:
@@ -194,7 +194,7 @@ class Engine:
         for path, content in contents.items():
             found, known = self.reader.digest(path), entry["outputs"].get(path, "")
             if found and known and found != known:
-                self.report("note", step.key, f"{path} was changed by hand; built again")
+                self.report("note", step.key, f"{path} changed since it was built; built again")
             write(self.root / path, content.encode() if isinstance(content, str) else content)
             self.reader.forget(path)
             outputs[path] = self.reader.digest(path)

@@ -105,7 +105,7 @@ def test_a_changed_output_is_built_again_and_said(project, action):
     project.build()
     assert project.calls == ["upper:a"]
     assert target.read_text() == "A"
-    assert project.notes == (["out/a.up was changed by hand; built again"] if action == "edit" else [])
+    assert project.notes == (["out/a.up changed since it was built; built again"] if action == "edit" else [])
 
 
 def test_an_input_that_changes_while_its_step_runs_fails_the_step(project):
