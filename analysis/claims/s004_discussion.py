@@ -203,6 +203,7 @@ def c004_dis_summary_rows(
             drope_crosslayer,
             {"layers": "2-31", "metric": "attention_contribution"},
         ),
+        "passkey_2048": (drope_errors, {"context": 2048, "category": "exact", "metric": "share"}),
         "passkey_8192": (drope_context, {"context": 8192}),
         "dominant_error_share": (drope_errors, {"context": 2048, "category": "off_by_one_length", "metric": "share"}),
     }
