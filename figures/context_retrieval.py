@@ -81,7 +81,8 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         ),
         short="Passkey accuracy by context length",
         note=(
-            "The hollow point lies on RoPE's. The source's Figure H joins (a) and the first point of (b) into one line. DroPE at 8K tokens has "
+            "The hollow point lies on RoPE's. The source's Figure H joins (a) and the first point of (b) into one "
+            "line. DroPE at 8K tokens has "
             f"{_cell(known, 'lengths', last)} in (a) and {_cell(known, 'errors', last)} in (b)."
         ),
     )
