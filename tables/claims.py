@@ -13,13 +13,12 @@ def table(claims: pd.DataFrame, claims_cells: pd.DataFrame) -> Table:
             "source": claims_cells["source"],
             "section": claims_cells["section"],
             "statement": [_cells(row) for _, row in claims_cells.iterrows()],
-            "reported": "",
-            "recomputed": [f"{row['cells'] - row['failing']} of {row['cells']}" for _, row in claims_cells.iterrows()],
+            "values": [f"{row['cells'] - row['failing']} of {row['cells']}" for _, row in claims_cells.iterrows()],
             "verdict": [_verdict(row) for _, row in claims_cells.iterrows()],
             "reason": [_reason(row) for _, row in claims_cells.iterrows()],
         }
     )
-    rows = pd.concat([statements, cells], ignore_index=True)
+    rows = pd.concat([statements.assign(values=[_values(row) for _, row in statements.iterrows()]), cells])
     places = pd.concat([claims[["source", "section"]], claims_cells[["source", "section"]]]).drop_duplicates()
     order = {
         tuple(pair): rank
@@ -27,34 +26,38 @@ def table(claims: pd.DataFrame, claims_cells: pd.DataFrame) -> Table:
     }
     rows["order"] = [order[pair] for pair in zip(rows["source"], rows["section"], strict=True)]
     rows["part"] = [
-        f"{'This thesis' if source == 'thesis' else f'Source {source}'}, {section}"
+        f"{'This thesis' if source == 'thesis' else source}, {section}"
         for source, section in zip(rows["source"], rows["section"], strict=True)
     ]
     rows = rows.sort_values("order", kind="stable", ignore_index=True)
     return Table(
         rows=rows,
         columns=[
-            Column("statement", "Statement", width=0.26),
-            Column("reported", "Reported", width=0.09, blank=True),
-            Column("recomputed", "Recomputed", width=0.1, blank=True),
-            Column("verdict", "Verdict", width=0.1),
-            Column("reason", "Reason", width=0.39),
+            Column("statement", "Statement", width=0.285),
+            Column("values", "Printed;\nfound", width=0.13, blank=True),
+            Column("verdict", "Verdict", width=0.115),
+            Column("reason", "Reason", width=0.47, repeat=False),
         ],
         groups="part",
         long=True,
-        landscape=True,
         size="scriptsize",
+        column_space=2.5,
         caption=(
             f"The ledger: {len(statements)} statements with verdict and reason, and "
             f"{int(claims_cells['cells'].sum())} cell checks summed into {len(claims_cells)} rows, by document and "
-            "section. Unit: one claim."
+            "section. The second column has the value as printed and, after the semicolon, the one that follows from "
+            "the artifacts, or how many cells hold. A blank reason is the one above it. Unit: one claim."
         ),
         short="The claims ledger",
     )
 
 
+def _values(row: pd.Series) -> str:
+    return "; ".join(each for each in (str(row["reported"]), str(row["recomputed"])) if each)
+
+
 def _cells(row: pd.Series) -> str:
-    return f"Cell checks, {str(row['check']).partition('_')[2].replace('_', ' ')}: {row['cells']} cells."
+    return f"Cells: {str(row['check']).partition('_')[2].replace('_', ' ')}."
 
 
 def _verdict(row: pd.Series) -> str:
@@ -66,7 +69,7 @@ def _verdict(row: pd.Series) -> str:
 
 
 def _reason(row: pd.Series) -> str:
-    parts = [f"{row['holds']} hold"]
-    parts += [f"{row['after_rounding']} hold after rounding"] if row["after_rounding"] else []
-    parts += [f"{row['failing']} do not: {row['exceptions']}"] if row["failing"] else []
-    return "; ".join(parts) + "."
+    if not row["failing"]:
+        return f"{row['after_rounding']} of them after rounding." if row["after_rounding"] else "Each one holds."
+    rounded = f", {row['after_rounding']} after rounding" if row["after_rounding"] else ""
+    return f"{row['holds'] + row['after_rounding']} hold{rounded}; {row['failing']} do not: {row['exceptions']}."

@@ -1,0 +1,42 @@
+"""What the ledger covers: sections of the documents, their statements, and what was left out and why."""
+
+import pandas as pd
+
+from tables import Column, Table
+
+NO_TEXT = "no text of its own"
+
+
+def table(ledger_coverage: pd.DataFrame) -> Table:
+    """Return the table."""
+    empty = (ledger_coverage["left_out"] == NO_TEXT) & (ledger_coverage["cells"] == 0)
+    rows = ledger_coverage[~empty].copy()
+    rows["part"] = [f"Document {document}" for document in rows["document"]]
+    sums = rows[["statements", "judged", "cells"]].sum()
+    return Table(
+        rows=rows,
+        columns=[
+            Column("section", "Section", width=0.29),
+            Column("statements", "stated", group="Statements"),
+            Column("judged", "judged", group="Statements"),
+            Column("holding", "holding", group="Statements"),
+            Column("cells", "Cell\nchecks"),
+            Column("left_out", "Left out here, and why", width=0.45, blank=True),
+        ],
+        groups="part",
+        long=True,
+        size="scriptsize",
+        column_space=3,
+        caption=(
+            f"Coverage of the documents by the ledger, section by section: {sums['statements']} sentences, tables and "
+            f"plots that state a quantity, an order or a relation, {sums['judged']} statements judged, and "
+            f"{sums['cells']} cell checks. Unit of the first column: one sentence, table or plot; of the others: one "
+            "claim."
+        ),
+        short="Coverage of the documents by the ledger",
+        note=(
+            "A sentence that asserts several things gives several statements; one that repeats another place gives "
+            "none there, or a cell check. A claim on several sections counts in the first. "
+            f"{int(empty.sum())} headings and titles without text of their own are not listed."
+        ),
+    )
