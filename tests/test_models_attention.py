@@ -1,4 +1,4 @@
-"""Recorded attention is the model's own: against eager weights, under windows and left padding, in every architecture."""
+"""Recorded attention is the model's own: against eager weights, under windows and left padding."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.models
-
-from models_tiny import BUILDERS, UNSUPPORTED, WINDOW, built
+import torch
 from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
 
@@ -18,6 +14,9 @@ from analysis.models import attention
 from analysis.models.architecture import forward, query_scale, survey
 from analysis.models.attention import NAME, Call, positions_of, recording
 from artifacts.errors import ModelError
+from models_tiny import BUILDERS, UNSUPPORTED, WINDOW, built
+
+pytestmark = pytest.mark.models
 
 TOKENS, PADDING = 16, 6
 WINDOWED = {"mistral", "ministral", "gemma3", "gpt_oss", "gemma2"}
@@ -45,7 +44,7 @@ def extra(name: str, crossed: bool) -> dict[str, Any]:
 
 
 def weights(call: Call) -> Any:
-    """Attention weights written down from the definition: softmax(scaling q.k + mask), sinks and soft-capping where set."""
+    """Attention weights written down from the definition: softmax(scaling q.k + mask), with sinks or soft-capping."""
     groups = call.query.shape[1] // call.key.shape[1]
     key = call.key.repeat_interleave(groups, dim=1)
     scores = torch.matmul(call.query, key.transpose(2, 3)) * call.scaling
@@ -188,7 +187,7 @@ def test_other_architectures_are_refused_by_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["llama", "ministral"])
 def test_positions_under_a_key_cache(name: str) -> None:
-    """Keys of a cache, also of one that dropped what left the window, are those of the plain forward at their positions."""
+    """Keys of a cache, also of one that dropped what left the window, are the plain forward's at their positions."""
     model = built(name)
     tokens, inputs = batch()
     plain: list[Call] = []

@@ -15,12 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("pyarrow")
-pytestmark = pytest.mark.models
-
-from models_tiny import built, saved, text
+import torch
 
 from analysis.models import capture as session
 from analysis.models import layout, manifest, memory, parts
@@ -34,7 +29,9 @@ from analysis.models.progress import Progress
 from analysis.models.sampling import Buckets, Head, tokens
 from analysis.models.texts import Source
 from artifacts.errors import DataError, ModelError, ThesisError
+from models_tiny import built, saved, text
 
+pytestmark = pytest.mark.models
 ROOT = Path(__file__).resolve().parent.parent
 CONTEXT, DOCUMENTS = 32, 5
 
@@ -143,6 +140,7 @@ sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
 import test_models_capture as tests
 from pathlib import Path
 from analysis.models import parts
+
 add = parts.Part.add
 def last(self, name, array):
     add(self, name, array)
@@ -274,13 +272,15 @@ def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def full(*arguments: Any, **more: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with monkeypatch.context() as patch, pytest.raises(ThesisError, match=r"disk is full.*goes on where it stopped"):
+    with monkeypatch.context() as patch:
         patch.setattr(parts.np.lib.format, "write_array", full)
-        capture(options(place, tmp_path / "out"))
+        with pytest.raises(ThesisError, match=r"disk is full.*goes on where it stopped"):
+            capture(options(place, tmp_path / "out"))
     assert list((tmp_path / "out" / parts.FOLDER).iterdir()) == []
-    with monkeypatch.context() as patch, pytest.raises(ThesisError, match="disk is full"):
+    with monkeypatch.context() as patch:
         patch.setattr(layout._File, "flush", full)
-        capture(options(place, tmp_path / "out"))
+        with pytest.raises(ThesisError, match="disk is full"):
+            capture(options(place, tmp_path / "out"))
     assert len(parts.done(tmp_path / "out")) == DOCUMENTS
     capture(options(place, tmp_path / "out"))
     capture(options(place, tmp_path / "whole"))

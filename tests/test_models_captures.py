@@ -13,7 +13,6 @@ from analysis.models.captures import open_capture
 from analysis.models.sampling import Buckets, Head
 from artifacts.errors import DataError
 
-pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.models
 
 HEADS = (Head(0, 0, 0), Head(0, 3, 1), Head(2, 1, 0), Head(2, 2, 1))
@@ -159,25 +158,22 @@ def test_gathering_goes_on_and_leaves_no_drafts(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(layout, "WRITERS", 3)
     monkeypatch.setattr(layout, "BUFFER", 1)  # a row group per 64 rows: several per file
     whole = published(tmp_path / "whole")
-    stopped = 0
+    moved: list[Path] = []
 
     class Stop(Exception):
         pass
 
-    def replace(draft: Path, target: Path) -> None:
-        nonlocal stopped
-        stopped += 1
-        if stopped == 5:
-            raise Stop
+    def move(draft: Path, target: Path) -> None:
+        if Path(target).name == layout.FILE:
+            if len(moved) == 4:
+                raise Stop
+            moved.append(Path(target))
         Path(draft).rename(target)
 
-    with monkeypatch.context() as patch, pytest.raises(Stop):
-        patch.setattr(
-            layout.os,
-            "replace",
-            lambda draft, target: replace(draft, target) if "l0" in str(target) else Path(draft).rename(target),
-        )
-        published(tmp_path / "halted")
+    with monkeypatch.context() as patch:
+        patch.setattr(layout.os, "replace", move)
+        with pytest.raises(Stop):
+            published(tmp_path / "halted")
     files = list((tmp_path / "halted").glob("l*/*"))
     assert len(files) == 4
     layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.models
-
-from models_tiny import built, saved
+import torch
 
 from analysis.models import libraries, loading
 from analysis.models.architecture import forward, survey
 from analysis.models.attention import Call, positions_of, recording
 from analysis.models.loading import ModelSource, fingerprint, load
 from artifacts.errors import MissingDependency, ModelError
+from models_tiny import built, saved
+
+pytestmark = pytest.mark.models
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +141,7 @@ def test_weights_that_would_be_random(copy: Path) -> None:
 
 def test_weights_of_another_size(copy: Path) -> None:
     change(copy, intermediate_size=40)
-    with pytest.raises(ModelError, match="do not fit the configuration|size mismatch|mismatched"):
+    with pytest.raises(ModelError, match="do not fit the configuration"):
         load(ModelSource(str(copy)))
 
 
@@ -222,7 +221,7 @@ def test_the_room_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -> None
 
     code = (
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = sys.modules['pyarrow'] = None\n"
-        "import analysis.models.capture, analysis.models.captures, analysis.models.loading, analysis.models.projections\n"
+        "import analysis.models.capture, analysis.models.captures, analysis.models.projections\n"
         "from analysis.models.loading import ModelSource, load\n"
         "try:\n    load(ModelSource('anything'))\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"

@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.models
-
+import torch
 import transformers
-from models_tiny import HEADS_OF_8, ROPE, SIZES, built, saved, text
 
 from analysis.models.architecture import forward
 from analysis.models.attention import Call
@@ -22,6 +18,9 @@ from analysis.models.options import CaptureOptions
 from analysis.models.projections import projecting
 from analysis.models.texts import Source
 from artifacts.errors import ModelError
+from models_tiny import HEADS_OF_8, ROPE, SIZES, built, saved, text
+
+pytestmark = pytest.mark.models
 
 
 def unrotated(model: Any, tokens: int) -> tuple[list[Call], list[tuple[Any, Any]]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.models.attention import Call, recording, unsupported
+from analysis.models.attention import Call, Recorder, recording, unsupported
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 
@@ -133,8 +133,14 @@ def _layer(call: Call) -> Layer:
     )
 
 
-def forward(model: PreTrainedModel, tokens: Any, recorder: Any, **inputs: Any) -> Any:
-    """One forward without gradients, key cache or logits of more than the last token, recorded.
+def forward(model: PreTrainedModel, tokens: Any, recorder: Recorder, **inputs: Any) -> Any:
+    """One forward as by `run`, with every attention call handed to `recorder`."""
+    with recording(model, recorder):
+        return run(model, tokens, **inputs)
+
+
+def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
+    """One forward without gradients, without a key cache, and without logits but those of the last token.
 
     Parameters
     ----------
@@ -142,14 +148,11 @@ def forward(model: PreTrainedModel, tokens: Any, recorder: Any, **inputs: Any) -
         In evaluation mode.
     tokens : Tensor
         Token ids (B, T), moved to the model's device.
-    recorder : Callable
-        Called with every attention call.
     **inputs
         Further inputs, such as `attention_mask` and `position_ids`.
     """
-    torch = need("torch")
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes
     device = model.get_input_embeddings().weight.device
-    with torch.inference_mode(), recording(model, recorder):
+    with need("torch").inference_mode():
         return model(input_ids=tokens.to(device), use_cache=False, **inputs)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from analysis.models import layout, manifest, memory, parts
-from analysis.models.architecture import Layer, forward, survey
+from analysis.models.architecture import Layer, run, survey
+from analysis.models.attention import recording
 from analysis.models.libraries import need
 from analysis.models.loading import Loaded, load
 from analysis.models.options import CaptureOptions
@@ -91,6 +91,7 @@ def record(
     with ExitStack() as stack:
         projections = stack.enter_context(projecting(loaded.model)) if options.pre_rope else None
         recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections)
+        stack.enter_context(recording(loaded.model, recorder))
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
             if place.is_file():
@@ -100,7 +101,7 @@ def record(
             with parts.Part(options.out, document.number) as part:
                 part.describe({"number": document.number, "id": document.name, "digest": document.digest})
                 recorder.begin(part, document.number)
-                _run(options, loaded, layers, document, recorder)
+                _run(options, loaded, document, recorder)
                 recorder.end()
             clock.step()
 
@@ -166,18 +167,18 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
         raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(room)} free", fits, "at most "))
 
 
-def _run(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], document: Document, recorder: Any) -> None:
-    torch = need("torch")
-    tokens = torch.tensor(document.tokens)[None]
+def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
+    tokens = need("torch").tensor(document.tokens)[None]
     try:
-        forward(loaded.model, tokens, recorder)
+        run(loaded.model, tokens)
         return
     except Exception as error:
         if not memory.exhausted(error):
             raise
         spent = str(error).splitlines()[0] if str(error) else type(error).__name__
     # Outside the handler: the traceback holds on to the tensors of the failed forward.
-    fits = memory.measured(lambda count: forward(loaded.model, tokens[:, :count], lambda call: None), options.context)
+    recorder.abandon()
+    fits = memory.measured(lambda count: run(loaded.model, tokens[:, :count]), options.context)
     raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 

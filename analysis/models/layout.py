@@ -22,7 +22,7 @@ from analysis.models.sampling import Buckets, Head, Side
 FILE = "data.parquet"
 NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qk])$")
 WRITERS = 128  # files that are open at a time
-BUFFER = 64 << 20  # bytes of vectors that wait for a row group, over all open files
+BUFFER = 16 << 20  # bytes of vectors that wait for a row group, over all open files
 
 
 def folder(layer: int, head: int, side: Side) -> str:
@@ -132,7 +132,12 @@ def _write(batch: list[_File], sources: dict[int, Path]) -> None:
             for file, draft in zip(batch, drafts, strict=True):
                 draft.parent.mkdir(parents=True, exist_ok=True)
                 file.writer = stack.enter_context(
-                    parquet.ParquetWriter(draft, schema(file.layer.head_dim), compression="zstd")
+                    parquet.ParquetWriter(
+                        draft,
+                        schema(file.layer.head_dim),
+                        compression="zstd",
+                        use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
+                    )
                 )
             for document, place in sources.items():
                 with parts.PartReader(place) as part:

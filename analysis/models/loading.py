@@ -95,7 +95,12 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
             need("accelerate", "to place a model on the GPU")
             options["device_map"] = "auto" if source.device in ("auto", "cuda") and device == "cuda" else {"": device}
         model, report = factory.from_pretrained(
-            source.name, config=config, use_safetensors=True, output_loading_info=True, **options
+            source.name,
+            config=config,
+            use_safetensors=True,
+            ignore_mismatched_sizes=True,  # reported, and refused below with the weight's name
+            output_loading_info=True,
+            **options,
         )
         _complete(source, report)
         words = None

@@ -83,9 +83,13 @@ class VectorRecorder:
             torch = need("torch")
             rows = torch.from_numpy(kept).to(tensor.device)
             columns = torch.tensor(heads, device=tensor.device)
-            self._waiting.append((layer, side, tensor[0].index_select(0, columns).index_select(1, rows), kept))
+            self._waiting.append((layer, side, tensor[0].index_select(1, rows).index_select(0, columns), kept))
         if sum(vectors.numel() * vectors.element_size() for _, _, vectors, _ in self._waiting) > PENDING:
             self._flush()
+
+    def abandon(self) -> None:
+        """Forget the document; calls are let pass until the next one begins."""
+        self._part, self._waiting = None, []
 
     def end(self) -> None:
         """Write what still waits; fail when a chosen layer did not run."""

@@ -1,0 +1,178 @@
+"""What a capture costs, as ratios in one run.
+
+    python benchmarks/capture.py [--repeat 15] [--context 2048] [--threads 1]
+
+On a Llama of 4 layers and width 256 with random weights, on the CPU: wall time of a forward that is captured (its part
+written to disk) against the same forward alone, the two taking turns; and the peak memory of whole captures of more and
+more documents, each in its own process (16 MiB of it are row groups that fill up). Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+WORDS = 512
+SIZES = {
+    "vocab_size": WORDS,
+    "hidden_size": 256,
+    "intermediate_size": 768,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "max_position_embeddings": 1 << 17,
+}
+COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
+
+
+def saved(folder: Path) -> Path:
+    """The model and a tokenizer of numbered words."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+
+    torch.manual_seed(0)
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES)).save_pretrained(folder)
+    tokenizer = Tokenizer(WordLevel({f"w{number}": number for number in range(WORDS)}, unk_token="w0"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="w0").save_pretrained(folder)
+    return folder
+
+
+def options(folder: Path, out: Path, context: int, documents: int) -> Any:
+    """A capture of every head, one token a bucket, as published."""
+    from analysis.models.loading import ModelSource
+    from analysis.models.options import CaptureOptions
+    from analysis.models.texts import Source
+
+    texts = folder / f"texts-{context}-{documents}.jsonl"
+    if not texts.exists():
+        draw = random.Random(0)
+        with texts.open("w") as stream:
+            for _ in range(documents):
+                stream.write(json.dumps({"text": " ".join(f"w{draw.randrange(WORDS)}" for _ in range(context))}) + "\n")
+    return CaptureOptions(
+        model=ModelSource(str(folder), dtype="fp32", device="cpu"),
+        texts=Source(str(texts)),
+        context=context,
+        out=out,
+    )
+
+
+Times = dict[str, list[tuple[float, float]]]
+
+
+def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
+    """Wall and CPU seconds of plain and of captured forwards, taking turns after a warm-up."""
+    import torch
+
+    from analysis.models import parts
+    from analysis.models.architecture import run, survey
+    from analysis.models.attention import recording
+    from analysis.models.loading import load
+    from analysis.models.recorder import VectorRecorder
+    from analysis.models.sampling import Buckets, heads
+
+    torch.set_num_threads(threads)
+    asked = options(folder, folder / "unused", context, 1)
+    loaded = load(asked.model)
+    layers = survey(loaded.model)
+    recorder = VectorRecorder(layers, heads(layers, 300), Buckets(context), 0)
+    tokens = torch.randint(0, WORDS, (1, context))
+    root = folder / "timed"
+
+    def captured(number: int) -> None:
+        with parts.Part(root, number) as part:
+            part.describe({"number": number})
+            recorder.begin(part, number)
+            run(loaded.model, tokens)
+            recorder.end()
+
+    def timed(kind: str, action: Callable[[], object]) -> None:
+        wall, cpu = time.perf_counter(), time.process_time()
+        action()
+        times[kind].append((time.perf_counter() - wall, time.process_time() - cpu))
+
+    times: Times = {"plain": [], "captured": []}
+    for number in range(repeat + 2):
+        if number % 2:
+            timed("plain", lambda: run(loaded.model, tokens))
+        with recording(loaded.model, recorder):  # held open over all documents, as a capture does
+            timed("captured", lambda number=number: captured(number))
+        if not number % 2:
+            timed("plain", lambda: run(loaded.model, tokens))
+    return {kind: found[2:] for kind, found in times.items()}
+
+
+def peak(folder: Path, documents: int) -> int:
+    """Peak resident bytes of a whole capture, in a process of its own."""
+    command = [sys.executable, __file__, "--peak", str(documents), "--folder", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr[-2000:])
+    return int(done.stdout.split()[-1])
+
+
+def run_one(folder: Path, documents: int) -> None:
+    """Capture, and print this process's peak memory in bytes."""
+    import torch
+
+    from analysis.models.capture import capture
+
+    torch.set_num_threads(1)
+    capture(options(folder, folder / f"out-{documents}", SHORT, documents))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=15)
+    parser.add_argument("--context", type=int, default=2048)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.peak:
+        run_one(given.folder, given.peak)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = saved(Path(name))
+        times = overhead(folder, given.context, given.repeat, given.threads)
+        peaks = [peak(folder, count) for count in COUNTS]
+    print("| measure | alone | captured | ratio | goal |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for which, clock in enumerate(("wall", "CPU")):
+        plain, captured = ([pair[which] for pair in times[kind]] for kind in ("plain", "captured"))
+        ratios = [with_it / without for with_it, without in zip(captured, plain, strict=True)]
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        print(
+            f"| forward of {given.context} tokens, {clock} s, median of {given.repeat} (ratio: quartiles of pairs) "
+            f"| {statistics.median(plain):.3f} | {statistics.median(captured):.3f} "
+            f"| {middle:.3f} ({low:.3f}-{high:.3f}) | <= 1.05 |"
+        )
+        least = min(captured) / min(plain)
+        print(f"| the same, least | {min(plain):.3f} | {min(captured):.3f} | {least:.3f} | <= 1.05 |")
+    for count, size in zip(COUNTS[1:], peaks[1:], strict=True):
+        print(
+            f"| peak MiB of a whole capture, {COUNTS[0]} and {count} documents of {SHORT} tokens "
+            f"| {peaks[0] / 2**20:.0f} | {size / 2**20:.0f} | {size / peaks[0]:.3f} | flat |"
+        )
+
+
+if __name__ == "__main__":
+    main()
