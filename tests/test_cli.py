@@ -15,6 +15,14 @@ from artifacts import files
 from artifacts.errors import ThesisError
 from conftest import run
 
+CLAIM = """from analysis.claims import judge
+def c_one(captured_models):
+    \'\'\'There are models.
+
+    Source: 002, Overview.
+    \'\'\'
+    return judge(len(captured_models) > 1, "There are.")
+"""
 DECILES = "artifacts/sources/reported_plasticity.csv"
 
 
@@ -103,6 +111,10 @@ def test_a_step_that_raises_is_named_by_line(project):
 
 
 def test_a_template_error_names_file_and_line(project):
+    for path in (project / "paper/chapters").glob("*"):
+        path.unlink()
+    edit(project, "paper/metadata.yaml", "chapters: [introduction", "chapters: [oops] # [introduction")
+    edit(project, "paper/metadata.yaml", "appendices: [", "appendices: [] # [")
     (project / "paper/chapters/oops.tex.j2").write_text(
         "\\chapter{X}\n\n<< n('models', model='qwen3-9b', value='layers') >>\n"
     )
@@ -244,6 +256,10 @@ def test_doctor_tells_and_completion_completes(shipped):
 
 def test_diff_shows_a_changed_cell_and_its_size(project):
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for path in [*(project / "analysis/studies").glob("[a-z]*.py"), *(project / "analysis/claims").glob("[a-z]*.py")]:
+        if path.name != "models.py":
+            path.unlink()
+    (project / "analysis/claims/one.py").write_text(CLAIM)
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)
     run(project, "analyze")
     (project / ".gitignore").write_text("/out/\n")

@@ -21,12 +21,17 @@ def thesis(shipped):
 
 
 @pytest.fixture(scope="module")
-def text(thesis):
-    return re.sub(r"\s+", " ", pdf.text(thesis))
+def content(thesis):
+    return thesis.read_bytes()
 
 
-def test_it_has_the_pages_of_a_thesis(thesis):
-    assert 60 <= pdf.pages(thesis) <= 400
+@pytest.fixture(scope="module")
+def text(content):
+    return re.sub(r"\s+", " ", pdf.text(content))
+
+
+def test_it_has_the_pages_of_a_thesis(content):
+    assert 60 <= pdf.pages(content) <= 400
 
 
 def test_the_log_is_clean(thesis):
@@ -36,8 +41,8 @@ def test_the_log_is_clean(thesis):
     assert not log.rerun
 
 
-def test_fonts_are_embedded_outlines(thesis):
-    assert pdf.faulty_fonts(thesis) == []
+def test_fonts_are_embedded_outlines(content):
+    assert pdf.faulty_fonts(content) == []
 
 
 def test_no_question_marks_stand_for_references(text):
