@@ -92,24 +92,6 @@ def c004_rope_vestigial(knowledge_tasks: pd.DataFrame, disruption_by_text: pd.Da
     )
 
 
-def c004_ghosts(disruption_by_text: pd.DataFrame, knowledge_protocols: pd.DataFrame) -> Verdict:
-    """The massive values that remain in DroPE do nothing useful.
-
-    Source: 004, What This Means.
-    """
-    drope = disruption_by_text[disruption_by_text["positional"] == "DroPE"]
-    passkey = pick(knowledge_protocols, positional="DroPE", task="passkey")
-    return judge(
-        bool((drope["massive_ratio"] < 1.1).all()) and not passkey["p_change_4"] < 0.05,
-        f"Without them perplexity rises {drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} "
-        "times, and "
-        f"in Experiment 4 the passkey falls from {passkey['base_4']:.0f} to {passkey['disrupted_4']:.0f} %.",
-        recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
-        n=len(drope),
-        p_value=float(passkey["p_change_4"]),
-    )
-
-
 def c004_layers_and_heads(drope_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
     """The models have 32 layers of 32 heads.
 
@@ -160,27 +142,6 @@ def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFra
         reported=stated.printed,
         recomputed=str(longest),
     )
-
-
-def c004_hundredfold(drope_stated: pd.DataFrame, drope_layer1_norms: pd.DataFrame) -> list[Verdict]:
-    """The query and key projections of DroPE's layer 1 are 100 times larger.
-
-    Source: 004, Looking at this deeper.
-    """
-    reported = quote(drope_stated, statement="deeper_qk_norm_ratio")
-    verdicts = []
-    for tensor in ("query", "key"):
-        rope, drope = (quote(drope_layer1_norms, positional=model, metric=f"{tensor}_norm") for model in MODELS)
-        verdicts.append(
-            about(
-                reported,
-                drope.number / rope.number,
-                reason=f"{drope.printed} over {rope.printed}.",
-                key=tensor,
-                statement=f"The {tensor} norms of DroPE's layer 1 are 100 times larger.",
-            )
-        )
-    return verdicts
 
 
 def c004_abstract_falls(

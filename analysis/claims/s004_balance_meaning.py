@@ -170,6 +170,7 @@ def c004_bal_layer0_suppressed(balance_layers: pd.DataFrame) -> Verdict:
         row["attention_ratio"] < 1,
         f"What attention writes grows {row['attention_ratio']:.1f}-fold ({row['attention_rope']:.2f} to "
         f"{row['attention_drope']:.2f}); its share falls because the MLP's output grows {row['mlp_ratio']:.0f}-fold.",
+        otherwise="not supported" if row["share_drope"] < row["share_rope"] else "contradicted",
         recomputed=float(row["attention_ratio"]),
     )
 

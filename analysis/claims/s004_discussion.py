@@ -32,6 +32,7 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
         "and DroPE "
         f"{drope['cities']:.0f} and {drope['sports']:.0f} %; on the passkey both have {rope['passkey']:.0f} and "
         f"{drope['passkey']:.0f} %.",
+        otherwise="not supported",
         recomputed=f"{rope['sports']:.0f} against {drope['sports']:.0f} % on sports",
         n=len(rope),
     )

@@ -10,7 +10,7 @@ ALPHA = 0.05
 
 
 def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
-    """The two experiments that run the same tasks without disruption agree on the models' accuracy.
+    """The two experiments that run the same tasks differ in the undisturbed accuracy, which no disruption has touched.
 
     Source: thesis, Massive values with and without rotary positions.
     """
@@ -20,7 +20,7 @@ def thesis_knowledge_baselines(knowledge_protocols: pd.DataFrame) -> Verdict:
         for _, row in differ.iterrows()
     ]
     return judge(
-        differ.empty,
+        not differ.empty,
         f"{len(differ)} of {len(knowledge_protocols)} baselines differ (Fisher, Holm over eight): {', '.join(words)}.",
         recomputed=f"{len(differ)} of {len(knowledge_protocols)} differ",
         n=len(knowledge_protocols),
