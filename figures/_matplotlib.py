@@ -108,7 +108,8 @@ def from_matplotlib(
                 axis_height=f"{number(tall)}mm",
                 textsize=5.0,  # half of the 10 points that _take_out sets: the converter's own factor becomes one
                 extra_tikzpicture_parameters=["figure text, every axis/.append style={panel, axis lines*=left}"],
-                extra_groupstyle_parameters=[f"horizontal sep={_SIDE_MM}mm", f"vertical sep={_UNDER_MM}mm"],
+                # one text each: the converter keeps several in a set, whose order changes with the hash seed
+                extra_groupstyle_parameters=[f"horizontal sep={_SIDE_MM}mm, vertical sep={_UNDER_MM}mm"],
                 include_disclaimer=False,
                 float_format=".6g",
             )
