@@ -1,3 +1,4 @@
+# ruff: noqa: E402
 """How fast a head is analysed, as ratios in one run.
 
     python benchmarks/heads.py [--repeat 5] [--model-heads 300]
@@ -119,7 +120,9 @@ def seconds(action: Callable[[], object], repeat: int) -> float:
 def load(path: Path) -> Head:
     """A head from an uncompressed file."""
     with np.load(path) as found:
-        return Head(**{name: found[name] for name in found.files if name not in ("context", "buckets")}, context=CONTEXT)
+        return Head(
+            **{name: found[name] for name in found.files if name not in ("context", "buckets")}, context=CONTEXT
+        )
 
 
 def save(head: Head, path: Path) -> None:

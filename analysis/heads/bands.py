@@ -90,11 +90,11 @@ def bands(
 def _waves(positions: Float64Array, omega: float) -> Float64Array:
     """Give an orthonormal basis of the centred cos and sin, shape (2, n); rows of zeros for what is not independent."""
     angles = omega * positions
-    columns = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    # 1 - cos instead of cos: for waves longer than the context the cosine itself would be rounding
+    columns = np.stack([2.0 * np.sin(angles / 2) ** 2, np.sin(angles)], axis=1)
     columns -= columns.mean(axis=0)
     left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    # a wave much longer than the context is a line: its second direction is rounding
-    left[:, sizes <= 1e-10 * np.sqrt(len(positions))] = 0.0
+    left[:, sizes <= 1e-10 * sizes[0]] = 0.0
     return np.ascontiguousarray(left.T)
 
 

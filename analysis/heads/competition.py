@@ -107,8 +107,9 @@ def all_pairs(
     excluded = np.zeros((bins, 2), dtype=np.int64)
     single = precision == "single" and not counted
     runs = _runs(laws)
-    alphas = np.array([law.alpha for law, _ in runs]).reshape(len(runs), -1).T
-    betas = np.array([law.beta for law, _ in runs]).reshape(len(runs), -1).T
+    alphas, betas = (np.zeros((keys.shift.size, len(runs))) for _ in range(2))
+    for column, (law, _) in enumerate(runs):
+        alphas[:, column], betas[:, column] = law.alpha, law.beta
     direct, formed = 0, 0
     for first, last in keys.chunks():
         start, stop = keys.starts[first], keys.starts[last]

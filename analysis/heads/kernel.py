@@ -175,7 +175,7 @@ def accumulate(
     context : float
         Tokens.
     share : float
-        Variances below this share of the two squared lengths in the Gram matrix are computed directly.
+        Variances up to this share of the two squared lengths in the Gram matrix are computed directly.
     negligible : float
         A variance up to this many times |w|^2 counts as none.
     table : ndarray, shape (all bins * across * along + 1, 4), changed
@@ -231,7 +231,7 @@ def accumulate(
             for j in range(i):
                 spread = diagonal_i + diagonal[j] - 2.0 * line[j]
                 variance[j] = spread
-                doubtful += spread < limit_i + limits[j]
+                doubtful += spread <= limit_i + limits[j]
             for j in range(i):
                 gap[j] = mean_i - mean[j]
             for j in range(i):
@@ -243,7 +243,7 @@ def accumulate(
             if doubtful > 0:
                 direct += doubtful
                 for j in range(i):
-                    if variance[j] < limit_i + limits[j]:
+                    if variance[j] <= limit_i + limits[j]:
                         variance[j] = squared_distance(factored, start + i, start + j)
                         length = squared_distance(keys, rows[start + i], rows[start + j])
                         if length == 0.0 or variance[j] <= negligible * length:

@@ -1,5 +1,6 @@
 """How the estimators describe the queries of a bin: a mean that may drift with position, and a covariance."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -133,7 +134,7 @@ def bucket_law(queries: FloatArray, estimator: str) -> Law:
         return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(variances.mean()))
     if n <= d:
         # the deviations are a factor themselves, and a singular covariance has no other that is as good
-        factor = np.divide(rows.T, np.sqrt(n - 1), dtype=np.float64)
+        factor = rows.T * (1.0 / math.sqrt(n - 1))
         return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
     return full_law(mean, still, rows.T @ rows / (n - 1))
 
@@ -141,11 +142,12 @@ def bucket_law(queries: FloatArray, estimator: str) -> Law:
 def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> Law:
     """Factor a covariance: Cholesky, or its eigenvectors where it is singular."""
     scale = float(np.trace(covariance)) / alpha.size
+    factor: Float64Array
     try:
-        factor, lower = np.linalg.cholesky(covariance), True
+        factor, lower = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64), True
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(covariance)
-        factor, lower = vectors * np.sqrt(np.maximum(values, 0.0)), False
+        factor, lower = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=np.float64), False
     return Law(alpha=alpha, beta=beta, factor=factor, lower=lower, mean_variance=scale)
 
 

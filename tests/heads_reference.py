@@ -1,0 +1,111 @@
+"""Heads for tests, and attention plasticity one pair at a time, written from the definitions."""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from analysis.heads.head import Head
+
+
+def head_with(seed: int = 0, **changes: Any) -> Head:
+    """A head with correlated vectors that drift, several documents of unequal length, shuffled rows."""
+    given = {"queries": 240, "keys": 60, "dimension": 6, "documents": 4, "context": 800, "buckets": 8, "drift": 1.0}
+    given |= changes
+    rng = np.random.default_rng(seed)
+
+    def side(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        positions = rng.integers(0, given["context"], n)
+        mixing = rng.normal(size=(given["dimension"], given["dimension"]))
+        drift = np.outer(positions / given["context"] - 0.3, rng.normal(size=given["dimension"]))
+        rows = rng.normal(size=(n, given["dimension"])) @ mixing + given["drift"] * drift
+        return rows + 0.5 * rng.normal(size=given["dimension"]), positions, rng.integers(0, given["documents"], n)
+
+    queries, query_positions, query_documents = side(given["queries"])
+    keys, key_positions, key_documents = side(given["keys"])
+    return Head(
+        queries=queries,
+        query_positions=query_positions,
+        query_documents=query_documents,
+        keys=keys,
+        key_positions=key_positions,
+        key_documents=key_documents,
+        context=given["context"],
+        buckets=given["buckets"],
+    )
+
+
+def reference(head: Head, estimator: str, pairs: str, bins: int, least: int) -> dict[str, Any]:
+    """Profile, pairs, exclusions and per-pair records of every bin, by scalar loops."""
+    query_bin = [int(t) * bins // head.context for t in head.query_positions]
+    bucket = [int(t) * head.buckets // head.context for t in head.key_positions]
+    profile, counts, records, left_out = [], [], [], []
+    for b in range(bins):
+        own = [i for i, place in enumerate(query_bin) if place == b]
+        kept, same, flat = [], 0, 0
+        tau = sum(int(head.query_positions[i]) for i in own) / len(own) if own else float("nan")
+        if len(own) >= least:
+            mean, covariance = law(head, own, tau, estimator)
+            d = len(mean)
+            for i in range(len(head.keys)):
+                for j in range(i):
+                    if head.key_documents[i] != head.key_documents[j]:
+                        continue
+                    if not eligible(head, i, j, b, bins, tau, pairs, bucket):
+                        continue
+                    w = head.keys[i].astype(np.float64) - head.keys[j].astype(np.float64)
+                    length, v, m = float(w @ w), float(w @ covariance @ w), float(w @ mean)
+                    if length == 0:
+                        same += 1
+                    elif v <= 1e-12 * length * sum(covariance[k][k] for k in range(d)) / d:
+                        flat += 1
+                    else:
+                        kept.append((i, j, m, v, one_pair(head, own, w, m, v, estimator)))
+        profile.append(sum(pair[4] for pair in kept) / len(kept) if kept else float("nan"))
+        counts.append(len(kept))
+        left_out.append((same, flat))
+        records.append((tau, kept))
+    return {"profile": np.array(profile), "counts": counts, "records": records, "left_out": left_out}
+
+
+def one_pair(head: Head, own: list[int], w: np.ndarray, m: float, v: float, estimator: str) -> float:
+    if estimator == "empirical":
+        ahead = 0.0
+        for i in own:
+            score = float(head.queries[i] @ w)
+            ahead += 1.0 if score > 0 else 0.5 if score == 0 else 0.0
+        p = ahead / len(own)
+        return 4 * p * (1 - p) * len(own) / (len(own) - 1)
+    p = float(stats.norm.cdf(m / math.sqrt(v)))
+    return 4 * p * (1 - p)
+
+
+def eligible(head: Head, i: int, j: int, b: int, bins: int, tau: float, pairs: str, bucket: list[int]) -> bool:
+    first = b * head.buckets // bins
+    if pairs == "earlier":
+        return bool(head.key_positions[i] < tau and head.key_positions[j] < tau)
+    if pairs == "earlier_bucket":
+        return bucket[i] < first and bucket[j] < first
+    return bucket[i] == bucket[j] < first
+
+
+def law(head: Head, own: list[int], tau: float, estimator: str) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of the queries at tau."""
+    if estimator in ("bucket_full", "empirical", "bucket_diag"):
+        queries = head.queries[own].astype(np.float64)
+        covariance = np.cov(queries, rowvar=False)
+        return queries.mean(axis=0), np.diag(np.diag(covariance)) if estimator == "bucket_diag" else covariance
+    queries, times = head.queries.astype(np.float64), head.query_positions.astype(np.float64)
+    design = np.stack([np.ones(len(times)), times], axis=1)
+    (alpha, beta), *_ = np.linalg.lstsq(design, queries, rcond=None)
+    residual = queries - design @ np.stack([alpha, beta])
+    mean = alpha + beta * tau
+    if estimator == "pooled_full":
+        return mean, residual.T @ residual / (len(times) - 2)
+    first = np.zeros(len(beta))
+    first[0] = 1.0
+    mirror = first - beta / np.linalg.norm(beta)
+    basis = np.eye(len(beta)) - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
+    turned = residual @ basis
+    return mean, basis @ np.diag((turned**2).sum(axis=0) / (len(times) - 1)) @ basis.T

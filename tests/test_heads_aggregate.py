@@ -1,0 +1,144 @@
+"""Aggregates of a profile, means over heads, and values that are missing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.heads.aggregate import bimodality, over_heads
+from analysis.heads.missing import Row, Scalar, row_of, weighted
+from analysis.heads.plasticity import Options, Plasticity, plasticity
+from analysis.heads.summary import summarise
+from heads_reference import head_with
+
+
+def profile_of(context: int, values: list[float | None], queries: list[int], taus: list[float]) -> Plasticity:
+    """A plasticity with a given profile."""
+    found = plasticity(head_with(seed=0), Options(min_queries=10))
+    numbers = np.array([np.nan if value is None else value for value in values])
+    reasons = tuple("few queries" if value is None else "" for value in values)
+    row = Row(numbers, np.ones(len(values), dtype=np.int64), reasons)
+    return replace(found, context=context, profile=row, queries=np.array(queries), taus=np.array(taus))
+
+
+def test_aggregates_weigh_bins_by_their_queries() -> None:
+    # two bins in decile 0, one in each other; decile 4 has none
+    taus = [2.0, 8.0, 15.0, 25.0, 35.0, 55.0, 65.0, 75.0, 85.0, 95.0]
+    values = [0.9, 0.6, 0.8, 0.7, 0.7, 0.6, 0.5, 0.4, 0.3, None]
+    queries = [30, 10, 20, 20, 20, 20, 20, 20, 20, 5]
+    found = summarise(profile_of(100, values, queries, taus))
+    assert found.deciles.values[0] == pytest.approx((30 * 0.9 + 10 * 0.6) / 40)
+    assert found.deciles.counts.tolist() == [2, 1, 1, 1, 0, 1, 1, 1, 1, 0]
+    assert found.deciles.reasons[4] == "no query bin centred in 40-50 tokens"
+    assert found.deciles.reasons[9] == "few queries"
+    assert found.ap_overall.value == pytest.approx(np.average(values[:9], weights=queries[:9]))
+    assert found.ap_first_20.value == pytest.approx((0.825 + 0.8) / 2)
+    assert (found.ap_last_20.value, found.ap_last_20.count) == (pytest.approx(0.3), 1)
+    assert found.ap_drop.value == pytest.approx(0.8125 - 0.3)
+    assert found.lengths.values[0] == pytest.approx(found.ap_overall.value)
+    assert found.lengths.reasons[1] == "no query bin centred in 8192-16384 tokens"
+
+
+def test_aggregates_without_a_value_say_why() -> None:
+    found = summarise(profile_of(100, [0.5, None], [50, 9], [5.0, 95.0]))
+    assert found.ap_first_20.value == 0.5
+    assert found.ap_last_20 == Scalar(None, 0, "deciles 8, 9 have no value")
+    assert found.ap_drop == Scalar(None, 0, "deciles 8, 9 have no value")
+    nothing = summarise(profile_of(100, [None, None], [9, 9], [5.0, 95.0]))
+    assert nothing.ap_overall == Scalar(None, 0, "no query bin has a value")
+
+
+def test_length_bins_split_the_published_context() -> None:
+    middles = [(bucket + 0.5) * 8192 for bucket in range(16)]
+    values: list[float | None] = [0.9 - 0.02 * bucket for bucket in range(16)]
+    found = summarise(profile_of(131072, values, [500] * 16, middles))
+    assert found.lengths.counts.tolist() == [1, 1, 2, 4, 8]
+    assert found.lengths.values[4] == pytest.approx(np.mean([0.9 - 0.02 * bucket for bucket in range(8, 16)]))
+    assert found.deciles.counts.tolist() == [2, 1, 2, 1, 2, 2, 1, 2, 1, 2]
+    assert found.ap_drop.value == pytest.approx(found.deciles.values[:2].mean() - found.deciles.values[8:].mean())
+
+
+def test_missing_values_and_reasons_go_together() -> None:
+    with pytest.raises(ValueError, match="needs a reason"):
+        Row(np.array([1.0, np.nan]), np.array([1, 0]), ("", ""))
+    with pytest.raises(ValueError, match="needs a reason"):
+        Row(np.array([1.0]), np.array([1]), ("few",))
+    with pytest.raises(ValueError, match="differ in length"):
+        Row(np.array([1.0]), np.array([1]), ())
+    with pytest.raises(ValueError, match="a missing value has a reason"):
+        Scalar(None, 0)
+    with pytest.raises(ValueError, match="a missing value is None"):
+        Scalar(float("nan"), 0)
+    row = row_of([Scalar(1.0, 3), Scalar(None, 0, "few"), Scalar(4.0, 2)])
+    everything = np.ones(3, dtype=np.bool_)
+    assert weighted(row, np.array([1.0, 5.0, 2.0]), everything, "none").value == pytest.approx(3.0)
+    assert weighted(row, np.array([1.0, 5.0, 2.0]), ~row.present, "none").reason == "none"
+
+
+def test_means_over_heads_leave_missing_heads_out_and_count_them() -> None:
+    values = np.array([[0.1, np.nan, np.nan], [0.3, 0.5, np.nan], [0.5, 0.7, np.nan], [0.7, 0.2, np.nan]])
+    found = over_heads(values, [(0, 0), (0, 0), (0, 1), (1, 0)])
+    np.testing.assert_allclose(found.mean.values[:2], [0.4, np.mean([0.5, 0.7, 0.2])])
+    assert found.mean.counts.tolist() == [4, 3, 0]
+    assert found.mean.reasons == ("", "", "no head has a value")
+    assert found.sd.values[0] == pytest.approx(np.std([0.1, 0.3, 0.5, 0.7], ddof=1))
+    assert found.bimodality.reasons[1] == "fewer than four heads, or all of them alike"
+    assert found.clusters == 3
+    assert found.low.reasons[2] == "fewer than two key heads have a value"
+    assert found.low.values[0] < 0.4 < found.high.values[0]
+
+
+def test_bootstrap_resamples_key_heads_not_query_heads() -> None:
+    rng = np.random.default_rng(0)
+    of_cluster = rng.normal(size=60)
+    values = np.repeat(of_cluster, 5)[:, None] + 0.01 * rng.normal(size=(300, 1))
+    clusters = [(place // 40, place // 5) for place in range(300)]
+    found = over_heads(values, clusters)
+    width = found.high.values[0] - found.low.values[0]
+    assert width == pytest.approx(2 * 1.96 * of_cluster.std(ddof=1) / np.sqrt(60), rel=0.1)
+    single = over_heads(values, list(range(300)))
+    assert width > 1.8 * (single.high.values[0] - single.low.values[0])
+    again = over_heads(values, clusters)
+    assert (again.low.values[0], again.high.values[0]) == (found.low.values[0], found.high.values[0])
+    assert over_heads(values, clusters, seed=1).low.values[0] != found.low.values[0]
+    assert found.low.counts.tolist() == [2000]
+
+
+def test_bootstrap_equals_one_that_resamples_rows() -> None:
+    values = np.array([[1.0], [2.0], [4.0], [8.0], [np.nan]])
+    clusters = ["a", "a", "b", "c", "c"]
+    found = over_heads(values, clusters, draws=300, seed=5)
+    index = (np.random.default_rng(5).random((300, 3)) * 3).astype(int)
+    members = [[1.0, 2.0], [4.0], [8.0]]
+    means = [np.mean([value for unit in row for value in members[unit]]) for row in index]
+    assert found.low.values[0] == pytest.approx(np.quantile(means, 0.025))
+    assert found.high.values[0] == pytest.approx(np.quantile(means, 0.975))
+
+
+def test_bimodality_tells_two_groups_from_one() -> None:
+    rng = np.random.default_rng(0)
+    assert bimodality(rng.normal(size=20_000)) == pytest.approx(1 / 3, abs=0.02)
+    assert bimodality(rng.uniform(size=20_000)) == pytest.approx(5 / 9, abs=0.02)
+    assert bimodality(np.r_[rng.normal(0.9, 0.05, 500), rng.normal(0.25, 0.05, 500)]) > 0.8
+    sample = rng.gamma(2.0, size=50)
+    skewness, kurtosis = stats.skew(sample, bias=False), stats.kurtosis(sample, bias=False)
+    assert bimodality(sample) == pytest.approx((skewness**2 + 1) / (kurtosis + 3 * 49**2 / (48 * 47)))
+    assert np.isnan(bimodality(np.ones(9)))
+    assert np.isnan(bimodality(np.arange(3.0)))
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "draws", "message"),
+    [
+        (np.ones((2, 1)), ["a"], 10, "with 1 clusters"),
+        (np.ones(2), ["a", "b"], 10, "give \\(heads, columns\\)"),
+        (np.full((1, 1), np.inf), ["a"], 10, "infinite"),
+        (np.ones((1, 1)), ["a"], 0, "at least one draw"),
+    ],
+)
+def test_tables_of_heads_that_do_not_fit_are_refused(
+    values: np.ndarray, clusters: list[str], draws: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        over_heads(values, clusters, draws=draws)

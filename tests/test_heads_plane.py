@@ -1,0 +1,303 @@
+"""Moments, combined PCA, planar rotation, rotary bands and component weights: closed forms and properties."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.heads import pca as components
+from analysis.heads.bands import bands
+from analysis.heads.components import position_weights
+from analysis.heads.head import Head
+from analysis.heads.moments import class_moments, head_moments
+from analysis.heads.pca import kind_of, pca
+from analysis.heads.rotation import Rotation, planar_score, rotation
+from heads_reference import head_with
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_moments_equal_numpy_of_class_and_pool(kind: type) -> None:
+    head = head_with(seed=1, queries=3000, keys=1100)
+    head = replace(head, queries=head.queries.astype(kind) + kind(50), keys=head.keys.astype(kind))
+    found = head_moments(head)
+    rows = np.concatenate([head.queries, head.keys]).astype(np.float64)
+    times = np.concatenate([head.query_positions, head.key_positions]).astype(np.float64)
+    for moments, x, t in (
+        (found.queries, rows[:3000], times[:3000]),
+        (found.keys, rows[3000:], times[3000:]),
+        (found.pool, rows, times),
+    ):
+        joint = np.cov(np.column_stack([x, t]), rowvar=False, ddof=0)
+        np.testing.assert_allclose(moments.mean, x.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(moments.covariance, joint[:-1, :-1], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(moments.position_covariance, joint[:-1, -1], rtol=1e-10, atol=1e-8)
+        assert moments.position_variance == pytest.approx(joint[-1, -1])
+        assert (moments.n, moments.position_mean) == (len(x), pytest.approx(t.mean()))
+
+
+def test_components_equal_a_singular_value_decomposition() -> None:
+    head = head_with(seed=2, queries=300, keys=200, dimension=12)
+    found = pca(head_moments(head))
+    pool = np.concatenate([head.queries, head.keys])
+    _, sizes, axes = np.linalg.svd(pool - pool.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(found.explained, (sizes**2 / np.sum(sizes**2))[:10], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(np.sum(found.directions * axes[:10], axis=1)), 1, rtol=1e-10)
+    for row, r_q, r_k in zip(found.directions, found.r_q, found.r_k, strict=True):
+        assert r_q == pytest.approx(stats.pearsonr(head.queries @ row, head.query_positions).statistic)
+        assert r_k == pytest.approx(stats.pearsonr(head.keys @ row, head.key_positions).statistic)
+        assert r_q >= 0.05 or (abs(r_q) < 0.05 and r_k >= 0)
+
+
+def test_linear_share_is_the_variance_that_a_regression_explains() -> None:
+    head = head_with(seed=3)
+    design = np.column_stack([np.ones(240), head.query_positions])
+    fitted = design @ np.linalg.lstsq(design, head.queries, rcond=None)[0]
+    wanted = fitted.var(axis=0).sum() / head.queries.var(axis=0).sum()
+    assert pca(head_moments(head), 3).linear_share_q == pytest.approx(wanted)
+    assert pca(head_moments(head), 3).linear_share_k != pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("r_q", "r_k", "kind"),
+    [
+        (0.8, -0.8, components.POSITION_DOMINATED),
+        (0.8, 0.8, components.POSITION_DOMINATED),
+        (0.8, -0.1, components.Q_POSITIONAL),
+        (0.1, -0.9, components.K_POSITIONAL),
+        (0.1, 0.2, components.CONTENT_FOCUSED),
+        (0.5, 0.1, components.MIXED),
+        (0.7, 0.7, components.MIXED),
+        (0.3, 0.3, components.MIXED),
+    ],
+)
+def test_taxonomy(r_q: float, r_k: float, kind: str) -> None:
+    assert kind_of(r_q, r_k) == kind
+
+
+def planted(share_q: float, share_k: float, seed: int = 0) -> Head:
+    """A head whose largest direction follows position to a given degree in queries and in keys."""
+    rng = np.random.default_rng(seed)
+    times = rng.integers(0, 1000, 4000)
+    standard = (times - times.mean()) / times.std()
+
+    def side(share: float) -> np.ndarray:
+        rows = rng.normal(size=(4000, 8))
+        rows[:, 0] = 10 * (share * standard + np.sqrt(1 - share**2) * rng.normal(size=4000))
+        return rows
+
+    zeros = np.zeros(4000, dtype=np.int64)
+    return Head(
+        queries=side(share_q),
+        query_positions=times,
+        query_documents=zeros,
+        keys=side(share_k),
+        key_positions=times,
+        key_documents=zeros,
+        context=1000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("share_q", "share_k", "kind"),
+    [
+        (0.95, 0.9, components.POSITION_DOMINATED),
+        (0.95, 0.0, components.Q_POSITIONAL),
+        (0.0, -0.95, components.K_POSITIONAL),
+        (0.0, 0.0, components.CONTENT_FOCUSED),
+        (-0.5, 0.5, components.MIXED),
+    ],
+)
+def test_planted_heads_are_told_apart(share_q: float, share_k: float, kind: str) -> None:
+    assert pca(head_moments(planted(share_q, share_k)), 2).kind == kind
+
+
+def rows_of(head: Head) -> tuple[np.ndarray, np.ndarray]:
+    """Pooled vectors and positions."""
+    return np.concatenate([head.queries, head.keys]), np.concatenate([head.query_positions, head.key_positions])
+
+
+@settings(max_examples=25, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10_000), drift=st.floats(0.1, 50), separation=st.sampled_from(["distance", "centroid"]))
+def test_nothing_orthogonal_to_the_drift_axis_covaries_with_position(seed: int, drift: float, separation: str) -> None:
+    head = head_with(seed=seed, drift=drift)
+    plane = rotation(head_moments(head), head.context, separation)
+    x, t = rows_of(head)
+    covariance = (x - x.mean(axis=0)).T @ (t - t.mean()) / len(t)
+    rest = covariance - (covariance @ plane.a) * plane.a
+    scale = np.sqrt(x.var(axis=0).sum() * t.var())
+    assert np.linalg.norm(rest) / scale < 1e-12
+    assert abs(plane.residual_pos_r) < 1e-12
+    assert abs(plane.a @ plane.b) < 1e-15
+    assert np.linalg.norm(plane.a) == pytest.approx(1)
+    assert np.linalg.norm(plane.b) == pytest.approx(1)
+
+
+def test_rotation_equals_its_definitions() -> None:
+    head = head_with(seed=4, drift=4.0)
+    plane = rotation(head_moments(head), head.context)
+    q, k, tq, tk = head.queries, head.keys, head.query_positions, head.key_positions
+    apart = (q[:, None, :] - k[None, :, :]).reshape(-1, q.shape[1])
+    distance = apart.T @ apart / len(apart)
+    away = np.eye(6) - np.outer(plane.a, plane.a)
+    values, vectors = np.linalg.eigh(away @ distance @ away)
+    assert abs(vectors[:, -1] @ plane.b) == pytest.approx(1)
+    assert plane.separation_strength == pytest.approx(values[-1] / np.trace(distance))
+    assert plane.alpha_q == pytest.approx(stats.linregress(tq, q @ plane.a).slope)
+    assert plane.alpha_k == pytest.approx(stats.linregress(tk, k @ plane.a).slope)
+    assert plane.r_q_a == pytest.approx(stats.pearsonr(q @ plane.a, tq).statistic)
+    assert plane.r_k_a == pytest.approx(stats.pearsonr(k @ plane.a, tk).statistic)
+    assert plane.r_q_b == pytest.approx(stats.pearsonr(q @ plane.b, tq).statistic)
+    assert plane.r_k_b == pytest.approx(stats.pearsonr(k @ plane.b, tk).statistic)
+    assert plane.mu_q_a == pytest.approx((q @ plane.a).mean())
+    assert plane.mu_k_a == pytest.approx((k @ plane.a).mean())
+    assert plane.mu_q_b == pytest.approx((q @ plane.b).mean())
+    assert plane.mu_k_b == pytest.approx((k @ plane.b).mean())
+    assert plane.bias_strength == pytest.approx((q @ plane.a).mean() * plane.alpha_k)
+    assert plane.bias_window == pytest.approx(plane.bias_strength * 800)
+    total = rows_of(head)[0].var(axis=0).sum()
+    assert plane.var_frac_a == pytest.approx((rows_of(head)[0] @ plane.a).var() / total)
+    assert plane.var_frac_b == pytest.approx((rows_of(head)[0] @ plane.b).var() / total)
+    assert plane.plane_var_fraction == pytest.approx(plane.var_frac_a + plane.var_frac_b)
+    assert plane.content_var_b == pytest.approx(((q @ plane.b).var() + (k @ plane.b).var()) / 2)
+
+
+def test_centroid_axis_is_the_mean_difference_without_its_drift() -> None:
+    head = head_with(seed=5)
+    plane = rotation(head_moments(head), head.context, "centroid")
+    between = head.queries.mean(axis=0) - head.keys.mean(axis=0)
+    wanted = between - (between @ plane.a) * plane.a
+    np.testing.assert_allclose(plane.b, wanted / np.linalg.norm(wanted), atol=1e-12)
+
+
+@settings(max_examples=20, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_planar_quantities_survive_a_joint_orthogonal_map_and_a_change_of_sign(seed: int) -> None:
+    head = head_with(seed=seed)
+    turn = stats.ortho_group.rvs(6, random_state=seed)
+    plane = rotation(head_moments(head), head.context)
+    for change in (turn, -np.eye(6)):
+        turned = replace(head, queries=head.queries @ change, keys=head.keys @ change)
+        other = rotation(head_moments(turned), head.context)
+        for name, value in vars(plane).items():
+            if name not in ("a", "b", "residual_pos_r"):
+                assert getattr(other, name) == pytest.approx(value, rel=1e-6, abs=1e-9), name
+
+
+def test_planar_score_is_the_mean_score_of_queries_and_keys_in_the_plane() -> None:
+    head = head_with(seed=6, queries=4000, keys=4000, drift=20.0)
+    plane = rotation(head_moments(head), head.context)
+    tq, tk = head.query_positions[:, None].astype(float), head.key_positions[None, :].astype(float)
+    model = planar_score(plane, tq, tk)
+    axes = np.stack([plane.a, plane.b])
+    scores = (head.queries @ axes.T) @ (head.keys @ axes.T).T
+    assert model.shape == scores.shape
+    # both are linear in each position up to noise on b and within a: their means agree exactly
+    assert model.mean() == pytest.approx(scores.mean(), rel=1e-9)
+    slope_k = stats.linregress(np.broadcast_to(tk, model.shape).mean(axis=0), model.mean(axis=0)).slope
+    assert slope_k == pytest.approx(plane.bias_strength, rel=1e-9)
+
+
+def test_heads_without_drift_or_separation_are_refused() -> None:
+    head = head_with(seed=7)
+    moments = head_moments(replace(head, queries=np.ones((240, 6)), keys=np.ones((60, 6))))
+    with pytest.raises(ValueError, match="no drift axis"):
+        rotation(moments, 800)
+    with pytest.raises(ValueError, match="without variance has no components"):
+        pca(moments, 3)
+    with pytest.raises(ValueError, match="give one of distance, centroid"):
+        rotation(head_moments(head), 800, "mean")
+    with pytest.raises(ValueError, match="7 components of 6 dimensions"):
+        pca(head_moments(head), 7)
+    line = np.outer(np.arange(10.0), [1.0, 0.0])
+    along = Head(
+        queries=line + np.array([5.0, 0.0]),
+        query_positions=np.arange(10),
+        query_documents=np.zeros(10, dtype=np.int64),
+        keys=line,
+        key_positions=np.arange(10),
+        key_documents=np.zeros(10, dtype=np.int64),
+        context=10,
+        buckets=2,
+    )
+    with pytest.raises(ValueError, match="differ only along a"):
+        rotation(head_moments(along), 10, "centroid")
+    plane: Rotation = rotation(head_moments(along), 10)
+    assert plane.r_q_a == pytest.approx(1)
+
+
+def test_component_weights_are_shares_of_r_squared() -> None:
+    head = head_with(seed=8)
+    constant = head.queries.copy()
+    constant[:, 2] = 4.0
+    found = position_weights(class_moments(constant, head.query_positions))
+    fits = [stats.linregress(head.query_positions, constant[:, j]) for j in (0, 1, 3, 4, 5)]
+    squares = np.insert([fit.rvalue**2 for fit in fits], 2, 0.0)
+    np.testing.assert_allclose(found.r_squared, squares, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(found.weights, squares / squares.sum(), rtol=1e-9)
+    assert found.beta_norm == pytest.approx(np.linalg.norm([fit.slope for fit in fits]))
+    assert found.r_squared_mean == pytest.approx(squares.mean())
+    flat = position_weights(class_moments(np.ones((5, 3)), np.arange(5)))
+    assert flat.weights.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("layout", ["halves", "interleaved"])
+def test_rotary_bands_find_what_oscillates_at_their_own_frequency(layout: str) -> None:
+    rng = np.random.default_rng(0)
+    positions = rng.integers(0, 4096, 600)
+    omegas = 10000.0 ** (-np.arange(4) / 4)
+    content = rng.normal(size=(600, 10))
+    pair = (1, 5) if layout == "halves" else (2, 3)
+    other = (0, 4) if layout == "halves" else (0, 1)
+    content[:, pair[0]] = 3 * np.cos(omegas[1] * positions) + 0.1 * content[:, pair[0]]
+    content[:, pair[1]] = 3 * np.sin(omegas[1] * positions) + 0.1 * content[:, pair[1]]
+    # band 0 oscillates, but at the frequency of band 1
+    content[:, other[0]] = np.cos(omegas[1] * positions)
+    content[:, other[1]] = np.sin(omegas[1] * positions)
+    found = bands(content, positions, omegas, layout, shuffles=49)
+    design = np.column_stack([np.ones(600), np.cos(omegas[1] * positions), np.sin(omegas[1] * positions)])
+    values = content[:, pair]
+    fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    assert found.r_squared[1] == pytest.approx(fitted.var(axis=0).sum() / values.var(axis=0).sum())
+    assert found.r_squared[1] > 0.95
+    assert found.r_squared[[0, 2, 3]].max() < 0.05
+    assert found.p_values[1] == 1 / 50
+    # a shuffle explains 2 / (n - 1) of a pair on average
+    assert found.shuffled[:, 1:].mean() == pytest.approx(2 / 599, rel=0.25)
+    again = bands(content, positions, omegas, layout, shuffles=49)
+    np.testing.assert_array_equal(again.shuffled, found.shuffled)
+
+
+def test_a_band_slower_than_the_context_is_a_line() -> None:
+    positions = np.arange(100)
+    rows = np.column_stack([positions, np.zeros(100)]).astype(float)
+    found = bands(rows, positions, np.array([1e-13]), shuffles=9)
+    assert found.r_squared[0] == pytest.approx(1)
+    assert bands(np.zeros((100, 2)), positions, np.array([0.1]), shuffles=9).r_squared[0] == 0
+    with pytest.raises(ValueError, match="2 frequencies for 2 dimensions"):
+        bands(rows, positions, np.array([0.1, 0.2]))
+    with pytest.raises(ValueError, match="give one of halves, interleaved"):
+        bands(rows, positions, np.array([0.1]), "pairs")
+    with pytest.raises(ValueError, match="0 shuffles"):
+        bands(rows, positions, np.array([0.1]), shuffles=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"query_positions": np.full(240, 800)}, "positions 800 to 800|at different positions"),
+        ({"query_positions": np.arange(240) - 1}, "positions -1 to 238, context 800"),
+        ({"key_positions": np.arange(59)}, r"60 keys, but positions \(59,\)"),
+        ({"key_documents": np.zeros(60)}, "documents float64; give integers"),
+        ({"keys": np.zeros((60, 5))}, "queries have 6 dimensions, keys 5"),
+        ({"keys": np.zeros((60, 6), dtype=int)}, "give floats"),
+        ({"keys": np.full((60, 6), np.inf)}, "360 values are not finite"),
+        ({"buckets": 801}, "801 buckets of a context of 800 tokens"),
+        ({"keys": np.zeros((2, 6)), "key_positions": np.arange(2), "key_documents": np.arange(2)}, "at least three"),
+    ],
+)
+def test_heads_that_cannot_be_are_refused(changes: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(head_with(seed=9), **changes)

@@ -1,0 +1,420 @@
+"""Attention plasticity against scalar loops, its properties, and what is missing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from analysis.heads import kernel
+from analysis.heads.gap import gaps_to_empirical
+from analysis.heads.head import Head
+from analysis.heads.laws import ESTIMATORS, householder
+from analysis.heads.pairs import CHUNK, PAIR_MODES
+from analysis.heads.plasticity import Options, plasticity
+from heads_reference import head_with, reference
+
+FULL = ("bucket_full", "pooled_full", "empirical")
+
+
+def exact(**changes) -> Options:
+    return Options(**({"precision": "double", "min_queries": 10} | changes))
+
+
+def test_polynomial_of_pair_plasticity_keeps_its_stated_error() -> None:
+    gaps = np.concatenate([np.linspace(-12, 12, 200_001), [0.0, 1e-12, 1e3, 1e9, -1e150]])
+    variances = np.full(gaps.size, 2.0)
+    out = np.empty(gaps.size)
+    kernel.plasticities(gaps, variances, out)
+    p = stats.norm.cdf(gaps / np.sqrt(variances))
+    assert np.abs(out - (1 - special.erf(gaps / 2) ** 2)).max() < 2.5e-13
+    assert np.abs(out - 4 * p * (1 - p)).max() < 2.5e-13
+    assert out[gaps == 0.0].tolist() == [1.0, 1.0]
+    assert (out >= 0).all()
+    assert (out <= 1).all()
+
+
+@pytest.mark.parametrize("pairs", PAIR_MODES)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_estimator_and_pair_mode_equals_scalar_loops(estimator: str, pairs: str) -> None:
+    head = head_with(seed=3)
+    found = plasticity(head, exact(estimator=estimator, pairs=pairs))
+    wanted = reference(head, estimator, pairs, bins=8, least=10)
+    assert found.profile.counts.tolist() == wanted["counts"]
+    assert max(wanted["counts"]) > 20
+    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("pairs", PAIR_MODES)
+def test_finer_query_bins_leave_the_keys_buckets_as_they_are(pairs: str) -> None:
+    head = head_with(seed=4, queries=400, buckets=4)
+    found = plasticity(head, exact(pairs=pairs, bins=16))
+    wanted = reference(head, "bucket_full", pairs, bins=16, least=10)
+    assert found.profile.counts.tolist() == wanted["counts"]
+    assert found.queries.size == 16
+    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+
+
+def test_bins_with_fewer_queries_than_dimensions_keep_their_singular_covariance() -> None:
+    head = head_with(seed=5, queries=60, dimension=12)
+    found = plasticity(head, exact(min_queries=2))
+    wanted = reference(head, "bucket_full", "earlier", bins=8, least=2)
+    assert found.queries.min() < 12
+    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", ["bucket_full", "pooled_diag", "empirical"])
+def test_maps_equal_scalar_loops(estimator: str) -> None:
+    head = head_with(seed=6)
+    found = plasticity(head, exact(estimator=estimator, cells=(5, 4)))
+    count, total = np.zeros((5, 4)), np.zeros((5, 4))
+    gap, spread, pairs = np.zeros((8, 5)), np.zeros((8, 5)), np.zeros((8, 5))
+    for b, (tau, kept) in enumerate(reference(head, estimator, "earlier", bins=8, least=10)["records"]):
+        for i, j, m, v, value in kept:
+            one, other = int(head.key_positions[i]), int(head.key_positions[j])
+            across, along = abs(one - other) * 5 // 800, int((tau - (one + other) / 2) * 4 / 800)
+            count[across, along] += 1
+            total[across, along] += value
+            gap[b, across] += abs(m)
+            spread[b, across] += v**0.5
+            pairs[b, across] += 1
+    values, found_count = found.by_distances()
+    np.testing.assert_array_equal(found_count, count)
+    np.testing.assert_allclose(values[count > 0], (total / np.maximum(count, 1))[count > 0], atol=1e-10)
+    assert np.isnan(values[count == 0]).all()
+    assert (count == 0).any()
+    mean_gap, mean_spread, per_distance = found.by_distance()
+    np.testing.assert_array_equal(per_distance, pairs)
+    some = pairs > 0
+    np.testing.assert_allclose(mean_gap[some], gap[some] / pairs[some], rtol=1e-10)
+    np.testing.assert_allclose(mean_spread[some], spread[some] / pairs[some], rtol=1e-10)
+
+
+def test_documents_longer_than_a_block_and_a_tile_equal_scalar_loops() -> None:
+    head = head_with(seed=7, keys=180, documents=2, queries=120)
+    whole = plasticity(head, exact())
+    wanted = reference(head, "bucket_full", "earlier", 8, 10)
+    np.testing.assert_allclose(whole.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    assert whole.profile.counts.max() > 2 * kernel.TILE
+    assert np.bincount(head.key_documents).max() > 2 * kernel.BLOCK
+
+
+@pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full"])
+def test_sums_over_chunks_of_documents_add_up(estimator: str) -> None:
+    head = head_with(seed=8, keys=5000, documents=400, queries=300)
+    assert len(head.keys) > 2 * CHUNK
+
+    def part(chosen: np.ndarray) -> np.ndarray:
+        few = replace(
+            head,
+            keys=head.keys[chosen],
+            key_positions=head.key_positions[chosen],
+            key_documents=head.key_documents[chosen],
+        )
+        sums = plasticity(few, exact(estimator=estimator)).sums
+        return np.stack([sums.count, sums.plasticity, sums.mean_gap, sums.spread])
+
+    first = head.key_documents < 130
+    whole = part(np.ones(5000, dtype=np.bool_))
+    np.testing.assert_allclose(part(first) + part(~first), whole, rtol=1e-10, atol=1e-10)
+    assert whole[0].sum() > 10_000
+
+
+@pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full", "pooled_diag", "bucket_diag"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_single_precision_products_stay_within_a_millionth(estimator: str, seed: int) -> None:
+    head = head_with(seed=seed, queries=2000, keys=1500, dimension=64, documents=30)
+    head = replace(head, queries=head.queries.astype(np.float32), keys=head.keys.astype(np.float32))
+    single = plasticity(head, Options(estimator=estimator))
+    double = plasticity(head, Options(estimator=estimator, precision="double"))
+    assert (single.precision, double.precision) == ("single", "double")
+    np.testing.assert_allclose(single.profile.values, double.profile.values, rtol=0, atol=1e-6)
+    one, other = single.by_distances(), double.by_distances()
+    np.testing.assert_array_equal(one[1], other[1])
+    np.testing.assert_allclose(one[0], other[0], rtol=0, atol=1e-6)
+
+
+def test_every_pair_stays_within_a_millionth_in_single_precision() -> None:
+    # as many documents as pairs: a cell of the map, or a bin, then holds few of them
+    head = head_with(seed=2, queries=500, keys=400, dimension=64, documents=150)
+    one = plasticity(head, Options(cells=(60, 60)))
+    other = plasticity(head, Options(cells=(60, 60), precision="double"))
+    assert one.precision == "single"
+    alone = one.sums.count == 1
+    assert np.count_nonzero(alone) > 500
+    assert np.abs(one.sums.plasticity - other.sums.plasticity)[alone].max() < 1e-6
+
+
+def test_keys_far_apart_are_done_in_double_precision() -> None:
+    head = head_with(seed=9, keys=160, dimension=16)
+    far = head.keys.astype(np.float64)
+    far[::2] += 1e4 * np.ones(16)
+    far = replace(head, keys=far)
+    found = plasticity(far, Options(min_queries=10))
+    wanted = reference(far, "bucket_full", "earlier", bins=8, least=10)
+    assert found.precision == "double"
+    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-9)
+
+
+def with_vectors(head: Head, queries: np.ndarray, keys: np.ndarray) -> Head:
+    return replace(head, queries=queries, keys=keys)
+
+
+@settings(max_examples=20, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10_000), estimator=st.sampled_from(FULL), pairs=st.sampled_from(PAIR_MODES))
+def test_a_joint_orthogonal_map_changes_nothing_with_full_covariance(seed: int, estimator: str, pairs: str) -> None:
+    head = head_with(seed=seed, queries=150, keys=40)
+    turn = stats.ortho_group.rvs(6, random_state=seed)
+    turned = with_vectors(head, head.queries @ turn, head.keys @ turn)
+    options = exact(estimator=estimator, pairs=pairs)
+    before, after = plasticity(head, options), plasticity(turned, options)
+    np.testing.assert_allclose(after.profile.values, before.profile.values, rtol=0, atol=1e-9)
+
+
+def test_diagonal_covariance_depends_on_the_basis() -> None:
+    head = head_with(seed=1)
+    turn = stats.ortho_group.rvs(6, random_state=1)
+    turned = with_vectors(head, head.queries @ turn, head.keys @ turn)
+    for estimator in ("bucket_diag", "pooled_diag"):
+        options = exact(estimator=estimator)
+        change = plasticity(turned, options).profile.values - plasticity(head, options).profile.values
+        assert np.nanmax(np.abs(change)) > 1e-3
+
+
+@settings(max_examples=25, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10_000), estimator=st.sampled_from(ESTIMATORS), drift=st.floats(0, 100))
+def test_plasticity_lies_between_zero_and_one(seed: int, estimator: str, drift: float) -> None:
+    head = head_with(seed=seed, queries=120, keys=40, drift=drift)
+    found = plasticity(head, Options(estimator=estimator, min_queries=5))
+    values = found.profile.values[found.profile.present]
+    most = 1.0 if estimator != "empirical" else (1 + 1 / (found.queries[found.profile.present].min() - 1))
+    assert values.size
+    assert (values >= 0).all()
+    assert (values <= most + 1e-12).all()
+    assert np.isnan(found.profile.values[~found.profile.present]).all()
+
+
+@settings(max_examples=10, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_order_of_keys_and_queries_does_not_matter(seed: int) -> None:
+    head = head_with(seed=seed, queries=120, keys=40)
+    rng = np.random.default_rng(seed)
+    keys, queries = rng.permutation(40), rng.permutation(120)
+    shuffled = replace(
+        head,
+        keys=head.keys[keys],
+        key_positions=head.key_positions[keys],
+        key_documents=head.key_documents[keys],
+        queries=head.queries[queries],
+        query_positions=head.query_positions[queries],
+        query_documents=head.query_documents[queries],
+    )
+    mirrored = with_vectors(head, -head.queries, head.keys)
+    wanted = plasticity(head, exact()).profile.values
+    np.testing.assert_allclose(plasticity(shuffled, exact()).profile.values, wanted, rtol=0, atol=1e-10)
+    # k1 and k2 change places when all scores change sign
+    np.testing.assert_allclose(plasticity(mirrored, exact()).profile.values, wanted, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_queries_without_a_mean_are_fully_plastic(estimator: str) -> None:
+    head = head_with(seed=2, queries=200)
+    queries = np.concatenate([head.queries, -head.queries])
+    head = replace(
+        head,
+        queries=queries,
+        query_positions=np.tile(head.query_positions, 2),
+        query_documents=np.tile(head.query_documents, 2),
+    )
+    found = plasticity(head, exact(estimator=estimator))
+    n = found.queries[found.profile.present]
+    wanted = n / (n - 1) if estimator == "empirical" else np.ones(n.size)
+    np.testing.assert_allclose(found.profile.values[found.profile.present], wanted, rtol=0, atol=1e-12)
+
+
+def gaussian(
+    drift: np.ndarray, positions: np.ndarray, keys: np.ndarray, key_positions: list[int], scales: np.ndarray
+) -> Head:
+    noise = np.random.default_rng(0).normal(size=(len(positions), drift.size)) * scales
+    return Head(
+        queries=noise + np.outer(positions, drift),
+        query_positions=positions,
+        query_documents=np.zeros(len(positions), dtype=np.int64),
+        keys=keys,
+        key_positions=np.array(key_positions),
+        key_documents=np.zeros(len(keys), dtype=np.int64),
+        context=1000,
+        buckets=10,
+    )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_estimators_agree_with_what_gaussian_queries_do(estimator: str) -> None:
+    rng = np.random.default_rng(1)
+    positions = np.sort(rng.integers(0, 1000, 60_000))
+    drift, keys = 0.002 * rng.normal(size=4), rng.normal(size=(3, 4))
+    # a diagonal covariance in the basis of the drift is right for queries that vary alike in every direction
+    scales = np.ones(4) if estimator == "pooled_diag" else np.linspace(0.5, 2.0, 4)
+    head = gaussian(drift, positions, keys, [3, 5, 9], scales)
+    closed = []
+    for b in range(10):
+        tau = positions[positions * 10 // 1000 == b].mean()
+        of_pair = []
+        for i in range(3):
+            for j in range(i):
+                w = keys[i] - keys[j]
+                p = stats.norm.cdf(tau * w @ drift / np.sqrt(np.sum((w * scales) ** 2)))
+                of_pair.append(4 * p * (1 - p))
+        closed.append(np.mean(of_pair))
+    found = plasticity(head, Options(estimator=estimator)).profile.values
+    assert np.ptp(closed) > 0.3
+    np.testing.assert_allclose(found, closed, atol=0.02)
+
+
+def test_plasticity_decays_like_one_over_position_when_only_the_drift_grows() -> None:
+    # keys spread evenly over many differences: the share of those that the drift leaves open shrinks like 1 / t
+    rng = np.random.default_rng(2)
+    positions = np.sort(rng.integers(0, 1000, 8000))
+    keys = rng.normal(size=(400, 4))
+    head = gaussian(np.array([0.1, 0.0, 0.0, 0.0]), positions, keys, rng.integers(0, 40, 400).tolist(), np.ones(4))
+    found = plasticity(head, Options(estimator="pooled_full"))
+    product = found.profile.values[4:] * found.taus[4:]
+    assert np.ptp(product) < 0.04 * product.mean()
+    assert found.profile.values[9] < 0.1
+
+
+def test_what_is_missing_is_counted_with_its_reason() -> None:
+    head = head_with(seed=11, queries=300)
+    head = replace(head, query_positions=np.where(head.query_positions < 200, 5, head.query_positions))
+    found = plasticity(head, Options(min_queries=30, pairs="same_bucket"))
+    assert found.profile.reasons[0] == "no eligible pair of keys"
+    assert found.profile.reasons[1] == "0 queries, 30 needed"
+    assert np.isnan(found.taus[1])
+    assert not found.profile.present[:2].any()
+    assert found.profile.present[2:].all()
+    assert found.profile.counts[:2].tolist() == [0, 0]
+    strict = plasticity(head, Options(min_queries=1000))
+    assert set(strict.profile.reasons[2:]) <= {f"{n} queries, 1000 needed" for n in strict.queries}
+    assert not strict.profile.present.any()
+
+
+def test_equal_keys_and_directions_without_variance_are_left_out_and_counted() -> None:
+    head = head_with(seed=12, dimension=5)
+    queries, keys = head.queries.copy(), head.keys.copy()
+    queries[:, 4] = 3.0
+    keys[1::4] = keys[0]
+    keys[2::4, :4] = keys[2, :4]
+    head = with_vectors(head, queries, keys)
+    for estimator in ("bucket_full", "bucket_diag", "pooled_full"):
+        wanted = reference(head, estimator, "earlier", bins=8, least=10)
+        for precision in ("single", "double"):
+            found = plasticity(head, exact(estimator=estimator, precision=precision))
+            assert list(zip(found.same_key.tolist(), found.no_variance.tolist(), strict=True)) == wanted["left_out"]
+            assert found.no_variance.sum() > 0
+            assert found.same_key.sum() > 0
+            close = 1e-10 if precision == "double" else 1e-6
+            np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=close)
+            counted = found.profile.counts + found.same_key + found.no_variance
+            assert counted[found.profile.present].tolist() == found.eligible[found.profile.present].tolist()
+
+
+def test_a_bin_whose_pairs_are_all_left_out_is_missing() -> None:
+    head = head_with(seed=13)
+    found = plasticity(with_vectors(head, head.queries, np.ones_like(head.keys)), exact())
+    assert not found.profile.present.any()
+    assert found.profile.reasons[7] == f"all {found.eligible[7]} pairs left out"
+    assert found.same_key.tolist() == found.eligible.tolist()
+
+
+def test_ties_count_as_half_in_the_distribution_free_estimator() -> None:
+    rng = np.random.default_rng(3)
+    head = head_with(seed=14)
+    whole = with_vectors(
+        head, rng.integers(-1, 2, head.queries.shape) * 1.0, rng.integers(-1, 2, head.keys.shape) * 1.0
+    )
+    options = exact(estimator="empirical")
+    wanted = reference(whole, "empirical", "earlier", bins=8, least=10)
+    ties = np.mean(whole.queries @ (whole.keys[0] - whole.keys[1]) == 0)
+    assert ties > 0.05
+    np.testing.assert_allclose(plasticity(whole, options).profile.values, wanted["profile"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_cap_above_the_number_of_pairs_evaluates_all(estimator: str) -> None:
+    head = head_with(seed=15)
+    whole = plasticity(head, exact(estimator=estimator))
+    capped = plasticity(head, exact(estimator=estimator, cap=10**6))
+    np.testing.assert_allclose(capped.profile.values, whole.profile.values, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(capped.sums.count, whole.sums.count)
+    np.testing.assert_allclose(capped.sums.spread, whole.sums.spread, rtol=1e-9)
+    assert capped.error[capped.profile.present].tolist() == [0.0] * int(capped.profile.present.sum())
+
+
+def test_a_cap_draws_with_its_seed_and_states_its_error() -> None:
+    head = head_with(seed=16, keys=300, queries=400)
+    whole = plasticity(head, exact())
+    inside, drawn = 0, []
+    for seed in range(40):
+        capped = plasticity(head, exact(cap=60, seed=seed))
+        assert capped.profile.counts.max() == 60
+        assert capped.eligible.tolist() == whole.eligible.tolist()
+        drawn.append(capped.profile.values[7])
+        inside += abs(drawn[-1] - whole.profile.values[7]) < 2 * capped.error[7]
+        assert capped.sums.count.sum() == pytest.approx(whole.sums.count.sum())
+    assert len(set(drawn)) > 30
+    assert inside >= 34
+    again = plasticity(head, exact(cap=60, seed=7))
+    assert again.profile.values[7] == drawn[7]
+    assert np.std(drawn) == pytest.approx(plasticity(head, exact(cap=60)).error[7], rel=0.35)
+
+
+def test_gap_to_counting_shrinks_with_the_model_and_grows_without_it() -> None:
+    head = head_with(seed=17, queries=4000, keys=100, dimension=4)
+    gaps = {gap.estimator: gap for gap in gaps_to_empirical(head, Options(), pairs_per_bin=200)}
+    assert set(gaps) == {"bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
+    right, wrong = gaps["bucket_full"], gaps["bucket_diag"]
+    assert right.by_pair.value is not None
+    assert wrong.by_pair.value is not None
+    assert right.by_pair.value < 0.03 < wrong.by_pair.value
+    assert right.by_bin.value is not None
+    assert right.by_bin.value < 0.01
+    assert right.by_pair.count == wrong.by_pair.count
+    assert right.by_bin.count == 8
+    few = gaps_to_empirical(head, Options(min_queries=10**6))
+    assert [gap.by_pair.value for gap in few] == [None] * 4
+    assert few[0].by_bin.reason == "no query bin has a pair"
+
+
+def test_householder_reflection_has_the_direction_as_its_first_axis() -> None:
+    rng = np.random.default_rng(0)
+    nearly = np.array([1.0, 1e-9, 0.0])
+    for direction in (rng.normal(size=5), nearly, -nearly, np.array([3.0, 0.0]), np.array([-3.0, 0.0])):
+        basis = householder(direction)
+        np.testing.assert_allclose(basis[:, 0], direction / np.linalg.norm(direction), atol=1e-15)
+        np.testing.assert_allclose(basis @ basis, np.eye(direction.size), atol=1e-14)
+    np.testing.assert_array_equal(householder(np.zeros(3)), np.eye(3))
+
+
+def test_a_drift_that_is_nearly_all_keeps_the_digits_of_the_residual() -> None:
+    head = head_with(seed=18, drift=1e6)
+    found = plasticity(head, exact(estimator="pooled_full"))
+    wanted = reference(head, "pooled_full", "earlier", bins=8, least=10)
+    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"estimator": "bucket"}, "estimator 'bucket'; give one of bucket_full"),
+        ({"pairs": "later"}, "pairs 'later'; give one of earlier"),
+        ({"precision": "half"}, "give one of single, double"),
+        ({"min_queries": 1}, "a covariance needs at least 2"),
+        ({"bins": 0}, "give at least one of each"),
+        ({"cap": 1}, "a standard error needs at least 2"),
+    ],
+)
+def test_options_out_of_range_are_refused(changes: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Options(**changes)
