@@ -33,6 +33,23 @@ ROPE = {"rope_type": "default", "rope_theta": 1e4}
 LOCAL_AND_GLOBAL = ["sliding_attention", "full_attention", "sliding_attention"]
 
 
+VISION = {
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 8,
+    "patch_size": 4,
+}
+YARN_AND_SCALE = {
+    "rope_type": "yarn",
+    "rope_theta": 1e4,
+    "factor": 8.0,
+    "original_max_position_embeddings": 8,
+    "llama_4_scaling_beta": 0.3,
+}
+
+
 def _mllama() -> Any:
     from transformers.models.mllama.configuration_mllama import MllamaTextConfig
 
@@ -55,13 +72,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "ministral3": _causal(
         lambda: transformers.Ministral3Config(
             **HEADS_OF_8,
-            rope_parameters={
-                "rope_type": "yarn",
-                "rope_theta": 1e4,
-                "factor": 8.0,
-                "original_max_position_embeddings": 8,
-                "llama_4_scaling_beta": 0.3,
-            },
+            rope_parameters=YARN_AND_SCALE,
         )
     ),
     "qwen3": _causal(lambda: transformers.Qwen3Config(**HEADS_OF_8)),
@@ -111,10 +122,53 @@ UNSUPPORTED: dict[str, Callable[[], Any]] = {
 }
 
 
+def _mllama_with_vision() -> Any:
+    tower = {name: size for name, size in VISION.items() if name != "num_attention_heads"} | {
+        "num_global_layers": 1,
+        "attention_heads": 2,
+        "max_num_tiles": 1,
+        "supported_aspect_ratios": [[1, 1]],
+        "intermediate_layers_indices": [0],
+        "vision_output_dim": 32,
+    }
+    words = {**SIZES, "cross_attention_layers": [1], "rope_parameters": ROPE}
+    return transformers.MllamaForConditionalGeneration(
+        transformers.MllamaConfig(vision_config=tower, text_config=words)
+    )
+
+
+def _mistral3() -> Any:
+    words = {**HEADS_OF_8, "model_type": "ministral3", "rope_parameters": YARN_AND_SCALE}
+    return transformers.Mistral3ForConditionalGeneration(
+        transformers.Mistral3Config(vision_config={"model_type": "pixtral", **VISION}, text_config=words)
+    )
+
+
+def _gemma3_with_vision() -> Any:
+    return transformers.Gemma3ForConditionalGeneration(
+        transformers.Gemma3Config(
+            vision_config={"model_type": "siglip_vision_model", **VISION},
+            text_config={**HEADS_OF_8, "sliding_window": WINDOW, "layer_types": LOCAL_AND_GLOBAL},
+            mm_tokens_per_image=4,
+            image_token_index=60,
+            boi_token_index=61,
+            eoi_token_index=62,
+        )
+    )
+
+
+# Checkpoints with an image tower, as Llama 3.2 11B, Ministral 3 and Gemma 3 are published
+WITH_IMAGES: dict[str, Callable[[], Any]] = {
+    "mllama-images": _mllama_with_vision,
+    "mistral3-images": _mistral3,
+    "gemma3-images": _gemma3_with_vision,
+}
+
+
 def built(name: str) -> Any:
     """A model by its architecture, the same weights each time, ready to run."""
     torch.manual_seed(0)
-    model = (BUILDERS | UNSUPPORTED)[name]()
+    model = (BUILDERS | UNSUPPORTED | WITH_IMAGES)[name]()
     return model.eval()
 
 

@@ -90,7 +90,7 @@ def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
                 drawn = tokens(Buckets(CONTEXT, 4, 4.0), 0, number, head.layer, "q" if side == "q" else "k")
                 assert np.array_equal(positions, drawn)
                 assert np.array_equal(vectors.bucket[mine], positions // 8)
-                assert np.array_equal(vectors.vectors[mine], whole[0, row, positions].numpy())
+                assert np.array_equal(vectors.vectors[mine], whole[0, row, positions.tolist()].numpy())
 
 
 def test_manifest(place: Path, tmp_path: Path) -> None:
@@ -231,10 +231,10 @@ def test_query_scale_is_divided_out_and_recorded(place: Path, tmp_path: Path) ->
     forward(model.model, torch.tensor(model.tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None], calls.append)
     queries, keys = found.queries(found.heads[1]), found.keys(found.heads[1])
     scale = 1 + 0.3 * np.log1p(queries.position // 8)
-    raw = calls[0].query[0, 1, queries.position].numpy()
+    raw = calls[0].query[0, 1, queries.position.tolist()].numpy()
     assert scale.max() > 1.2
     np.testing.assert_allclose(queries.vectors * scale[:, None], raw, rtol=1e-5, atol=1e-6)
-    assert np.array_equal(keys.vectors, calls[0].key[0, 0, keys.position].numpy())
+    assert np.array_equal(keys.vectors, calls[0].key[0, 0, keys.position.tolist()].numpy())
     assert found.manifest is not None
     assert found.manifest["settings"]["layers"][0]["query_scale"] == {"beta": 0.3, "period": 8.0, "shift": 0}
 
@@ -332,3 +332,29 @@ def test_progress_tells_rate_and_time_left(place: Path, tmp_path: Path) -> None:
     slowest = CONTEXT * DOCUMENTS / (time.perf_counter() - start)
     assert states[-1].tokens_per_second > slowest
     assert (states[1].seconds_left or 0) == pytest.approx(4 * CONTEXT / states[1].tokens_per_second)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("mllama-images", {0, 2}), ("mistral3-images", {0, 1, 2}), ("gemma3-images", {1})]
+)
+def test_text_of_checkpoints_with_an_image_tower(place: Path, tmp_path: Path, name: str, kept: set[int]) -> None:
+    """As published: text alone is captured, cross-attention and sliding layers are left out, all else is exact."""
+    saved(name, tmp_path / name)
+    asked = options(
+        place, tmp_path / "out", model=ModelSource(str(tmp_path / name), dtype="fp32", device="cpu"), limit=1
+    )
+    capture(asked)
+    found = open_capture(asked.out)
+    assert {head.layer for head in found.heads} == kept
+    whole = built(name)
+    calls: list[Call] = []
+    ids = torch.tensor(load(asked.model).tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None]
+    with torch.inference_mode():
+        expected = whole(input_ids=ids).logits[0, -1]
+    got = forward(whole, ids, calls.append).logits[0, -1]
+    torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+    by_layer = {call.layer: call for call in calls if call.layer is not None}
+    for head in found.heads:
+        keys = found.keys(head)
+        there = by_layer[head.layer].key[0, head.key, keys.position.tolist()].numpy()
+        np.testing.assert_allclose(keys.vectors, there, rtol=1e-4, atol=1e-5)

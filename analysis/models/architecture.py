@@ -14,7 +14,6 @@ from analysis.models.libraries import need
 from artifacts.errors import ModelError
 
 if TYPE_CHECKING:
-    from torch.nn import Module
     from transformers import PreTrainedModel
 
 Kind = Literal["full", "sliding", "cross"]
@@ -61,7 +60,7 @@ class Layer:
         return asdict(self)
 
 
-def query_scale(module: Module) -> QueryScale | None:
+def query_scale(module: Any) -> QueryScale | None:
     """The position-dependent scale that an attention module multiplies its queries by, or None."""
     config = module.config
     rope = getattr(config, "rope_parameters", None) or {}
@@ -96,7 +95,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
             return
         if call.layer in calls and not call.cross:
             raise ModelError(f"{type(model).__name__}: layer {call.layer} computes attention more than once a forward")
-        calls[call.layer] = _layer(call)
+        calls[call.layer] = _layer(call.layer, call)
 
     forward(model, need("torch").arange(PROBE_TOKENS)[None], see)
     if not any(layer.kind != "cross" for layer in calls.values()):
@@ -113,16 +112,16 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
     return tuple(calls[index] for index in sorted(calls))
 
 
-def _layer(call: Call) -> Layer:
+def _layer(index: int, call: Call) -> Layer:
     text = call.module.config
     types = getattr(text, "layer_types", None)
-    local = types is not None and any(word in types[call.layer] for word in ("sliding", "chunked", "local"))
+    local = types is not None and any(word in types[index] for word in ("sliding", "chunked", "local"))
     if types is None:
         local = call.window is not None
     window = call.window or getattr(text, "sliding_window", None) or getattr(text, "attention_chunk_size", None)
     kind: Kind = "cross" if call.cross else "sliding" if local else "full"
     return Layer(
-        index=call.layer,
+        index=index,
         kind=kind,
         query_heads=call.query.shape[1],
         key_heads=call.key.shape[1],

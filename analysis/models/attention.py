@@ -151,7 +151,7 @@ def unsupported(model: PreTrainedModel) -> str:
 def _configs(model: PreTrainedModel) -> dict[int, Any]:
     """Every configuration that decides on an attention function, by identity."""
     found: dict[int, Any] = {}
-    waiting = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
+    waiting: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
     while waiting:
         config = waiting.pop()
         if id(config) not in found:

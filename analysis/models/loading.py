@@ -81,6 +81,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         When torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
     """
     torch, transformers = need("torch", "to load models"), need("transformers", "to load models")
+    transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
     device = _device(source.device)
     options: dict[str, Any] = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
     with _explained(source):
@@ -117,7 +118,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
 def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
     """What a manifest says of a loaded model: identity, architecture, precision and versions."""
     folder = Path(source.name)
-    quantization = None
+    quantization: dict[str, Any] | None = None
     if source.quantize is not None:
         quantization = {"library": "bitsandbytes", "type": source.quantize}
         if source.quantize != "int8":
@@ -192,7 +193,11 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
             f"{source.name}: weights do not fit the configuration (first: {misfits[0]}); "
             "config.json and the weights belong to different models"
         )
-    ignored = sorted(key for key in report.get("unexpected_keys") or () if CHANGES_SCORES.search(key))
+    ignored = sorted(
+        key
+        for key in report.get("unexpected_keys") or ()
+        if CHANGES_SCORES.search(key) and "vis" not in key  # text alone leaves image towers out
+    )
     if ignored:
         raise ModelError(
             f"{source.name}: the checkpoint holds weights that its architecture would ignore although they change "

@@ -37,7 +37,7 @@ def least(model: PreTrainedModel, layers: Iterable[Layer], context: int) -> int:
             squares = max(squares, layer.query_heads * (item + 4))
         elif config._attn_implementation == "sdpa" and layer.window is not None and layer.window < context:
             squares = max(squares, 1)
-    return context * (2 * width + per_token) * item + context * context * squares
+    return int(context * (2 * width + per_token) * item + context * context * squares)
 
 
 def available(device: Any) -> int | None:
