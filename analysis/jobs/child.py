@@ -1,0 +1,61 @@
+"""The program of a local job: reads a call from standard input, makes it, and leaves the outcome in an open file.
+
+It begins with the standard library alone, since the parent's module path comes with the call. Standard input stays
+open for as long as the parent lives, so that no job outlives a killed command and meets the one that repeats it.
+"""
+
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import traceback
+from typing import Any
+
+LENGTH = struct.Struct("!Q")
+
+
+def main() -> None:
+    """Make the call on standard input; exit with 0 when it returned or raised, and the outcome is written."""
+    source = os.fdopen(os.dup(0), "rb")
+    silent = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(silent, 0)  # a job that reads its input finds none, instead of waiting for ever
+    os.close(silent)
+    outcome, sys.path[:] = pickle.loads(_part(source))
+    call = _part(source)
+    threading.Thread(target=_watch, args=(source,), daemon=True).start()
+    try:
+        function, arguments, keywords = pickle.loads(call)
+        answer = pickle.dumps((True, function(*arguments, **keywords)))
+    except Exception as error:
+        traceback.print_exc()
+        answer = _pickled(error)
+    with os.fdopen(outcome, "wb") as stream:
+        stream.write(answer)
+
+
+def _part(source: Any) -> bytes:
+    size = LENGTH.unpack(source.read(LENGTH.size))[0]
+    part: bytes = source.read(size)
+    return part
+
+
+def _pickled(error: Exception) -> bytes:
+    """The exception, or its text where it does not survive pickling."""
+    try:
+        answer = pickle.dumps((False, error))
+        pickle.loads(answer)
+        return answer
+    except Exception:
+        return pickle.dumps((False, f"{type(error).__name__}: {error}"))
+
+
+def _watch(source: Any) -> None:
+    """End this job and all that it started as soon as the parent is gone."""
+    source.read()
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

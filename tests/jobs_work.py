@@ -1,0 +1,111 @@
+"""Functions that the tests run as jobs: in a module of their own, so that other processes can import them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.jobs import report
+from artifacts.errors import ModelError
+
+
+class Stubborn(Exception):
+    """An exception that does not survive pickling."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"{first} is not {second}")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Which of how many."""
+
+    part: int
+    of: int
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def counted(tally: Path, name: str, seconds: float = 0.0, wait_for: Path | None = None) -> str:
+    """Leave a line for every run, so that a test can count them."""
+    with tally.open("a") as stream:
+        stream.write(f"{name}\n")
+    deadline = time.monotonic() + 60
+    while wait_for is not None and not wait_for.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(seconds)
+    return name
+
+
+def beating(path: Path) -> None:
+    """Go on for ever, and let a file show it."""
+    subprocess.Popen([sys.executable, "-c", BEAT, f"{path}.grandchild"])
+    exec(compile(BEAT, "beat", "exec"), {"path": str(path)})
+
+
+BEAT = """
+import sys, time
+path = globals().get("path") or sys.argv[1]
+while True:
+    with open(path, "a") as stream:
+        stream.write(".")
+    time.sleep(0.05)
+"""
+
+
+def fail(number: int) -> int:
+    print(f"about to divide {number} by zero")
+    return number // 0
+
+
+def refuse(model: str) -> None:
+    raise ModelError(f"{model}: has no tokenizer; give another")
+
+
+def stubborn() -> None:
+    raise Stubborn(1, 2)
+
+
+def die(how: str) -> None:
+    print("last words", flush=True)
+    if how == "crash":
+        ctypes.string_at(0)
+    elif how == "exit":
+        sys.exit(7)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def loud(text: str) -> None:
+    print(f"{text} from print")
+    os.write(1, f"{text} from a library\n".encode())
+    subprocess.run(["echo", f"{text} from a program"], check=True)
+    print(f"{text} to stderr", file=sys.stderr)
+
+
+def reporting(stop: Path) -> str:
+    report("3 of 5 documents")
+    deadline = time.monotonic() + 20
+    while not stop.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return "reported"
+
+
+def environment(name: str, seconds: float = 0.0) -> str | None:
+    time.sleep(seconds)
+    return os.environ.get(name)
+
+
+def reads_input() -> str:
+    return sys.stdin.read()
+
+
+def unkept() -> object:
+    return lambda: None

@@ -1,0 +1,100 @@
+"""Keys of jobs: equal content, equal key; any difference, another key; and errors for what has no content."""
+
+import enum
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jobs_work
+from analysis.jobs.content import key
+from artifacts.errors import SpecError
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3), max_leaves=8
+)
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+def of(value: object) -> str:
+    return key(jobs_work.square, {"value": value})
+
+
+def marked(value: object) -> str:
+    """A text that differs where values differ, types included; order of mappings apart."""
+    if isinstance(value, list):
+        return f"[{','.join(map(marked, value))}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(sorted(f'{name!r}:{marked(each)}' for name, each in value.items()))}}}"
+    return f"{type(value).__name__}:{value!r}"
+
+
+@given(VALUES, VALUES)
+def test_keys_agree_exactly_where_values_do(one: object, other: object) -> None:
+    assert (of(one) == of(other)) == (marked(one) == marked(other))
+
+
+def test_values_that_look_alike_have_keys_of_their_own() -> None:
+    values = [
+        None, False, 0, 0.0, -0.0, "", b"", [], {}, set(), Path(), "None", "0", [None], [[]], 1, True, 1.0, "1",
+        Colour.RED, Path("1"), {1}, {"1": 1}, {1: 1}, ["ab", "c"], ["a", "bc"], float("nan"), float("inf"),
+        jobs_work.Shard(0, 1), jobs_work.Shard(1, 0), {"part": 0, "of": 1}, jobs_work.square, jobs_work.Shard,
+        functools.partial(jobs_work.square, 1), functools.partial(jobs_work.square, number=1),
+        np.arange(3), np.arange(3.0), np.arange(4), np.arange(4).reshape(2, 2), np.float32(0.1), 0.1,
+    ]  # fmt: skip
+    assert len({of(value) for value in values}) == len(values)
+
+
+def test_order_of_arguments_and_sets_does_not_count() -> None:
+    assert key(jobs_work.square, {"a": 1, "b": {"x": 1, "y": 2}}) == key(
+        jobs_work.square, {"b": {"y": 2, "x": 1}, "a": 1}
+    )
+    assert of({"one", "two", "three"}) == of({"three", "one", "two"})
+    assert of((1, 2)) == of([1, 2])
+    assert of(np.float64(0.5)) == of(0.5)
+    assert of(np.asfortranarray(np.eye(3) + np.arange(3))) == of(np.eye(3) + np.arange(3))
+
+
+def test_function_name_and_version_count() -> None:
+    keys = {key(function, {"number": 1}, v) for function in (jobs_work.square, jobs_work.fail) for v in ("", "2")}
+    assert len(keys) == 4
+
+
+def test_another_process_finds_the_same_key() -> None:
+    program = (
+        "import jobs_work; from pathlib import Path; from analysis.jobs.content import key;"
+        "print(key(jobs_work.square, {'a': {'x', 'y', 'z'}, 'b': jobs_work.Shard(1, 2), 'c': Path('d')}))"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in "12"
+    ]
+    here = key(jobs_work.square, {"a": {"x", "y", "z"}, "b": jobs_work.Shard(1, 2), "c": Path("d")})
+    assert told == [here, here]
+
+
+def test_errors_name_the_argument() -> None:
+    with pytest.raises(SpecError, match=r"argument value\[1\]\['deep'\] is a builtins.object.*path of a file"):
+        of([1, {"deep": object()}])
+    with pytest.raises(SpecError, match=r"argument value is a numpy\.ndarray"):
+        of(np.array([object()]))
+    with pytest.raises(SpecError, match=r"<lambda> cannot be imported by another process"):
+        key(lambda: None, {})
+    with pytest.raises(SpecError, match="no name that another process could import"):
+        key(functools.partial(jobs_work.square, 1), {})

@@ -1,0 +1,119 @@
+"""Executors by name, what jobs may ask for, and Slurm's side as far as it goes without a Slurm."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.jobs import Resources, open_executor, squeue
+from analysis.jobs.local import LocalExecutor
+from analysis.jobs.slurm import parameters
+from artifacts.errors import MissingDependency, ThesisError
+
+
+def test_local_by_name(tmp_path: Path) -> None:
+    with open_executor("local", tmp_path) as executor:
+        assert isinstance(executor, LocalExecutor)
+        assert executor.workers == 1
+    with open_executor("local", tmp_path, workers=3) as executor:
+        assert isinstance(executor, LocalExecutor)
+        assert executor.workers == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("slrum", {}, r"unknown executor 'slrum': it is local or slurm; did you mean \"slurm\"\?"),
+        ("k8s", {}, "unknown executor 'k8s': it is local or slurm$"),
+        ("local", {"workers": 0}, "0 jobs at a time: give 1 or more"),
+        ("local", {"resources": Resources(partition="p", minutes=20)}, "keeps no partition and no minutes limit"),
+        ("slurm", {"workers": "gpu"}, "for slurm give the GPUs of each job"),
+    ],
+)
+def test_wrong_requests(tmp_path: Path, name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ThesisError, match=message):
+        open_executor(name, tmp_path, **options)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"minutes": 9}, "time limit of 9 min is too short .* give 10 min or more"),
+        ({"gpus": -1}, "-1 GPUs"),
+        ({"cpus": 0}, "0 CPU cores"),
+        ({"memory": 0.0}, "0 GiB of memory"),
+        ({"memory": float("nan")}, "nan GiB of memory"),
+        ({"partition": "a b"}, "'a b' is no name; `sinfo` lists"),
+    ],
+)
+def test_resources_out_of_range(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(ThesisError, match=message):
+        Resources(**asked)
+
+
+def put_programs(folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    for name in names:
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_without_slurm_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_programs(tmp_path, monkeypatch, "squeue")
+    with pytest.raises(MissingDependency, match=r"^sbatch, srun, scancel: not found") as caught:
+        open_executor("slurm", tmp_path)
+    assert str(caught.value).endswith("apt-get install -y --no-install-recommends slurm-wlm munge")
+
+
+def test_without_submitit_the_error_ends_with_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_programs(tmp_path, monkeypatch, *squeue.PROGRAMS)
+    monkeypatch.setitem(sys.modules, "submitit", None)
+    with pytest.raises(MissingDependency, match=r"submitit is not installed.*pip install '\.\[cluster\]'$"):
+        open_executor("slurm", tmp_path)
+
+
+def test_what_slurm_is_asked_for() -> None:
+    asked = parameters(Resources(partition="gpu", gpus=1, cpus=4, memory=24.0, minutes=90), 8)
+    assert asked == {
+        "name": "jobs", "timeout_min": 90, "mem_gb": 24.0, "cpus_per_task": 4, "gpus_per_node": 1,
+        "slurm_partition": "gpu", "slurm_array_parallelism": 8,
+    }  # fmt: skip
+    assert {name: value for name, value in parameters(Resources(gpus=0)).items() if value is not None} == {
+        "name": "jobs", "timeout_min": 60,
+    }  # fmt: skip
+
+
+def test_the_queue_is_read() -> None:
+    told = "7 2 7 PENDING\n7 0 8 RUNNING\n9 N/A 9 COMPLETED\n\n"
+    assert squeue.parse(told) == {"7_2": "PENDING", "7_0": "RUNNING", "9": "COMPLETED"}
+    assert squeue.alive("PENDING")
+    assert squeue.alive("COMPLETING")
+    assert not squeue.alive("TIMEOUT")
+    assert not squeue.alive(None)
+
+
+def test_a_queue_that_does_not_answer_is_no_empty_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    (tmp_path / "squeue").write_text("#!/bin/sh\necho cannot contact the controller >&2; exit 1\n")
+    (tmp_path / "squeue").chmod(0o755)
+    assert squeue.states("me") is None
+    (tmp_path / "squeue").write_text("#!/bin/sh\nexit 0\n")
+    assert squeue.states("me") == {}
+
+
+def test_reasons_say_what_to_change() -> None:
+    assert "time limit of 90 min" in squeue.reason("TIMEOUT", 90)
+    assert "more memory" in squeue.reason("OUT_OF_MEMORY", 60)
+    assert "no longer in Slurm's queue" in squeue.reason(None, 60)
+    assert "state FAILED" in squeue.reason("FAILED", 60)
+
+
+def test_the_room_is_light() -> None:
+    program = (
+        "import sys, analysis.jobs; print([m for m in ('torch', 'numpy', 'pandas', 'submitit') if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert told.stdout.strip() == "[]"

@@ -1,0 +1,140 @@
+"""The local executor: processes of their own, that die alone, end together, and never outlive the command."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import jobs_work
+from analysis.jobs.failure import JobDied
+from analysis.jobs.local import LocalExecutor, visible_gpus
+from artifacts.errors import ModelError, ThesisError
+
+
+def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.02)
+
+
+def still(path: Path) -> bool:
+    """Whether a beating file has stopped."""
+    size = path.stat().st_size
+    time.sleep(0.4)
+    return path.stat().st_size == size
+
+
+def test_results_and_exceptions_come_back() -> None:
+    with LocalExecutor(2) as executor:
+        good = executor.submit(jobs_work.square, 7)
+        bad = executor.submit(jobs_work.fail, number=3)
+        known = executor.submit(jobs_work.refuse, "m")
+        odd = executor.submit(jobs_work.stubborn)
+        nothing = executor.submit(jobs_work.reads_input)
+        assert good.result() == 49
+        with pytest.raises(ZeroDivisionError):
+            bad.result()
+        with pytest.raises(ModelError, match="m: has no tokenizer"):
+            known.result()
+        with pytest.raises(JobDied, match="Stubborn: 1 is not 2"):
+            odd.result()
+        assert nothing.result() == ""
+
+
+def test_a_process_that_dies_takes_no_other_with_it() -> None:
+    with LocalExecutor() as executor:
+        killed, crashed, left = (executor.submit(jobs_work.die, how) for how in ("kill", "crash", "exit"))
+        after = executor.submit(jobs_work.square, 2)
+        with pytest.raises(JobDied, match=r"ended by SIGKILL \(out of memory\? `dmesg` tells\)\nlast words"):
+            killed.result()
+        with pytest.raises(JobDied, match="ended by SIGSEGV"):
+            crashed.result()
+        with pytest.raises(JobDied, match="exited with status 7"):
+            left.result()
+        assert after.result() == 4
+
+
+def test_what_cannot_be_sent_is_an_error_at_once() -> None:
+    with LocalExecutor() as executor, pytest.raises(ThesisError, match="cannot be sent to another process"):
+        executor.submit(lambda: None)
+
+
+def test_an_error_in_the_block_ends_what_runs_and_its_children(tmp_path: Path) -> None:
+    beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
+    with pytest.raises(KeyboardInterrupt), LocalExecutor() as executor:  # noqa: PT012
+        running = executor.submit(jobs_work.beating, beat)
+        waiting = executor.submit(jobs_work.square, 2)
+        until(lambda: beat.exists() and child.exists())
+        raise KeyboardInterrupt
+    assert isinstance(running.exception(), JobDied)
+    assert waiting.cancelled()
+    assert still(beat)
+    assert still(child)
+
+
+def test_jobs_die_with_a_killed_command(tmp_path: Path) -> None:
+    beat, child = tmp_path / "beat", tmp_path / "beat.grandchild"
+    program = (
+        "import jobs_work; from pathlib import Path; from analysis.jobs.local import LocalExecutor\n"
+        f"with LocalExecutor() as executor: executor.submit(jobs_work.beating, Path({str(beat)!r})).result()"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = subprocess.Popen([sys.executable, "-c", program], env=environment)
+    try:
+        until(lambda: beat.exists() and child.exists())
+    finally:
+        os.kill(command.pid, signal.SIGKILL)
+        command.wait()
+    until(lambda: still(beat) and still(child))
+
+
+def fake_gpus(folder: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = folder / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\nseq 0 {count - 1}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+def test_every_process_has_a_gpu_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_gpus(tmp_path, 2, monkeypatch)
+    assert visible_gpus() == ["0", "1"]
+    with LocalExecutor("gpu") as executor:
+        assert executor.workers == 2
+        seen = [executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES", 0.5) for _ in range(2)]
+        assert {each.result() for each in seen} == {"0", "1"}
+    with LocalExecutor(1, gpus=2) as executor:
+        assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == "0,1"
+    with LocalExecutor(1, gpus=0) as executor:
+        assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == ""
+    with pytest.raises(ThesisError, match="2 jobs of 2 GPUs at a time: this machine shows 2"):
+        LocalExecutor(2, gpus=2)
+
+
+def test_gpus_that_the_user_allows_are_those(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, GPU-1f,5")
+    assert visible_gpus() == ["3", "GPU-1f", "5"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    with pytest.raises(ThesisError, match="one job on each GPU: this machine shows 0 GPUs"):
+        LocalExecutor("gpu")
+
+
+def test_threads_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    for workers, cpus, outside, expected in (
+        (1, None, None, None),
+        (4, None, None, "2"),
+        (4, None, "5", "5"),
+        (4, 3, "5", "3"),
+    ):
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        if outside:
+            monkeypatch.setenv("OMP_NUM_THREADS", outside)
+        with LocalExecutor(workers, cpus=cpus) as executor:
+            assert executor.submit(jobs_work.environment, "OMP_NUM_THREADS").result() == expected

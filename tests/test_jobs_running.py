@@ -1,0 +1,218 @@
+"""Running jobs: keyed results, resuming after failures and kills, logs, progress, and errors that list the failures."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jobs_work
+from analysis.jobs import JobFolder, JobsFailed, Progress, run_jobs
+from analysis.jobs.content import key
+from analysis.jobs.local import LocalExecutor
+from artifacts.errors import DataError, SpecError
+
+
+def run(function: Any, arguments: list[dict[str, Any]], folder: Path, workers: int = 2, **options: Any) -> list[Any]:
+    with LocalExecutor(workers) as executor:
+        return run_jobs(function, arguments, executor, folder, **options)
+
+
+def runs(tally: Path) -> Counter[str]:
+    return Counter(tally.read_text().split()) if tally.exists() else Counter()
+
+
+def test_results_come_in_order_and_equal_jobs_run_once(tmp_path: Path) -> None:
+    tally = tmp_path / "tally"
+    arguments = [{"tally": tally, "name": name} for name in "abca"]
+    assert run(jobs_work.counted, arguments, tmp_path / "jobs") == ["a", "b", "c", "a"]
+    assert runs(tally) == Counter("abc")
+
+
+def test_a_finished_job_is_not_run_again(tmp_path: Path) -> None:
+    tally, folder, states = tmp_path / "tally", tmp_path / "jobs", list[Progress]()
+    arguments = [{"tally": tally, "name": name} for name in "ab"]
+    run(jobs_work.counted, arguments, folder)
+    more = [*arguments, {"tally": tally, "name": "c"}]
+    assert run(jobs_work.counted, more, folder, progress=states.append) == ["a", "b", "c"]
+    assert runs(tally) == Counter("abc")
+    assert states[0].event == "3 jobs, 2 of them finished earlier"
+    assert (states[-1].kept, states[-1].done, states[-1].failed) == (2, 1, 0)
+    run(jobs_work.counted, arguments, folder, version="other weights")
+    assert runs(tally) == Counter("aabbc")
+
+
+def test_what_an_earlier_result_names_must_still_be_there(tmp_path: Path) -> None:
+    tally, states = tmp_path / "tally", list[Progress]()
+    for _ in range(2):
+        run(jobs_work.counted, [{"tally": tally, "name": "a"}], tmp_path, valid=lambda name: False, names=["x"],
+            progress=states.append)  # fmt: skip
+    assert runs(tally) == Counter("aa")
+    assert "x: what its earlier result names is gone; it runs again" in [state.event for state in states]
+
+
+@pytest.mark.parametrize("content", [b"", b"torn", pickle.dumps(jobs_work.Shard(1, 2)).replace(b"Shard", b"Shred")])
+def test_a_result_that_cannot_be_read_is_made_again(tmp_path: Path, content: bytes) -> None:
+    states = list[Progress]()
+    place = JobFolder(tmp_path / key(jobs_work.square, {"number": 3}))
+    run(jobs_work.square, [{"number": 3}], tmp_path)
+    place.result.write_bytes(content)
+    with pytest.raises(DataError, match=r"result.pkl: cannot be read"):
+        place.load()
+    assert run(jobs_work.square, [{"number": 3}], tmp_path, progress=states.append) == [9]
+    assert states[0].event == "number=3: its earlier result cannot be read; it runs again"
+
+
+def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(JobsFailed) as caught:
+        run(jobs_work.fail, [{"number": 1}], tmp_path, names=["shard 1 of 1"])
+    place = JobFolder(tmp_path / key(jobs_work.fail, {"number": 1}))
+    text = str(caught.value)
+    assert text.startswith(
+        "1 of 1 job failed:\n  shard 1 of 1: ZeroDivisionError: integer division or modulo by zero\n"
+    )
+    assert f"log: {place.log}\n" in text
+    assert "| about to divide 1 by zero\n" in text
+    assert "return number // 0" in text
+    assert text.endswith("What is finished is kept: the same command runs only what is missing.")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == text
+
+
+def test_an_error_of_the_project_says_all(tmp_path: Path) -> None:
+    with pytest.raises(JobsFailed) as caught:
+        run(jobs_work.refuse, [{"model": "m"}], tmp_path)
+    (failure,) = caught.value.failures
+    assert (failure.reason, failure.tail) == ("m: has no tokenizer; give another", "")
+    assert "ModelError" in failure.log.read_text()
+
+
+def test_dead_processes_are_failures_with_their_last_words(tmp_path: Path) -> None:
+    states = list[Progress]()
+    with pytest.raises(JobsFailed) as caught:
+        run(jobs_work.die, [{"how": "kill"}, {"how": "crash"}], tmp_path, progress=states.append)
+    killed, crashed = caught.value.failures
+    assert killed.reason == "its process was ended by SIGKILL (out of memory? `dmesg` tells)"
+    assert killed.tail.endswith("last words")
+    assert "Segmentation fault" in crashed.tail
+    assert "jobs_work.py" in crashed.tail
+    assert states[-1].failed == 2
+
+
+def test_a_result_that_cannot_be_kept_is_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(JobsFailed, match="the job returned a function that cannot be kept"):
+        run(jobs_work.unkept, [{}], tmp_path)
+
+
+def test_the_log_has_all_output_and_the_folder_tells_what_was_asked(tmp_path: Path) -> None:
+    run(jobs_work.loud, [{"text": "words"}], tmp_path, names=["noise"], version="v")
+    place = JobFolder(tmp_path / key(jobs_work.loud, {"text": "words"}, "v"))
+    log = place.log.read_text()
+    for line in ("words from print", "words from a library", "words from a program", "words to stderr"):
+        assert f"\n{line}\n" in log
+    described = json.loads((place.path / "job.json").read_text())
+    assert described == {
+        "name": "noise", "function": "jobs_work.loud", "arguments": {"text": "'words'"}, "version": "v",
+    }  # fmt: skip
+
+
+def test_running_jobs_report(tmp_path: Path) -> None:
+    stop, states = tmp_path / "stop", list[Progress]()
+
+    def look(state: Progress) -> None:
+        states.append(state)
+        if state.reports:
+            stop.touch()
+
+    assert run(jobs_work.reporting, [{"stop": stop}], tmp_path / "jobs", names=["a"], progress=look) == ["reported"]
+    assert {"a": "3 of 5 documents"} in [dict(state.reports) for state in states]
+    assert [state.event for state in states if state.event] == ["1 job", "a: finished"]
+    assert (states[-1].running, states[-1].seconds_left) == (0, 0.0)
+
+
+def test_a_run_goes_on_after_a_kill(tmp_path: Path) -> None:
+    tally, folder, gate = tmp_path / "tally", tmp_path / "jobs", tmp_path / "gate"
+    first = {"tally": tally, "name": "first"}
+    second = {"tally": tally, "name": "second", "wait_for": gate}
+    program = (
+        "import jobs_work; from pathlib import Path, PosixPath; from analysis.jobs import run_jobs, open_executor\n"
+        f"folder = Path({str(folder)!r})\n"
+        "with open_executor('local', folder) as executor:\n"
+        f"    run_jobs(jobs_work.counted, [{first!r}, {second!r}], executor, folder)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = subprocess.Popen([sys.executable, "-c", program], env=environment)
+    deadline = time.monotonic() + 20
+    while runs(tally) != Counter(["first", "second"]) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(command.pid, signal.SIGKILL)
+    command.wait()
+    gate.touch()
+    assert run(jobs_work.counted, [first, second], folder) == ["first", "second"]
+    assert runs(tally) == Counter(["first", "second", "second"])
+
+
+def test_ctrl_c_ends_what_runs_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    tally, folder, gate = tmp_path / "tally", tmp_path / "jobs", tmp_path / "never"
+    arguments = [{"tally": tally, "name": "first"}, {"tally": tally, "name": "second", "wait_for": gate}]
+
+    def interrupt() -> None:
+        deadline = time.monotonic() + 20
+        while runs(tally) != Counter(["first", "second"]) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run(jobs_work.counted, arguments, folder, workers=1)
+    assert time.monotonic() - begun < 20
+    gate.touch()
+    assert run(jobs_work.counted, arguments, folder) == ["first", "second"]
+    assert runs(tally) == Counter(["first", "second", "second"])
+
+
+def test_two_commands_do_not_do_the_same_job_together(tmp_path: Path) -> None:
+    tally, gate, results = tmp_path / "tally", tmp_path / "gate", list[list[str]]()
+    arguments = [{"tally": tally, "name": "a", "wait_for": gate}]
+    place = JobFolder(tmp_path / "jobs" / key(jobs_work.counted, arguments[0]))
+
+    def command() -> None:
+        results.append(run(jobs_work.counted, arguments, tmp_path / "jobs"))
+
+    threads = [threading.Thread(target=command) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 20
+    while "is at the same job" not in (place.tail() if place.log.exists() else "") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    gate.touch()
+    for thread in threads:
+        thread.join()
+    assert results == [["a"], ["a"]]
+    assert runs(tally) == Counter("a")
+
+
+def test_names_are_one_each(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="1 names for 2 jobs"):
+        run(jobs_work.square, [{"number": 1}, {"number": 2}], tmp_path, names=["a"])
+
+
+def test_no_jobs_are_no_work(tmp_path: Path) -> None:
+    assert run(jobs_work.square, [], tmp_path / "jobs") == []
+    assert not (tmp_path / "jobs").exists()
+
+
+def test_the_tail_shows_what_stood_last(tmp_path: Path) -> None:
+    place = JobFolder(tmp_path)
+    place.log.write_text("begin\r\n\n 10 %\r 50 %\r100 %\nend\n")
+    assert place.tail() == "begin\n100 %\nend"
+    assert place.tail(1) == "end"
+    assert JobFolder(tmp_path / "none").tail() == ""
