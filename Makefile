@@ -10,7 +10,7 @@ paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
 
 test: $(VENV)/test.stamp tex lint
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q -n 2 --dist loadfile
 	$(PY) build.py check
 	$(PY) build.py paper
 	$(PY) build.py diff HEAD --check
@@ -46,6 +46,8 @@ $(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt .
 	@touch $@
 
+# torch first and by its pinned version alone, so that a CPU wheel of it is taken where one is offered.
 $(VENV)/test.stamp: $(VENV)/light.stamp
-	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test]'
+	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,models,quant,cluster]'
 	@touch $@
