@@ -70,6 +70,8 @@ def perform(folder: str, function: Callable[..., Any], arguments: Mapping[str, A
                     job.save(function(**arguments))
         except Exception as error:
             traceback.print_exc()
+            if type(error).__module__.startswith("submitit"):
+                raise  # a time limit, raised in the middle of the function: submitit's own to tell
             return Broken(type(error).__name__, str(error), isinstance(error, ThesisError))
         finally:
             _current = None

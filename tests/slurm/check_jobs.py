@@ -1,0 +1,207 @@
+"""Jobs through a real Slurm of one node, started for these tests: `make test-slurm`, not a part of `make test`."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jobs_work
+from analysis.jobs import JobsFailed, Progress, Resources, open_executor, run_jobs, squeue
+from analysis.jobs.slurm import SlurmExecutor
+from artifacts.errors import ThesisError
+from slurm.cluster import cluster, install
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 40.0  # that anything here may take
+
+DRIVER = """
+import sys
+from pathlib import Path, PosixPath
+import jobs_work
+from analysis.jobs import Resources, run_jobs
+from analysis.jobs.slurm import SlurmExecutor
+folder = Path(sys.argv[1])
+with SlurmExecutor(folder / "slurm", Resources(), look=1) as executor:
+    run_jobs(jobs_work.counted, {arguments!r}, executor, folder)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def slurm() -> Iterator[None]:
+    """The cluster, gone again after the tests however they end."""
+
+    def terminated(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    install()
+    before = signal.signal(signal.SIGTERM, terminated)
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+    try:
+        with pytest.MonkeyPatch.context() as patch, cluster(folder):
+            patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
+            yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        signal.signal(signal.SIGTERM, before)
+
+
+def run(function: Any, arguments: list[dict[str, Any]], folder: Path, **options: Any) -> list[Any]:
+    with SlurmExecutor(folder / "slurm", Resources(), look=1) as executor:
+        return run_jobs(function, arguments, executor, folder, **options)
+
+
+def runs(tally: Path) -> Counter[str]:
+    return Counter(tally.read_text().split()) if tally.exists() else Counter()
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.1)
+
+
+def queued() -> list[str]:
+    """The jobs that wait or run."""
+    states = squeue.states(getpass.getuser())
+    assert states is not None
+    return [name for name, state in states.items() if squeue.alive(state)]
+
+
+def test_three_jobs_are_one_array_and_stay_finished(tmp_path: Path) -> None:
+    names = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_COUNT")
+    arguments = [{"name": name} for name in names]
+    states = list[Progress]()
+    index, array, count = run(jobs_work.environment, arguments, tmp_path, progress=states.append)
+    assert (index, count) == ("0", "3")
+    assert array.isdigit()
+    assert [state.event for state in states if "finished" in state.event][-1].endswith(": finished")
+    scripts = list((tmp_path / "slurm").glob("*_submission.sh"))
+    assert len(scripts) == 1
+    assert "#SBATCH --time=60" in scripts[0].read_text()
+    assert run(jobs_work.environment, arguments, tmp_path) == [index, array, count]
+    assert list((tmp_path / "slurm").glob("*_submission.sh")) == scripts
+
+
+def test_resources_reach_the_job(tmp_path: Path) -> None:
+    asked = Resources(partition="main", minutes=30, cpus=2, memory=0.5)
+    with open_executor("slurm", tmp_path, resources=asked) as executor:
+        names = ("SLURM_CPUS_PER_TASK", "SLURM_JOB_PARTITION")
+        arguments = [{"name": name} for name in names]
+        assert run_jobs(jobs_work.environment, arguments, executor, tmp_path) == ["2", "main"]
+    (script,) = (tmp_path / "slurm").glob("*_submission.sh")
+    for line in ("--time=30", "--mem=512MB", "--cpus-per-task=2", "--partition=main", "--array=0-1%2"):
+        assert f"#SBATCH {line}\n" in script.read_text()
+
+
+def test_failures_show_their_logs_and_spare_the_rest(tmp_path: Path) -> None:
+    tally = tmp_path / "tally"
+    with pytest.raises(JobsFailed) as caught:
+        run(jobs_work.fail, [{"number": 1}], tmp_path)
+    (failure,) = caught.value.failures
+    assert failure.reason == "ZeroDivisionError: integer division or modulo by zero"
+    assert "about to divide 1 by zero" in failure.log.read_text()
+    assert "about to divide 1 by zero" in str(caught.value)
+    with pytest.raises(JobsFailed) as caught:
+        run(jobs_work.die, [{"how": "kill"}], tmp_path)
+    (failure,) = caught.value.failures
+    assert failure.reason.startswith("ended without an outcome (Slurm's state FAILED)")
+    assert failure.tail.endswith("last words")
+    assert run(jobs_work.counted, [{"tally": tally, "name": "a"}], tmp_path) == ["a"]
+
+
+def test_a_job_that_is_cancelled_outside_is_a_failure(tmp_path: Path) -> None:
+    tally, never = tmp_path / "tally", tmp_path / "never"
+
+    def look(state: Progress) -> None:
+        if state.running and runs(tally):
+            squeue.cancel(queued())
+
+    with pytest.raises(JobsFailed, match=r"cancelled|state FAILED"):
+        run(jobs_work.counted, [{"tally": tally, "name": "a", "wait_for": never}], tmp_path / "jobs", progress=look)
+
+
+def test_a_job_at_its_time_limit_says_so(tmp_path: Path) -> None:
+    tally, never, warned = tmp_path / "tally", tmp_path / "never", list[str]()
+
+    def look(state: Progress) -> None:
+        if runs(tally) and not warned:  # the signal that Slurm sends 90 s before the end; here it does not have to come
+            warned.extend(queued())
+            subprocess.run(["scancel", "--signal=USR2", *warned], check=True)
+
+    arguments = [{"tally": tally, "name": "a", "wait_for": never}]
+    with (
+        SlurmExecutor(tmp_path / "slurm", Resources(minutes=10), look=1) as executor,
+        pytest.raises(JobsFailed, match="ran into the time limit of 10 min; give it more, or run the command again"),
+    ):
+        run_jobs(jobs_work.counted, arguments, executor, tmp_path / "jobs", progress=look)
+
+
+def test_a_refusal_says_what_slurm_said(tmp_path: Path) -> None:
+    with (
+        open_executor("slurm", tmp_path, resources=Resources(partition="nowhere")) as executor,
+        pytest.raises(ThesisError, match=r"Slurm refused the jobs: (.|\n)*invalid partition specified: nowhere"),
+    ):
+        run_jobs(jobs_work.square, [{"number": 1}], executor, tmp_path)
+
+
+def driven(arguments: list[dict[str, Any]], folder: Path, tally: Path, begun: set[str]) -> subprocess.Popen[bytes]:
+    """A command of its own that runs jobs; returns when those of `begun` have begun."""
+    command = subprocess.Popen([sys.executable, "-c", DRIVER.format(arguments=arguments), str(folder)], cwd=ROOT)
+    until(lambda: set(runs(tally)) >= begun)
+    return command
+
+
+def test_a_killed_command_goes_on_with_the_jobs_in_the_queue(tmp_path: Path) -> None:
+    tally, gate, folder = tmp_path / "tally", tmp_path / "gate", tmp_path / "jobs"
+    arguments: list[dict[str, Any]] = [
+        {"tally": tally, "name": "first"},
+        {"tally": tally, "name": "second", "wait_for": gate},
+        {"tally": tally, "name": "third"},
+    ]
+    command = driven(arguments, folder, tally, {"first", "second", "third"})
+    until(lambda: len(list(folder.glob("*/result.pkl"))) == 2)
+    os.kill(command.pid, signal.SIGKILL)
+    command.wait()
+    assert queued()  # the second job does not know
+
+    def look(state: Progress) -> None:
+        if state.event:
+            gate.touch()
+
+    states = list[Progress]()
+    assert run(jobs_work.counted, arguments, folder, progress=lambda state: (states.append(state), look(state)))
+    assert runs(tally) == Counter(["first", "second", "third"])
+    assert states[0].event == "3 jobs, 2 of them finished earlier"
+
+
+def test_ctrl_c_empties_the_queue_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    tally, never, folder = tmp_path / "tally", tmp_path / "never", tmp_path / "jobs"
+    arguments: list[dict[str, Any]] = [
+        {"tally": tally, "name": "first"},
+        {"tally": tally, "name": "second", "wait_for": never},
+        {"tally": tally, "name": "third", "wait_for": never},
+        {"tally": tally, "name": "fourth", "wait_for": never},
+    ]
+    command = driven(arguments, folder, tally, {"first", "second", "third"})
+    begun = time.monotonic()
+    os.kill(command.pid, signal.SIGINT)
+    command.wait(SECONDS)
+    assert time.monotonic() - begun < 15
+    assert not queued()
+    never.touch()
+    assert run(jobs_work.counted, arguments, folder) == ["first", "second", "third", "fourth"]
+    assert runs(tally)["first"] == 1
+    assert runs(tally)["fourth"] == 1
