@@ -128,6 +128,8 @@ class _Loader:
         self.artifacts: dict[str, str] = {}
         self.faults: list[str] = []
         self._closures: dict[str, frozenset[str]] = {}
+        self._imports: dict[str, tuple[str, ...]] = {}
+        self._modules: dict[str, tuple[str, ...]] = {}
         self._calls: dict[str, list[list[str]]] = {}
 
     def collect(self) -> None:
@@ -246,24 +248,29 @@ class _Loader:
         """`path` and every file of the project that it imports, directly or not."""
         if path not in self._closures:
             seen: set[str] = set()
-            queue = [path]
+            queue = [path] if self._exists(path) else []
             while queue:
                 file = queue.pop()
-                if file in seen or not self._exists(file):
-                    continue
-                seen.add(file)
-                for name in self.reader.python(file)["imports"]:
-                    queue += [part for part in self._module(name) if part not in seen]
+                if file not in seen:
+                    seen.add(file)
+                    queue += self._imported(file)
             self._closures[path] = frozenset(seen)
         return self._closures[path]
 
-    def _module(self, name: str) -> list[str]:
-        parts = name.split(".")
-        if parts[0] not in _ROOMS:
-            return []
-        files = ["/".join(parts[:end]) + "/__init__.py" for end in range(1, len(parts) + 1)]
-        files.append("/".join(parts) + ".py")
-        return [file for file in files if self._exists(file)]
+    def _imported(self, file: str) -> tuple[str, ...]:
+        """The files of the project that `file` imports itself."""
+        if file not in self._imports:
+            names = [name for name in self.reader.python(file)["imports"] if name.partition(".")[0] in _ROOMS]
+            self._imports[file] = tuple(dict.fromkeys(part for name in names for part in self._module(name)))
+        return self._imports[file]
+
+    def _module(self, name: str) -> tuple[str, ...]:
+        """The files that importing a dotted name reads: its packages' `__init__.py`, and the module."""
+        if name not in self._modules:
+            parts = name.split(".")
+            files = ["/".join(parts[:end]) + "/__init__.py" for end in range(1, len(parts) + 1)]
+            self._modules[name] = tuple(file for file in [*files, "/".join(parts) + ".py"] if self._exists(file))
+        return self._modules[name]
 
     def _exists(self, path: str) -> bool:
         return bool(self.reader.digest(path))
