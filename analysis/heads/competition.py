@@ -9,7 +9,7 @@ from scipy.linalg import blas
 from analysis.heads import kernel
 from analysis.heads.head import BoolArray, Float64Array, FloatArray, IntArray
 from analysis.heads.laws import Binned, Law
-from analysis.heads.pairs import Keys, drawn_pairs
+from analysis.heads.pairs import CHUNK, Keys, drawn_pairs
 
 Precision = Literal["single", "double"]
 PRECISIONS: tuple[str, ...] = get_args(Precision)
@@ -23,6 +23,9 @@ SHARES = {"single": 0.05, "double": 1e-3}
 
 # With more such pairs than this, single precision saves no time and loses digits: the head is done again in double.
 DOUBTFUL = 0.02
+
+# Scores held at once by the distribution-free estimator, unless one document alone has more.
+SCORES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +114,18 @@ def all_pairs(
     for column, (law, _) in enumerate(runs):
         alphas[:, column], betas[:, column] = law.alpha, law.beta
     direct, formed = 0, 0
-    for first, last in keys.chunks():
+    size = SCORES // max(1, int(queries.counts.max(initial=1))) if counted else CHUNK
+    for first, last in keys.chunks(min(size, CHUNK)):
         start, stop = keys.starts[first], keys.starts[last]
         sizes = np.diff(keys.starts[first : last + 1])
         rank = np.arange(stop - start) - np.repeat(keys.starts[first:last] - start, sizes)
-        rows = np.subtract(keys.vectors[start:stop], keys.shift, dtype=np.float64)
+        rows = keys.vectors[start:stop].astype(np.float64)
+        rows -= keys.shift
         cast = rows.astype(np.float32) if single else rows
         norms = np.einsum("ij,ij->i", rows, rows)
         positions = keys.positions[start:stop].astype(np.float64)
-        base, slope = rows @ alphas, rows @ betas
+        base = rows @ alphas
+        slope = rows @ betas if betas.any() else np.zeros(base.shape)
         for column, (law, members) in enumerate(runs):
             here = counts[members, first:last]
             most = here.max(axis=0)

@@ -21,6 +21,9 @@ TILE = 512
 # Rows of a Gram matrix formed at once: only the part up to the diagonal of the last one.
 BLOCK = 32
 
+# Up to so many rows plain loops are faster than a call of BLAS.
+SHORT = 16
+
 # Loops run over whole vectors, past the last pair: a scalar rest would cost short documents most of their time.
 LANES = 16
 
@@ -47,6 +50,12 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function of arrays and scalars; keep its type, and its machine code between runs."""
     # contraction to fused multiply-add only: no reordering of sums, infinities and NaN keep their meaning
     make = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
+    return cast(Callable[P, R], make(function))
+
+
+def summed(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile as `compiled`, and let sums be reordered: a sum over dimensions is then vectorised."""
+    make = numba.njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"}, nogil=True)
     return cast(Callable[P, R], make(function))
 
 
@@ -96,12 +105,21 @@ def wins(first: FloatArray, second: FloatArray) -> float:
     return 0.5 * (more + least) / first.size
 
 
-@compiled
-def squared_distance(rows: FloatArray, i: int, j: int) -> float:
-    """Give |rows_i - rows_j|^2 without the cancellation of a Gram matrix."""
+@summed
+def product(first: FloatArray, second: FloatArray) -> float:
+    """Give the inner product of two rows in their own precision."""
+    total = first[0] * second[0]
+    for k in range(1, first.size):
+        total += first[k] * second[k]
+    return float(total)
+
+
+@summed
+def squared_distance(first: FloatArray, second: FloatArray) -> float:
+    """Give the squared distance of two rows without the cancellation of a Gram matrix."""
     total = 0.0
-    for k in range(rows.shape[1]):
-        step = float(rows[i, k]) - float(rows[j, k])
+    for k in range(first.size):
+        step = float(first[k]) - float(second[k])
         total += step * step
     return total
 
@@ -117,8 +135,8 @@ def differences(
 ) -> None:
     """Write v and |w|^2 of listed pairs, from differences; for samples of pairs."""
     for k in range(first.size):
-        variances[k] = squared_distance(factored, first[k], second[k])
-        lengths[k] = squared_distance(keys, first[k], second[k])
+        variances[k] = squared_distance(factored[first[k]], factored[second[k]])
+        lengths[k] = squared_distance(keys[first[k]], keys[second[k]])
 
 
 @compiled
@@ -218,7 +236,12 @@ def accumulate(
             if i % BLOCK == 0:
                 top = min(i + BLOCK, n)
                 block = gram[: (top - i) * top].reshape(top - i, top)
-                np.dot(factored[start + i : start + top], factored[start : start + top].T, block)
+                if n <= SHORT:
+                    for k in range(n):
+                        for j in range(k + 1):
+                            block[k, j] = product(factored[start + k], factored[start + j])
+                else:
+                    np.dot(factored[start + i : start + top], factored[start : start + top].T, block)
                 for j in range(i, top):
                     diagonal[j] = block[j - i, j]
                     limits[j] = share * diagonal[j] + 2.0 * negligible * norms[start + j]
@@ -244,8 +267,8 @@ def accumulate(
                 direct += doubtful
                 for j in range(i):
                     if variance[j] <= limit_i + limits[j]:
-                        variance[j] = squared_distance(factored, start + i, start + j)
-                        length = squared_distance(keys, rows[start + i], rows[start + j])
+                        variance[j] = squared_distance(factored[start + i], factored[start + j])
+                        length = squared_distance(keys[rows[start + i]], keys[rows[start + j]])
                         if length == 0.0 or variance[j] <= negligible * length:
                             left_out[dropped] = fill + j
                             reason[dropped] = SAME_KEY if length == 0.0 else NO_VARIANCE

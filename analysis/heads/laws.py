@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+from scipy.linalg import lapack
 
 from analysis.heads.head import Float64Array, FloatArray, Head, IntArray
 from analysis.heads.moments import Moments, centred, class_moments
@@ -142,13 +143,13 @@ def bucket_law(queries: FloatArray, estimator: str) -> Law:
 def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> Law:
     """Factor a covariance: Cholesky, or its eigenvectors where it is singular."""
     scale = float(np.trace(covariance)) / alpha.size
-    factor: Float64Array
-    try:
-        factor, lower = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64), True
-    except np.linalg.LinAlgError:
+    # the upper factor of LAPACK, column by column, is the lower one row by row
+    upper, failed = lapack.dpotrf(covariance, lower=0, clean=1)
+    factor = upper.T
+    if failed:
         values, vectors = np.linalg.eigh(covariance)
-        factor, lower = np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=np.float64), False
-    return Law(alpha=alpha, beta=beta, factor=factor, lower=lower, mean_variance=scale)
+        factor = vectors * np.sqrt(np.maximum(values, 0.0))
+    return Law(alpha=alpha, beta=beta, factor=factor, lower=not failed, mean_variance=scale)
 
 
 def householder(direction: Float64Array) -> Float64Array:

@@ -8,7 +8,7 @@ from analysis.heads.head import Float64Array, FloatArray, Head, IntArray
 
 # Rows worked on at once, so that their float64 copy fits the second level of cache; rows that give the first guess of
 # the mean.
-CHUNK = 1024
+CHUNK = 512
 NEAR = 512
 
 
@@ -89,7 +89,8 @@ def class_moments(vectors: FloatArray, positions: IntArray) -> Moments:
     near = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64)
     squares, sums = np.zeros((d, d)), np.zeros((2, d))
     for start in range(0, n, CHUNK):
-        rows = np.subtract(vectors[start : start + CHUNK], near, dtype=np.float64)
+        rows = vectors[start : start + CHUNK].astype(np.float64)
+        rows -= near
         squares += rows.T @ rows
         sums += np.stack([np.ones(len(rows)), times[start : start + CHUNK]]) @ rows
     off = sums[0] / n
