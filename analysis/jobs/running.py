@@ -17,7 +17,8 @@ from analysis.jobs.perform import Broken, perform
 from artifacts.errors import DataError, SpecError, ThesisError
 
 T = TypeVar("T")
-LOOK_SECONDS = 0.5  # between two looks at what running jobs report
+LOOK_SECONDS = 0.5  # between two looks into the folders of open jobs,
+LOOK_SHARE = 0.01  # and this much for each of them: a thousand on a network file system are looked at every 10 s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +70,24 @@ class _State:
     done: set[int] = field(default_factory=set)
     failed: dict[int, Failure] = field(default_factory=dict)
     open: dict[Future[Any], int] = field(default_factory=dict)
+    reports: dict[int, str] = field(default_factory=dict)
     shown: tuple[int, dict[str, str]] = (0, {})
+
+    def look(self) -> None:
+        """Read what running jobs say, and take results that another run has left meanwhile."""
+        for future, job in list(self.open.items()):
+            if future.running():
+                self.reports[job] = self.folders[job].report()
+            # A run that was killed may have left this very job in the cluster's queue: its result is as good.
+            elif self.folders[job].finished() and future.cancel():
+                del self.open[future]
+                self.finish(job)
+        self.say(None, "")
 
     def say(self, job: int | None, event: str) -> None:
         """Tell the progress: an event of a job, or, without one, what has changed by itself, if anything."""
         at_work = [index for future, index in self.open.items() if future.running()]
-        reports = {self.names[index]: text for index in at_work if (text := self.folders[index].report())}
+        reports = {self.names[index]: text for index in at_work if (text := self.reports.get(index))}
         if job is None and not event and (len(at_work), reports) == self.shown:
             return
         self.shown = len(at_work), reports
@@ -220,16 +233,15 @@ def _end(executor: Executor) -> None:
 
 def _follow(state: _State) -> None:
     """Take the outcomes of open jobs as they come."""
+    looked = time.monotonic()
     while state.open:
-        ended, waiting = wait(state.open, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
+        pace = max(LOOK_SECONDS, LOOK_SHARE * len(state.open))
+        ended, _ = wait(state.open, timeout=pace, return_when=FIRST_COMPLETED)
         for future in ended:
-            job = state.open.pop(future)
-            _take(state, job, future)
-        for future in waiting:
-            # A run that was killed may have left this very job in the cluster's queue: its result is as good.
-            if not future.running() and state.folders[state.open[future]].finished() and future.cancel():
-                state.finish(state.open.pop(future))
-        state.say(None, "")
+            _take(state, state.open.pop(future), future)
+        if time.monotonic() - looked >= pace:
+            looked = time.monotonic()
+            state.look()
 
 
 def _take(state: _State, job: int, future: Future[Any]) -> None:

@@ -45,7 +45,10 @@ def slurm() -> Iterator[None]:
     def terminated(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    install()
+    try:
+        install()
+    except RuntimeError as error:
+        pytest.exit(str(error), returncode=1)
     before = signal.signal(signal.SIGTERM, terminated)
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     try:

@@ -51,15 +51,23 @@ PartitionName=main Nodes={host} Default=YES MaxTime=60 State=UP
 
 
 def install() -> None:
-    """Install Slurm's programs with apt where they are missing and this user may; else say what to run."""
+    """Install Slurm's programs with apt where they are missing and this user may.
+
+    Raises
+    ------
+    RuntimeError
+        Where they cannot be installed; says what to run.
+    """
     if not _missing():
         return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        raise SystemExit(f"{', '.join(_missing())}: not installed; on Debian or Ubuntu, as root: {INSTALL}")
+        raise RuntimeError(f"{', '.join(_missing())}: not installed; on Debian or Ubuntu, as root: {INSTALL}")
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     # An index that could only be refreshed in part may do; the installation itself decides.
     subprocess.run(["apt-get", "update", "-q"], env=quiet, stdout=subprocess.DEVNULL, check=False)
-    subprocess.run(INSTALL.split(), env=quiet, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(INSTALL.split(), env=quiet, stdout=subprocess.DEVNULL, check=False)
+    if _missing():
+        raise RuntimeError(f"{', '.join(_missing())}: could not be installed; as root: apt-get update && {INSTALL}")
 
 
 def _missing() -> list[str]:
