@@ -5,19 +5,10 @@ import pandas as pd
 from figures import Axis, Figure, Forest, Panel, Rule
 
 AXES = {
-    "correlation": (
-        "Correlations",
-        Axis(label="correlation", low=-1, high=1, ticks=[-1, -0.5, 0, 0.5, 1]),
-    ),
-    "points": (
-        "Percentages",
-        Axis(label="percentage points", ticks=[-100, -50, 0, 50, 100]),
-    ),
-    "nats": (
-        "Massive dimensions zeroed",
-        Axis(label="loss per token (nats)", low=0),
-    ),
-    "ratio": ("Ratios", Axis(label="ratio", scale="log", low=0.5, high=5000, ticks=[1, 10, 100, 1000])),
+    "correlation": ("correlation", Axis(low=-1, high=1, ticks=[-1, -0.5, 0, 0.5, 1])),
+    "points": ("change or difference, percentage points", Axis(ticks=[-100, -50, 0, 50, 100])),
+    "nats": ("massive dimensions zeroed, nats per token", Axis(low=0)),
+    "ratio": ("ratio", Axis(scale="log", low=0.5, high=5000, ticks=[1, 10, 100, 1000])),
 }
 
 
@@ -49,17 +40,11 @@ def figure(effect_overview: pd.DataFrame) -> Figure:
         columns=1,
         letters=True,
         caption=(
-            f"{len(effect_overview)} effects that the chapters cite, each in its own unit and with the ledger's verdict "
-            "on the statement that rests on it [@shcherb2026; @africa2026; @longbenchpro2026; @hsieh2024]: "
-            "correlations of the plasticity drop, of bias and of layers' profiles, one of them a difference; "
-            "accuracies and shares of attention; what zeroing massive dimensions costs; ratios of printed values. "
-            f"Bars: 95 % intervals of {len(tests)} tests, whose unit is a model, length, checkpoint, layer, prompt, "
-            "trial, item or text set; in panel (d) what rounding of the printed values leaves open, narrower than the "
-            "marks. $n$ counts units, or printed values in (d)."
+            f"{len(effect_overview)} effects that the chapters cite, each in its unit and with the ledger's verdict on "
+            "the statement that rests on it [@shcherb2026; @africa2026; @longbenchpro2026; @hsieh2024]. Bars: 95 % "
+            f"intervals of {len(tests)} tests, whose unit is a model, length, checkpoint, layer, trial, item or text "
+            "set; lengths, checkpoints and layers are not independent. In panel (d) bars are what rounding of the "
+            "printed values leaves open, narrower than the marks. $n$ counts units, or printed values in (d)."
         ),
         short="Effects that the chapters cite, with their verdicts",
-        note=(
-            "An interval away from zero supports a statement only where unit and comparison fit it: layers, "
-            "checkpoints and seeds are not independent, and several effects compare different windows, layers or runs."
-        ),
     )

@@ -47,7 +47,7 @@ def table(ledger_counts: pd.DataFrame) -> Table:
         short="Verdicts by source document",
         note=(
             "Cell checks compare a cell with what follows from other cells, in bulk; statements are sentences, each "
-            "once. A sentence that two documents make is counted for both."
+            "once; one that two documents make with the same numbers counts for the one that makes it in full."
         ),
     )
 

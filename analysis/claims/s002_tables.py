@@ -129,8 +129,8 @@ def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
     """
     names = reported_reference_models["name"].nunique()
     return untestable(
-        f"The {len(reported_reference_models)} cells of {names} models could be checked against the benchmark's "
-        "summaries of these models, which are not among the sources; no statement rests on them.",
+        f"The benchmark's summaries of these {names} models would decide on the {len(reported_reference_models)} "
+        "cells; they are not among the sources, and no statement rests on them.",
         reported=f"{names} models",
     )
 

@@ -1,0 +1,143 @@
+"""The ledger as committed: every section covered, every statement once, every verdict computed and none stale."""
+
+import ast
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from analysis.claims import VERDICTS
+from analysis.studies.coverage import ledger_coverage
+from artifacts import store
+from artifacts.errors import DataError
+from conftest import ROOT, run
+
+DOCUMENTS = ("000", "001", "002", "003", "004")
+
+
+@pytest.fixture(scope="module")
+def ledger():
+    return store.read(ROOT, "claims")
+
+
+@pytest.fixture(scope="module")
+def coverage():
+    return store.read(ROOT, "claims_coverage")
+
+
+# --- the ledger
+
+
+def test_every_verdict_and_kind_is_a_known_one(ledger):
+    assert set(ledger["verdict"]) <= set(VERDICTS)
+    assert set(ledger["kind"]) == {"statement", "cell check"}
+    assert (ledger["reason"].str.len() > 0).all()
+
+
+def test_every_document_and_the_thesis_make_statements(ledger):
+    statements = ledger[ledger["kind"] == "statement"]
+    assert list(statements["source"].drop_duplicates()) == [*DOCUMENTS, "thesis"]
+    assert set(ledger.loc[ledger["kind"] == "cell check", "source"]) == set(DOCUMENTS)
+
+
+def test_no_two_claims_make_the_same_statement(ledger):
+    statements = ledger.loc[ledger["kind"] == "statement", "statement"].str.casefold().str.rstrip(".")
+    assert [text for text, count in Counter(statements).items() if count > 1] == []
+    cells = ledger.loc[ledger["kind"] == "cell check", "statement"].str.casefold().str.rstrip(".")
+    assert set(cells) & set(statements) == set()
+
+
+def test_what_cannot_be_tested_says_what_would_decide(ledger):
+    """Each reason has a verb in the conditional: it names a measurement that is not there."""
+    silent = ledger[(ledger["verdict"] == "not testable") & ~ledger["reason"].str.contains(r"\bwould\b")]
+    assert list(silent["claim"]) == []
+
+
+def test_a_p_value_or_interval_belongs_to_a_number_of_units(ledger):
+    tested = ledger[ledger["p_value"].notna() | ledger["ci_low"].notna()]
+    assert len(tested) > 50
+    assert list(tested.loc[tested["n"].isna(), "claim"]) == []
+
+
+def test_no_verdict_is_typed_into_a_claim():
+    """Verdicts come from `judge`, `compare` and `untestable`, or from a condition; never from a constant."""
+    typed = []
+    for path in sorted((ROOT / "analysis/claims").glob("[!_]*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                first = call.args[0] if call.args else None
+                named = {word.arg: word.value for word in call.keywords}
+                constant = isinstance(first, ast.Constant) if call.func.id == "judge" else False
+                constant |= call.func.id == "Verdict" and isinstance(named.get("verdict"), ast.Constant)
+                typed += [f"{path.name}:{call.lineno}"] if constant else []
+    assert typed == []
+
+
+def test_the_committed_ledger_is_what_the_claims_say_now():
+    done = run(ROOT, "claims", "--check")
+    assert done.returncode == 0, done.stderr
+
+
+# --- its coverage of the documents
+
+
+def test_every_section_of_the_ledger_belongs_to_one_section_of_its_document(ledger, coverage):
+    table = ledger_coverage(coverage, ledger)
+    own = ledger[ledger["source"] != "thesis"]
+    assert int(table["judged"].sum()) == int((own["kind"] == "statement").sum())
+    assert int(table["cells"].sum()) == int((own["kind"] == "cell check").sum())
+    pd.testing.assert_series_equal(table["section"], coverage["section"])
+
+
+def test_coverage_names_no_section_that_the_ledger_lacks(ledger, coverage):
+    known = set(zip(ledger["source"], ledger["section"], strict=True))
+    named = [
+        (row["document"], name)
+        for _, row in coverage.iterrows()
+        for name in (row["ledger_sections"].split(" | ") if row["ledger_sections"] else [])
+    ]
+    assert [place for place in named if place not in known] == []
+
+
+def test_a_section_with_statements_is_judged_or_says_why_not(coverage, ledger):
+    table = ledger_coverage(coverage, ledger)
+    bare = table[(table["statements"] > 0) & (table["judged"] + table["cells"] == 0) & (table["left_out"] == "")]
+    assert list(bare["section"]) == []
+
+
+def test_coverage_goes_through_every_document_in_order(coverage):
+    assert list(coverage["document"].drop_duplicates()) == list(DOCUMENTS)
+    assert coverage["document"].is_monotonic_increasing
+    assert not coverage.duplicated(["document", "section"]).any()
+
+
+def test_coverage_refuses_a_lost_and_a_shared_section():
+    claims = pd.DataFrame(
+        {"source": ["004"], "section": ["2.2 Results"], "kind": ["statement"], "verdict": ["holds"]},
+    )
+    rows = pd.DataFrame(
+        {
+            "document": ["004", "004"],
+            "section": ["2.2", "2.3"],
+            "statements": [1, 0],
+            "left_out": ["", ""],
+            "ledger_sections": ["2.2 Results", ""],
+        }
+    )
+    found = ledger_coverage(rows, claims)
+    assert found[["judged", "holding", "cells"]].to_numpy().tolist() == [[1, 1, 0], [0, 0, 0]]
+    with pytest.raises(DataError, match=r"no row of claims_coverage lists 004, 2\.9 Results"):
+        ledger_coverage(rows, claims.assign(section="2.9 Results"))
+    with pytest.raises(DataError, match=r"stands in the rows 2\.2 and 2\.3"):
+        ledger_coverage(rows.assign(ledger_sections="2.2 Results"), claims)
+
+
+# --- the effects
+
+
+def test_each_effect_has_the_verdict_of_its_claim(ledger):
+    effects = store.read(ROOT, "effect_overview")
+    verdicts = ledger.set_index("claim")["verdict"]
+    assert list(effects["verdict"]) == list(verdicts[effects["claim"]])
+    assert ((effects["low"] <= effects["estimate"]) & (effects["estimate"] <= effects["high"])).all()
+    assert 20 <= len(effects) <= 30
