@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from analysis.claims import VERDICTS, Quoted, Verdict, _build, _ledger, compare, judge, pick, quote, untestable
+from analysis.claims import VERDICTS, Quoted, Verdict, _build, _ledger, about, compare, judge, pick, quote, untestable
 from analysis.claims._cells import cell, copies, restated
 from analysis.claims._shared import rising, tracks
 from analysis.claims._words import listed
@@ -107,6 +107,34 @@ def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
     assert compare(quoted("13"), 12.91, reason="because", places=0).recomputed == "13"
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "verdict"),
+    [
+        ("~97%", 97.4, "holds"),
+        ("~97%", 95.6, "holds after rounding"),
+        ("~97%", 95.4, "contradicted"),
+        ("~35%", 36.0, "holds after rounding"),
+        ("~4×", 4.12, "holds"),
+        ("~4×", 3.39, "holds after rounding"),
+        ("~4×", 2.9, "contradicted"),  # rounds to a neighbour, but is off by more than a quarter
+        ("~100×", 144.7, "holds"),
+        ("~200×", 171.0, "holds"),
+        ("~200×", 260.0, "contradicted"),
+        ("~20 each", 26.8, "contradicted"),
+        ("~0.5", 0.56, "holds after rounding"),
+    ],
+)
+def test_about_reads_an_approximate_number_at_its_last_digit_that_is_not_zero(text, value, verdict):
+    found = about(quoted(text), value, reason="Here.")
+    assert found.verdict == verdict
+    assert (found.reported, found.kind) == (text, "statement")
+
+
+def test_about_refuses_a_range():
+    with pytest.raises(DataError, match="no single number"):
+        about(quoted("~1-2%"), 1.5, reason="Here.")
+
+
 def test_judge_and_untestable():
     assert judge(True, "yes").verdict == "holds"
     assert judge(False, "no").verdict == "contradicted"
@@ -130,6 +158,25 @@ def test_restated_checks_each_value_of_the_prose_against_its_cell():
     assert "Table 1 prints 0.082" in found["drop"].reason
     with pytest.raises(DataError, match="0 rows"):
         restated(stated, {"absent": places["drop"]})
+
+
+def test_restated_names_the_model_and_judges_what_the_source_calls_approximate():
+    stated = printed(
+        "78%",
+        "80%",
+        "~80%",
+        statement=["good", "bad", "near"],
+        positional=["RoPE", "", ""],
+        quantity=["Sink rate", "Sink rate", "BOS rate"],
+        qualifier=["", "", "about"],
+    )
+    place = cell(printed("78.1%", layer=[1]), "the table", layer=1)
+    found = {each.key: each for each in restated(stated, dict.fromkeys(("good", "bad", "near"), place))}
+    assert [each.verdict for each in found.values()] == ["holds", "contradicted", "holds"]
+    assert {each.kind for each in found.values()} == {"cell check"}
+    assert found["good"].statement == "The text gives sink rate of RoPE as 78%."
+    assert found["near"].statement == "The text gives BOS rate as ~80%."
+    assert found["near"].reason == "The table prints 78.1%. ~80% is read to the nearest 10."
 
 
 def test_copies_compares_cells_that_stand_twice_and_skips_empty_ones():

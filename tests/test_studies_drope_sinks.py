@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims._repeats import about, repeated
 from analysis.claims.s004_bos_tasks import c004_qk_passkey, c004_rope_cannot_function
 from analysis.claims.s004_layer1_ablation import c004_mlp_over_attention
 from analysis.claims.s004_phase import c004_fig15_higher_throughout, c004_spike_layers
@@ -270,7 +269,7 @@ def test_tasks_of_experiment_four():
     assert row["change"] == 0.5
     verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table))}
     assert verdicts == {"rope": "holds", "drope": "not significant"}
-    assert c004_rope_cannot_function(table).verdict == "contradicted"
+    assert c004_rope_cannot_function(table).verdict == "not supported"
 
 
 # values
@@ -291,36 +290,3 @@ def test_sinks_of_layer_two_have_next_to_no_values():
     assert table["RoPE", 2] < 5
     assert table["DroPE", 2] < 10
     assert table["RoPE", 0] > 100
-
-
-# wording
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "verdict"),
-    [
-        ("~97%", 97.4, "holds"),
-        ("~97%", 95.6, "holds after rounding"),
-        ("~97%", 99.5, "contradicted"),
-        ("~4×", 3.39, "holds after rounding"),
-        ("~4×", 4.12, "holds"),
-        ("~200×", 171.0, "holds"),
-        ("~200×", 360.0, "contradicted"),
-    ],
-)
-def test_about_takes_the_last_digit_that_counts(text, value, verdict):
-    from analysis.claims import quote
-
-    quoted = quote(printed(key=["x"], printed=[text]), key="x")
-    assert about(quoted, value, reason="Here.").verdict == verdict
-
-
-def test_repeats_round_from_their_table():
-    stated = printed(
-        statement=["good", "bad"], positional=["RoPE", ""], quantity=["Sink rate", "Sink rate"], printed=["78%", "80%"]
-    )
-    table = printed(layer=[1], printed=["78.1%"])
-    found = repeated(stated, {key: (table, "the table", {"layer": 1}) for key in ("good", "bad")})
-    assert [each.verdict for each in found] == ["holds", "contradicted"]
-    assert all(each.kind == "cell check" for each in found)
-    assert found[0].statement == "The text gives sink rate of RoPE as 78%."

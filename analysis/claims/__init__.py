@@ -5,9 +5,12 @@ def bias_doubles(stated_002, reported_training) -> Verdict:
 
     Source: 002, Interpretation of Tables 5-7.
     '''
+
+A printed number is judged at its printed precision (`compare`), a number that the source calls approximate at its last
+digit that is not zero (`about`), a value of the prose that repeats a table's cell by `_cells.restated`.
 """
 
-from analysis.claims._judge import Quoted, compare, judge, pick, quote, untestable
+from analysis.claims._judge import Quoted, about, compare, judge, pick, quote, untestable
 from analysis.claims._verdict import VERDICTS, Verdict
 
-__all__ = ["VERDICTS", "Quoted", "Verdict", "compare", "judge", "pick", "quote", "untestable"]
+__all__ = ["VERDICTS", "Quoted", "Verdict", "about", "compare", "judge", "pick", "quote", "untestable"]

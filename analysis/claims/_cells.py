@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims._judge import Quoted, compare, pick, quote
+from analysis.claims._judge import Quoted, about, compare, pick, quote
 from analysis.claims._verdict import Verdict
 
 
@@ -31,31 +31,45 @@ def cell(frame: pd.DataFrame, label: str, **where: Any) -> Cell:
 
 
 def restated(stated: pd.DataFrame, cells: Mapping[str, Cell]) -> list[Verdict]:
-    """One cell check for each value of the prose that repeats a cell of a table.
+    """One cell check for each value of the prose or of a caption that repeats a cell of a table.
 
     Parameters
     ----------
     stated : DataFrame
-        `stated_001` or `stated_002`.
+        `stated_001`, `stated_002`, `drope_stated` or `drope_captions`: values with the columns `statement`,
+        `quantity`, and `model` or `positional`. One whose `qualifier` is "about" is judged as an approximate number.
     cells : mapping of str to Cell
         The statement's key, and the cell it should round from.
     """
-    return [_restated(stated, key, place) for key, place in cells.items()]
+    return [_restated(pick(stated, statement=key), quote(stated, statement=key), key, cells[key]) for key in cells]
 
 
-def _restated(stated: pd.DataFrame, key: str, place: Cell) -> Verdict:
-    row, original = pick(stated, statement=key), place.quoted()
-    of = f" of {row['model']}" if row["model"] else ""
+def _restated(row: pd.Series, reported: Quoted, key: str, place: Cell) -> Verdict:
+    original = place.quoted()
+    reason = f"{place.label[:1].upper()}{place.label[1:]} prints {original.printed}."
+    statement = f"The text gives {_named(row)} as {row['printed']}."
+    if row.get("qualifier") == "about" and reported.value is not None:
+        return about(reported, original.number, reason=reason, key=key, statement=statement, kind="cell check")
     return compare(
-        quote(stated, statement=key),
+        reported,
         original.number,
         original.interval,
-        reason=f"{place.label} prints {original.printed}.",
+        reason=reason,
         places=original.decimals,
         key=key,
-        statement=f"The text gives {row['quantity']}{of} as {row['printed']}.",
+        statement=statement,
         kind="cell check",
     )
+
+
+def _named(row: pd.Series) -> str:
+    """What is measured, and of which model; the quantities of document 004 begin with a capital, as in a table."""
+    quantity = str(row["quantity"])
+    if "positional" not in row:
+        return f"{quantity} of {row['model']}" if row["model"] else quantity
+    word = quantity.split()[0]
+    quantity = quantity if len(word) > 1 and not word[1:].islower() else quantity[0].lower() + quantity[1:]
+    return f"{quantity} of {row['positional']}" if row["positional"] else quantity
 
 
 def copies(

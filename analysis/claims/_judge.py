@@ -122,6 +122,51 @@ def compare(
     )
 
 
+def about(
+    reported: Quoted,
+    value: float,
+    *,
+    reason: str,
+    n: int | None = None,
+    key: str = "",
+    statement: str = "",
+    kind: str = "statement",
+) -> Verdict:
+    """The verdict on a number that the source itself calls approximate (`~`, about, roughly).
+
+    Such a number is read at its last digit that is not zero. It holds where the value rounds to it there (144.7 for
+    ~100, 35.4 for ~35), and holds after rounding where the value rounds to a neighbour and lies within a quarter of the
+    number: a unit more or less is little of ~97 and much of ~20, for which 26.8 is no approximation. Anything further
+    off contradicts it.
+
+    Parameters
+    ----------
+    reported : Quoted
+        What the source prints: one number, no range.
+    value : float
+        The recomputed number, in the unit of the printed one.
+    reason : str
+        How it was recomputed; the precision that the number is read to is added.
+    """
+    number, decimals = reported.number, reported.decimals or 0
+    unit = 10.0**-decimals
+    while number and decimals <= 0 and number % (10 * unit) == 0:
+        unit *= 10
+    off = abs(value - number)
+    rounds = off <= unit / 2 * (1 + 1e-9)
+    near = off <= min(1.5 * unit, abs(number) / 4) * (1 + 1e-9)
+    return Verdict(
+        verdict="holds" if rounds else "holds after rounding" if near else "contradicted",
+        reason=f"{reason} {reported.printed} is read to the nearest {unit:g}.",
+        reported=reported.printed,
+        recomputed=_number(value, max(decimals, 0) + 1),
+        n=n,
+        key=key,
+        statement=statement,
+        kind=kind,
+    )
+
+
 def judge(
     true: bool,
     reason: str,

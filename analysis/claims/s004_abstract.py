@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._repeats import Place, about, repeated
+from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims._cells import Cell, restated
 
 MODELS = ("RoPE", "DroPE")
 LAYERS = 32
@@ -187,33 +187,33 @@ def c004_abstract_repeats(
     Source: 004, One Weird Paradox and Looking at this deeper.
     """
 
-    def passkey(model: str, metric: str) -> Place:
-        return drope_knowledge, "the table of tasks", {"positional": model, "task": "passkey", "metric": metric}
+    def passkey(model: str, metric: str) -> Cell:
+        return Cell(drope_knowledge, "the table of tasks", {"positional": model, "task": "passkey", "metric": metric})
 
-    def share(model: str, metric: str) -> Place:
-        return drope_layer1_content, "the table of contributions", {"positional": model, "metric": metric}
+    def share(model: str, metric: str) -> Cell:
+        return Cell(drope_layer1_content, "the table of contributions", {"positional": model, "metric": metric})
 
-    def norm(model: str, metric: str) -> Place:
-        return drope_layer1_norms, "the table of norms", {"positional": model, "metric": metric}
+    def norm(model: str, metric: str) -> Cell:
+        return Cell(drope_layer1_norms, "the table of norms", {"positional": model, "metric": metric})
 
-    def ratio(model: str, condition: str) -> Place:
+    def ratio(model: str, condition: str) -> Cell:
         where = {"positional": model, "condition": condition, "metric": "ppl_ratio"}
-        return drope_layer1_perplexity, "the table of layer-1 ablations", where
+        return Cell(drope_layer1_perplexity, "the table of layer-1 ablations", where)
 
-    return repeated(
+    return restated(
         drope_stated,
         {
-            "paradox_layer1_ratio": (
+            "paradox_layer1_ratio": Cell(
                 drope_layer1_massive,
                 "the table of layer 1",
                 {"layers": "1", "metric": "change_from_rope"},
             ),
-            "paradox_reliance_ratio": (
+            "paradox_reliance_ratio": Cell(
                 drope_disruption_statistics,
                 "the list of tests",
                 {"statistic": "reliance_ratio"},
             ),
-            "paradox_contextual_fall": (
+            "paradox_contextual_fall": Cell(
                 drope_knowledge_categories,
                 "the table of averages",
                 {"positional": "DroPE", "metric": "contextual_average"},
@@ -222,7 +222,7 @@ def c004_abstract_repeats(
             "paradox_passkey_rope_disrupted": passkey("RoPE", "disrupted"),
             "paradox_passkey_drope_baseline": passkey("DroPE", "baseline"),
             "paradox_passkey_drope_disrupted": passkey("DroPE", "disrupted"),
-            "deeper_sink_heads": (
+            "deeper_sink_heads": Cell(
                 drope_attention,
                 "the table of attention patterns (DroPE)",
                 {"positional": "DroPE", "metric": "sink_heads"},

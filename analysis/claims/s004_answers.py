@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._cells import Cell, cell
-from analysis.claims._drope_patterns import restated
+from analysis.claims._cells import Cell, cell, restated
 
 TRUNCATION = "off_by_one_length"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._cells import cell
-from analysis.claims._drope_patterns import restated
+from analysis.claims._cells import cell, restated
 
 MODELS = ("RoPE", "DroPE")
 BANDS = ("0", "1", "2-31")

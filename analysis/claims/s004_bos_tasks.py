@@ -74,6 +74,7 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
         all(row["count"] == 0 for row in cells.values()),
         f"With the same output removed and Q and K disrupted besides, RoPE is right in {listed(said)}: it answers "
         "again. Either the second disruption undoes the first, or the combined condition did not remove the output.",
+        otherwise="not supported",
         reported="0%",
         recomputed=listed([f"{row['share']:.0f}%" for row in cells.values()]),
         n=sum(int(row["n"]) for row in cells.values()),

@@ -6,8 +6,7 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._repeats import about
+from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
 
 MODELS = ("RoPE", "DroPE")
 HALF_LARGEST = 65504  # of the 16-bit floating-point format

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._cells import Cell, cell, copies
-from analysis.claims._drope_patterns import restated
+from analysis.claims._cells import Cell, cell, copies, restated
 from analysis.statistics import Interval
 
 MODELS = ("RoPE", "DroPE")

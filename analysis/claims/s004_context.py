@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._cells import Cell, cell
-from analysis.claims._drope_patterns import of_trials, p, restated
+from analysis.claims._cells import Cell, cell, restated
+from analysis.claims._drope_patterns import of_trials, p
 
 ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"
 

@@ -54,9 +54,8 @@ def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.D
     return judge(
         rows["DroPE", "disrupted"] == 0,
         f"So it is in Experiment 4; Experiment 3 has DroPE at {rows['DroPE', 'baseline']:.0f} % before and "
-        f"{rows['DroPE', 'disrupted']:.0f} % after its disruption, at another precision and with another rule for "
-        "what is "
-        "disrupted.",
+        f"{rows['DroPE', 'disrupted']:.0f} % after its disruption, at another precision; whether both disrupt the "
+        "same dimensions is not stated.",
         otherwise="not supported",
         reported=" and ".join(reported),
         recomputed=f"{rows['RoPE', 'disrupted']:.0f} and {rows['DroPE', 'disrupted']:.0f} %",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._repeats import Place, repeated
+from analysis.claims._cells import Cell, restated
 
 MODELS = ("RoPE", "DroPE")
 CELLS = {  # metric of the source, column of the recomputed values
@@ -124,14 +124,14 @@ def c004_disruption_captions(
 
     Source: 004, Figures 4 and C.
     """
-    ratio: Place = (drope_disruption_statistics, "the list of tests", {"statistic": "reliance_ratio"})
+    ratio = Cell(drope_disruption_statistics, "the list of tests", {"statistic": "reliance_ratio"})
     table = "the table of disruption"
-    return repeated(
+    return restated(
         drope_captions,
         {
             "fig_4_reliance_ratio": ratio,
             "fig_c_reliance_ratio": ratio,
-            "fig_c_legend_rope": (drope_disruption, table, {"positional": "RoPE", "metric": "massive_increase"}),
-            "fig_c_legend_drope": (drope_disruption, table, {"positional": "DroPE", "metric": "massive_increase"}),
+            "fig_c_legend_rope": Cell(drope_disruption, table, {"positional": "RoPE", "metric": "massive_increase"}),
+            "fig_c_legend_drope": Cell(drope_disruption, table, {"positional": "DroPE", "metric": "massive_increase"}),
         },
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._repeats import Place, repeated
+from analysis.claims._cells import Cell, restated
 from analysis.statistics.rounding import mean, relative_decline
 from analysis.statistics.rounding import ratio as quotient
 
@@ -142,7 +142,7 @@ def c004_knowledge_repeats(
     Source: 004, 4.4 Key Findings, 4.5 The Passkey Result and 4.6 Interpretation.
     """
     average, passkey = _places(drope_knowledge, drope_knowledge_categories)
-    return repeated(
+    return restated(
         drope_stated,
         {
             "s4_4_rope_contextual": average("RoPE", "contextual_average"),
@@ -173,7 +173,7 @@ def c004_knowledge_captions(
     Source: 004, Figures 8 and 9.
     """
     average, passkey = _places(drope_knowledge, drope_knowledge_categories)
-    return repeated(
+    return restated(
         drope_captions,
         {
             "fig_8_rope_degradation": passkey("RoPE", "degradation"),
@@ -183,12 +183,12 @@ def c004_knowledge_captions(
     )
 
 
-def _places(knowledge: pd.DataFrame, categories: pd.DataFrame) -> tuple[Callable[[str, str], Place], ...]:
-    def average(model: str, metric: str) -> Place:
-        return categories, "the table of averages", {"positional": model, "metric": metric}
+def _places(knowledge: pd.DataFrame, categories: pd.DataFrame) -> tuple[Callable[[str, str], Cell], ...]:
+    def average(model: str, metric: str) -> Cell:
+        return Cell(categories, "the table of averages", {"positional": model, "metric": metric})
 
-    def passkey(model: str, metric: str) -> Place:
-        return knowledge, "the table of tasks", {"positional": model, "task": "passkey", "metric": metric}
+    def passkey(model: str, metric: str) -> Cell:
+        return Cell(knowledge, "the table of tasks", {"positional": model, "task": "passkey", "metric": metric})
 
     return average, passkey
 

@@ -118,8 +118,11 @@ def c004_drope_retrieval_independent(knowledge_protocols: pd.DataFrame) -> Verdi
     return judge(
         not (row["change_4"] < 0 and row["p_change_4"] < ALPHA),
         f"In Experiment 4 disrupting queries and keys takes the same task from {row['base_right_4']} to "
-        f"{row['disrupted_right_4']} of {row['n_4']} (Fisher p = {row['p_change_4']:.3f}; {row['precision_4']} there, "
-        f"{row['precision_3']} here).",
+        f"{row['disrupted_right_4']} of {row['n_4']} (Fisher p = {row['p_change_4']:.3f}, before correction for that "
+        f"section's tests; {row['precision_4']} there, {row['precision_3']} here), which Section 5.5 counts as an "
+        f"effect; in Experiment 3 the change lies between {row['change_low_3']:.0f} and {row['change_high_3']:+.0f} "
+        "points.",
+        otherwise="not supported",
         recomputed=f"{row['change_4']:.0f} points",
         n=int(row["n_4"]),
         p_value=float(row["p_change_4"]),
@@ -128,7 +131,7 @@ def c004_drope_retrieval_independent(knowledge_protocols: pd.DataFrame) -> Verdi
 
 
 def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
-    """Without rotary positions massive values are non-functional remains.
+    """Without rotary positions massive values are remnants without a function.
 
     Source: 004, 4.4 Key Findings and 4.6 Interpretation.
     """

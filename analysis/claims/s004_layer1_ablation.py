@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._repeats import about
+from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
 from analysis.statistics.rounding import Interval
 
 MODELS = ("RoPE", "DroPE")

@@ -101,9 +101,9 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame) -> Verdict:
 
 
 def c004_attention_unimportant(layer1_task_tests: pd.DataFrame, layer1_effects: pd.DataFrame) -> Verdict:
-    """In RoPE, attention of layer 1 is relatively unimportant.
+    """In RoPE, attention of layer 1 is relatively unimportant, almost decorative.
 
-    Source: 004, 7.5 Interpretation.
+    Source: 004, 7.5 Interpretation and Looking at this deeper.
     """
     rows = layer1_task_tests[
         layer1_task_tests["comparison"].str.startswith("RoPE")

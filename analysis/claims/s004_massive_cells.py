@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Quoted, Verdict, compare, pick, quote
-from analysis.claims._repeats import Place, repeated
+from analysis.claims._cells import Cell, restated
 from analysis.statistics import percent_change
 
 TENSORS = ("query", "key", "value")
@@ -138,12 +138,12 @@ def c004_figure_a_caption(drope_captions: pd.DataFrame, drope_massive_counts: pd
 
     Source: 004, 15 Publication Figures, Figure A.
     """
-    places: dict[str, Place] = {
-        f"fig_a_{tensor}_change": (
+    places: dict[str, Cell] = {
+        f"fig_a_{tensor}_change": Cell(
             drope_massive_counts,
             "the table of counts",
             {"tensor": tensor, "metric": "change_from_rope"},
         )
         for tensor in ("query", "key")
     }
-    return repeated(drope_captions, places)
+    return restated(drope_captions, places)

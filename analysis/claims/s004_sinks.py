@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims import Verdict, about, judge, pick, quote, untestable
 from analysis.claims._judge import compare
-from analysis.claims._repeats import about
 from analysis.statistics.pvalue import p_text
 
 

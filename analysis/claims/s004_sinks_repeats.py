@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict
-from analysis.claims._repeats import Place, repeated
+from analysis.claims._cells import Cell, restated
 
 
 def c004_exp4_repeats(
@@ -19,14 +19,14 @@ def c004_exp4_repeats(
     Source: 004, 5.4 Additional Phase Metrics and 5.5 Interpretation.
     """
 
-    def phase(model: str, metric: str) -> Place:
-        return drope_phase, "the phase table", {"positional": model, "metric": metric}
+    def phase(model: str, metric: str) -> Cell:
+        return Cell(drope_phase, "the phase table", {"positional": model, "metric": metric})
 
-    def task(model: str, name: str, condition: str) -> Place:
+    def task(model: str, name: str, condition: str) -> Cell:
         where = {"positional": model, "task": name, "condition": condition}
-        return drope_functional, "the condition table", where
+        return Cell(drope_functional, "the condition table", where)
 
-    places: dict[str, Place] = {
+    places: dict[str, Cell] = {
         "s5_2_rope_spike_layer": phase("RoPE", "bos_spike_layer"),
         "s5_2_drope_spike_layer": phase("DroPE", "bos_spike_layer"),
         "s5_4_rope_spike_layer": phase("RoPE", "bos_spike_layer"),
@@ -34,7 +34,7 @@ def c004_exp4_repeats(
         "s5_4_rope_min_entropy": phase("RoPE", "min_entropy"),
         "s5_4_rope_min_entropy_layer": phase("RoPE", "min_entropy_layer"),
         "s5_4_drope_min_entropy": phase("DroPE", "min_entropy"),
-        "s5_5_drope_sink_rate": (
+        "s5_5_drope_sink_rate": Cell(
             drope_sink_rates,
             "the sink-rate table",
             {"layers": "average", "positional": "DroPE"},
@@ -45,7 +45,7 @@ def c004_exp4_repeats(
         "s5_5_drope_passkey_baseline": task("DroPE", "passkey", "baseline"),
         "s5_5_drope_passkey_qk": task("DroPE", "passkey", "qk_disruption"),
     }
-    return repeated(drope_stated, places)
+    return restated(drope_stated, places)
 
 
 def c004_fig16_repeats(drope_captions: pd.DataFrame, drope_functional: pd.DataFrame) -> list[Verdict]:
@@ -54,7 +54,7 @@ def c004_fig16_repeats(drope_captions: pd.DataFrame, drope_functional: pd.DataFr
     Source: 004, 5.5 Interpretation, Figure 16.
     """
     where = {"positional": "RoPE", "task": "sports", "condition": "bos_mlp_ablation"}
-    return repeated(drope_captions, {"fig_16_rope_accuracy": (drope_functional, "the condition table", where)})
+    return restated(drope_captions, {"fig_16_rope_accuracy": Cell(drope_functional, "the condition table", where)})
 
 
 def c004_exp5_repeats(
@@ -69,14 +69,14 @@ def c004_exp5_repeats(
     Source: 004, 6.1 Motivation to 6.5 The Massive Activation Connection.
     """
 
-    def write(model: str, metric: str) -> Place:
-        return drope_bos_write, "the write table", {"positional": model, "metric": metric}
+    def write(model: str, metric: str) -> Cell:
+        return Cell(drope_bos_write, "the write table", {"positional": model, "metric": metric})
 
-    def stated(statement: str) -> Place:
-        return drope_stated, "the first mention", {"statement": statement}
+    def stated(statement: str) -> Cell:
+        return Cell(drope_stated, "the first mention", {"statement": statement})
 
-    places: dict[str, Place] = {
-        f"s6_1_{model.lower()}_bos_mlp": (
+    places: dict[str, Cell] = {
+        f"s6_1_{model.lower()}_bos_mlp": Cell(
             drope_bos_mlp,
             "the BOS-MLP table",
             {"positional": model, "metric": "ppl_ratio"},
@@ -87,7 +87,7 @@ def c004_exp5_repeats(
         places[f"s6_3_{model.lower()}_write"] = write(model, "effective_write")
         places[f"s6_3_{model.lower()}_value_norm"] = write(model, "bos_value_norm")
         places[f"s6_3_{model.lower()}_max_write_layer"] = write(model, "max_write_layer")
-        places[f"s6_5_{model.lower()}_spike_layer"] = (
+        places[f"s6_5_{model.lower()}_spike_layer"] = Cell(
             drope_phase,
             "the phase table",
             {"positional": model, "metric": "bos_spike_layer"},
@@ -95,7 +95,7 @@ def c004_exp5_repeats(
     places["s6_4_bos_value_ratio"] = stated("s6_3_bos_value_ratio")
     places["s6_5_drope_qk_size"] = stated("s6_2_drope_qk_size")
     places["s6_5_layer1_ratio"] = _increase(drope_layer1_massive)
-    return repeated(drope_stated, places)
+    return restated(drope_stated, places)
 
 
 def c004_exp6_repeats(
@@ -109,25 +109,25 @@ def c004_exp6_repeats(
     Source: 004, 7.1 Motivation to 7.5 Interpretation.
     """
 
-    def count(model: str) -> Place:
+    def count(model: str) -> Cell:
         where = {"layers": "1", "positional": model, "metric": "count"}
-        return drope_layer1_massive, "the table of layer 1", where
+        return Cell(drope_layer1_massive, "the table of layer 1", where)
 
-    def ratio(model: str, condition: str) -> Place:
+    def ratio(model: str, condition: str) -> Cell:
         where = {"positional": model, "condition": condition, "metric": "ppl_ratio"}
-        return drope_layer1_perplexity, "the perplexity table", where
+        return Cell(drope_layer1_perplexity, "the perplexity table", where)
 
-    def task(name: str) -> Place:
-        return (
+    def task(name: str) -> Cell:
+        return Cell(
             drope_layer1_tasks,
             "the task table",
             {"positional": "RoPE", "condition": "layer1_attn", "task": name},
         )
 
-    def stated(statement: str) -> Place:
-        return drope_stated, "the first mention", {"statement": statement}
+    def stated(statement: str) -> Cell:
+        return Cell(drope_stated, "the first mention", {"statement": statement})
 
-    places: dict[str, Place] = {
+    places: dict[str, Cell] = {
         "s7_1_layer1_ratio": _increase(drope_layer1_massive),
         "s7_1_drope_count": count("DroPE"),
         "s7_1_rope_count": count("RoPE"),
@@ -145,9 +145,9 @@ def c004_exp6_repeats(
         "s7_5_rope_mlp": ratio("RoPE", "layer1_mlp"),
         "s7_5_layer1_ratio": _increase(drope_layer1_massive),
     }
-    return repeated(drope_stated, places)
+    return restated(drope_stated, places)
 
 
-def _increase(drope_layer1_massive: pd.DataFrame) -> Place:
+def _increase(drope_layer1_massive: pd.DataFrame) -> Cell:
     where = {"layers": "1", "positional": "DroPE", "metric": "change_from_rope"}
-    return drope_layer1_massive, "the table of layer 1", where
+    return Cell(drope_layer1_massive, "the table of layer 1", where)
