@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: paper test lint clean tex golden benchmark
+.PHONY: paper test test-slurm lint clean tex golden benchmark
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
@@ -14,6 +14,10 @@ test: $(VENV)/test.stamp tex lint
 	$(PY) build.py check
 	$(PY) build.py paper
 	$(PY) build.py diff HEAD --check
+
+# A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
+test-slurm: $(VENV)/test.stamp
+	$(PY) -m pytest -q tests/slurm/check_jobs.py
 
 lint: $(VENV)/test.stamp
 	$(PY) -m ruff check .

@@ -66,18 +66,22 @@ def resolve(name: str) -> Callable[..., Any]:
 
 
 class Reader:
-    """Reads facts of files, hashes each file once a run, and keeps parsed facts in `cache` by content hash."""
+    """Reads facts of files, hashes each file once a run, and keeps parsed facts in the file `cache` by content hash.
 
-    def __init__(self, root: Path, cache: Path) -> None:
+    Without a `cache` nothing is kept or written.
+    """
+
+    def __init__(self, root: Path, cache: Path | None = None) -> None:
         self.root = root
         self._cache = cache
         self._hashes: dict[str, str] = {}
         self._changed = False
+        self._facts: dict[str, Any] = {}
         try:
-            kept = json.loads(cache.read_text(encoding="utf-8"))
-            self._facts: dict[str, Any] = kept["facts"] if kept["format"] == _FORMAT else {}
+            kept = json.loads(cache.read_text(encoding="utf-8")) if cache else {"format": None}
+            self._facts = kept["facts"] if kept["format"] == _FORMAT else {}
         except (OSError, ValueError, KeyError, TypeError):
-            self._facts = {}
+            pass  # unreadable: read every file anew
 
     def digest(self, path: str) -> str:
         """Content hash of a file, memoised for this run."""
@@ -118,6 +122,6 @@ class Reader:
 
     def save(self) -> None:
         """Write the parsed facts, when any is new."""
-        if self._changed:
+        if self._changed and self._cache:
             write(self._cache, json.dumps({"format": _FORMAT, "facts": self._facts}).encode())
             self._changed = False

@@ -36,6 +36,8 @@ def write(path: Path, content: bytes) -> bool:
         When the disk is full or the folder cannot be written.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ThesisError(f"{path}: is no file; nothing is written there")
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -198,3 +198,11 @@ def test_the_state_holds_no_times_of_files(project):
     project.build()
     entry = json.loads((project.root / "out/state/state.json").read_text())["steps"]["upper:a"]
     assert set(entry) == {"inputs", "outputs", "seconds"}
+
+
+def test_a_device_is_never_replaced():
+    from artifacts.files import write
+
+    with pytest.raises(ThesisError, match="is no file"):
+        write(Path("/dev/null"), b"x")
+    assert Path("/dev/null").is_char_device()

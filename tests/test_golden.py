@@ -3,9 +3,6 @@
 `pytest tests/test_golden.py --update-golden` rewrites them (`-k NAME` for one).
 """
 
-import os
-from pathlib import Path
-
 import pytest
 
 from artifacts.facts import Reader
@@ -13,7 +10,7 @@ from artifacts.graph import load
 from artifacts.job import Job
 from conftest import GOLDEN, ROOT, run
 
-GRAPH = load(ROOT, Reader(ROOT, Path(os.devnull)))
+GRAPH = load(ROOT, Reader(ROOT))
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
 
