@@ -78,9 +78,10 @@ class Reader:
         self._changed = False
         self._facts: dict[str, Any] = {}
         try:
-            kept = json.loads(cache.read_text(encoding="utf-8")) if cache else {"format": None}
-            self._facts = kept["facts"] if kept["format"] == _FORMAT else {}
-        except (OSError, ValueError, KeyError, TypeError):
+            kept: dict[str, Any] = json.loads(cache.read_text(encoding="utf-8")) if cache else {}
+            if kept.get("format") == _FORMAT:
+                self._facts = kept["facts"]
+        except (OSError, ValueError, KeyError, AttributeError):
             pass  # unreadable: read every file anew
 
     def digest(self, path: str) -> str:
