@@ -140,11 +140,14 @@ def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], d
         "layers": [layer.record() for layer in layers],
         "captured_heads": manifest.head_rows(drawn),
     }
+    # looked at before the manifest is: what another job of this capture just wrote comes with a manifest; its logs and
+    # files on their way into place are hidden
+    occupied = options.out.is_dir() and any(not entry.name.startswith(".") for entry in options.out.iterdir())
     found = manifest.read(options.out)
     if found is not None:
         manifest.agree(options.out, found, settings)
         return
-    if options.out.is_dir() and any(options.out.iterdir()):
+    if occupied:
         raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
     manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions})
 

@@ -1,0 +1,1 @@
+"""Experiments: a model or a capture in, tidy measurements out; torch and the Hub are imported only when they run."""

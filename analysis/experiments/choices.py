@@ -1,0 +1,7 @@
+"""What the commands of the experiments offer: names only, so that `--help` needs none of their libraries."""
+
+ESTIMATORS = ("bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
+PAIRS = ("earlier", "earlier_bucket", "same_bucket")
+DTYPES = ("auto", "bf16", "fp16", "fp32")
+QUANTIZATIONS = ("nf4", "fp4", "int8")
+EXECUTORS = ("local", "slurm")
