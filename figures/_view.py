@@ -29,6 +29,9 @@ from figures._text import latex
 RASTER_FROM = 32
 """From this many rows or columns on a heat map is a picture: as vectors it would take LaTeX seconds."""
 
+STRUT = r"\vphantom{Ag}"
+"""Before the names under an axis: they hang from their upper edges, so without it "query" stands above "key"."""
+
 _DRAW = {Line: line, Fit: line, Points: points, Bars: bars, Bundle: bundle, Forest: forest}
 
 
@@ -87,6 +90,8 @@ def _axis(place: Place, axis: str) -> dict[str, Any]:
     ticks = [(_tick(scale, v, bool(names)), t) for v, t in scale.ticks]
     outer = place.x_outer if axis == "x" else place.y_outer
     texts = list(place.x_ticks.texts) if axis == "x" else [t for _, t in ticks]
+    if axis == "x" and names:
+        texts = [STRUT + t for t in texts]
     if axis == "y":
         texts = [rf"\textbf{{{t}}}" if i in place.ready.heads else t for i, t in enumerate(texts)]
     heat = scale.kind == "edges"

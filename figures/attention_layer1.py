@@ -21,9 +21,9 @@ def figure(
     low, high = uniform_bos_attention["bos"].min(), uniform_bos_attention["bos"].max()
     sinks = attention_experiments[attention_experiments["quantity"] == "sink heads"]
     places = {
-        "layer 1 (Exp. 4)": sinks[(sinks["layers"] == "layer 1") & (sinks["experiment"] == 4)].iloc[0],
-        "all (Exp. 4)": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 4)].iloc[0],
-        "all (Exp. 7)": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 7)].iloc[0],
+        "layer 1, Exp. 4": sinks[(sinks["layers"] == "layer 1") & (sinks["experiment"] == 4)].iloc[0],
+        "all layers, Exp. 4": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 4)].iloc[0],
+        "all layers, Exp. 7": sinks[(sinks["layers"] == "all layers") & (sinks["experiment"] == 7)].iloc[0],
     }
     panels = [
         Panel(

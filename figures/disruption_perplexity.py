@@ -18,7 +18,7 @@ def figure(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> F
             entity=entity,
             x=list(ARMS.values()),
             y=[trials[name][f"{arm}_ppl"] for arm in ARMS],
-            values=True,
+            values=[_text(trials[name][f"{arm}_ppl"]) for arm in ARMS],
             reported=[cells[(name, METRICS[arm])] for arm in ARMS],
             reported_label="printed in the source",
         )
@@ -36,3 +36,7 @@ def figure(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> F
         ),
         short="Perplexity with massive or random dimensions zeroed",
     )
+
+
+def _text(perplexity: float) -> str:
+    return f"{perplexity:,.0f}" if perplexity >= 1000 else f"{perplexity:.{1 if perplexity >= 10 else 2}f}"

@@ -34,8 +34,9 @@ def figure(massive_counts: pd.DataFrame) -> Figure:
         width=110,
         caption=(
             "Massive values summed over layers, as reported in Section 2.2 of the source [@africa2026]: mean over "
-            f"{first['texts']} texts ({first['precision']}); error bars are one standard deviation over texts. "
-            f"Diamonds: totals of the counts published per layer, {second['texts']} texts ({second['precision']})."
+            f"{first['texts']} texts in {first['precision']}; numbers are those of the bars, error "
+            "bars one standard deviation over texts. "
+            f"Diamonds: totals of the counts published per layer, {second['texts']} texts in {second['precision']}."
         ),
         short="Massive values with and without rotary positions",
     )

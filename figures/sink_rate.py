@@ -32,11 +32,11 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
                 title="attention without preference",
                 series=[Line(entity="neutral", x=uniform_sink["tokens"], y=uniform_sink["score"], legend=False)],
                 shades=[
-                    Shade(low=int(used["sink rates"].min()), high=int(used["sink rates"].max()), label="left panel"),
+                    Shade(low=int(used["sink rates"].min()), high=int(used["sink rates"].max()), label="Exp. 4"),
                     Shade(
                         low=int(used["attention patterns"].min()),
                         high=int(used["attention patterns"].max()),
-                        label="Experiment 7",
+                        label="Exp. 7",
                     ),
                 ],
                 rules=[Rule(at=threshold, label="threshold")],
@@ -52,7 +52,7 @@ def figure(sink_rate_layers: pd.DataFrame, uniform_sink: pd.DataFrame, drope_pro
             "models with one standard deviation over prompts, cut at 100 % "
             f"({drope_protocols.set_index('section')['items']['5 (sinks)']}), and the score $H_T / T$ of attention "
             f"spread evenly over T tokens [@africa2026]. Up to {passing} tokens such attention is called a sink. "
-            "Shaded: prompt lengths of this experiment and of Experiment 7."
+            "Shaded: lengths of the prompts of Experiment 4, which are those of the left panel, and of Experiment 7."
         ),
         short="Sink rates by layer and evenly spread attention",
         note=(

@@ -14,6 +14,7 @@ def table(bos_mlp_effects: pd.DataFrame) -> Table:
     """One row per model and experiment."""
     rows = bos_mlp_effects.assign(
         group=bos_mlp_effects["removed"].map(REMOVED),
+        ratio_shown=[f"{ratio:,.1f}" if ratio >= 100 else f"{ratio:.3f}" for ratio in bos_mlp_effects["ratio"]],
         mark=["rounding" if word == "holds after rounding" else "" for word in bos_mlp_effects["agreement"]],
     )
     four = rows[rows["experiment"] == 4].set_index("positional")["layer"]
@@ -25,7 +26,7 @@ def table(bos_mlp_effects: pd.DataFrame) -> Table:
             Column("baseline_printed", "baseline", printed(), group="Perplexity"),
             Column("ablated_printed", "removed", printed(), group="Perplexity"),
             Column("ratio_printed", "printed", printed(), group="Ratio", mark="mark"),
-            Column("ratio", "recomputed", fixed(3, thousands=True), group="Ratio"),
+            Column("ratio_shown", "recomputed", printed(), group="Ratio"),
             Column("nats", "Nats", fixed(2), ci=("nats_low", "nats_high")),
             Column("mlp_write", "norm", fixed(1), group="MLP output"),
             Column("write_share", "% of state", fixed(1), group="MLP output"),

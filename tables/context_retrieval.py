@@ -6,7 +6,7 @@ from artifacts.wording import the_test
 from tables import Column, Table, fixed, integer, pvalue
 
 NAMES = {"lengths": "Lengths", "errors": "Error analysis", "formats": "Prompt formats"}
-FORMATS = {"single": "-", "ruler": "RULER", "simple": "simple"}
+FORMATS = {"single": "single", "ruler": "RULER", "simple": "simple"}
 
 
 def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
@@ -51,7 +51,8 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         caption=(
             "Passkey retrieval of both models by context length, each protocol of Section 11 of the source apart: "
             "accuracy with "
-            "95 % Wilson interval [@africa2026]. Unit: trial, unseeded; the training length is the multiple one."
+            "95 % Wilson interval [@africa2026]. Unit: trial, unseeded; "
+            "multiples are of the training length; single: the protocol has one prompt."
         ),
         short="Passkey retrieval by context length",
         note=(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from tables import Column, Table, fixed, printed
+from tables import Column, Table, printed
 
 ROWS = (  # metric of the source, column of the recomputed values, name, digits
     ("baseline_ppl", "baseline_ppl", "perplexity, baseline"),
@@ -29,7 +29,8 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
         row: dict[str, Any] = {"name": name}
         for model in ("RoPE", "DroPE"):
             row[f"printed_{model}"] = cells[(model, metric)] if metric else None
-            row[f"trials_{model}"] = trials[model][column]
+            value = trials[model][column]
+            row[f"trials_{model}"] = f"{value:,.1f}" if value >= 1000 else f"{value:.3f}"
         rows.append(row)
     seeds = int(trials["RoPE"]["seeds"])
     copies = " and ".join(f"{int(trials[model]['massive_values'])} ({model})" for model in ("RoPE", "DroPE"))
@@ -39,9 +40,9 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
         columns=[
             Column("name", "Quantity"),
             Column("printed_RoPE", "printed", printed(), group="RoPE", missing=missing),
-            Column("trials_RoPE", "trials", fixed(3, thousands=True), group="RoPE"),
+            Column("trials_RoPE", "trials", printed(), group="RoPE"),
             Column("printed_DroPE", "printed", printed(), group="DroPE", missing=missing),
-            Column("trials_DroPE", "trials", fixed(3, thousands=True), group="DroPE"),
+            Column("trials_DroPE", "trials", printed(), group="DroPE"),
         ],
         caption=(
             "Perplexity when massive or as many random dimensions of queries and keys are zeroed, on the literary text "

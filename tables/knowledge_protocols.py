@@ -10,7 +10,7 @@ def table(knowledge_protocols: pd.DataFrame) -> Table:
     """One row per model and task."""
     rows = knowledge_protocols.assign(name=knowledge_protocols["task"].map(TASKS))
     first = {str(name): value for name, value in rows.iloc[0].items()}
-    groups = {number: f"Experiment {number} ({first[f'precision_{number}']})" for number in ("3", "4")}
+    groups = {number: f"Experiment {number}, {first[f'precision_{number}']}" for number in ("3", "4")}
     columns = [Column("name", "Task"), Column("n_3", "n", integer())]
     for number, group in groups.items():
         columns += [
@@ -25,6 +25,8 @@ def table(knowledge_protocols: pd.DataFrame) -> Table:
         ]
     columns.append(Column("p_base", "Baselines,\nFisher $p$", pvalue()))
     columns.append(Column("p_base_holm", "Holm $p$", pvalue()))
+    each = [int(first[f"digits_{number}"]) for number in groups]
+    digits = f"{each[0]} digits in both experiments" if each[0] == each[1] else f"{each[0]} and {each[1]} digits"
     differing = int((rows["p_base_holm"] < 0.05).sum())
     return Table(
         rows=rows,
@@ -37,7 +39,7 @@ def table(knowledge_protocols: pd.DataFrame) -> Table:
         ),
         short="The same tasks in Experiments 3 and 4",
         note=(
-            f"The passkey has {first['digits_3']} digits in Experiment 3 and {first['digits_4']} in Experiment 4. "
+            f"The passkey has {digits}. "
             f"Fisher's exact test of the two baselines, Holm over {len(rows)}: {differing} of them differ at 0.05. The "
             "experiments differ in precision; whether they use the same items and the same disruption is not stated."
         ),

@@ -8,7 +8,7 @@ PRINTED = {
     "attention_output_norm": "attention output",
     "mlp_output_norm": "MLP output",
     "attention_contribution": "mean over texts of the ratio",
-    "mlp_contribution": "the same, MLP",
+    "mlp_contribution": "the same for the MLP",
 }
 SCOPES = {
     "all tokens": "ratio of means, all tokens",
@@ -29,7 +29,7 @@ def table(
     found = layer1_ratios.set_index("metric")
     rows = [
         {
-            "group": "Norm" if metric.endswith("norm") else "Share of attention, %",
+            "group": "Norm" if metric.endswith("norm") else "Share of attention (or of the MLP), %",
             "name": name,
             "printed_rope": cells[(metric, "RoPE")],
             "printed_drope": cells[(metric, "DroPE")],
@@ -51,7 +51,7 @@ def table(
     rows.append(
         {
             "group": rows[-1]["group"],
-            "name": "norm over that of the update",
+            "name": "norm over that of the whole update",
             "rope": rope,
             "drope": drope,
             "ratio": drope / rope,

@@ -20,7 +20,7 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
         heading=[f"{run}: {texts} texts, {precision}" for run, texts, precision in protocol],
     )
     n = int(massive_counts.loc[reported, "texts"].iloc[0])
-    absent = "The published counts are means over the texts, without deviations."
+    absent = "The published counts are means over the texts, without deviations; the source prints no change for them."
     return Table(
         rows=rows,
         columns=[
