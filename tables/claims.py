@@ -5,7 +5,7 @@ import pandas as pd
 from tables import Column, Table
 
 
-def table(claims: pd.DataFrame, claims_cells: pd.DataFrame) -> Table:
+def table(claims: pd.DataFrame, claims_cells: pd.DataFrame, claims_coverage: pd.DataFrame) -> Table:
     """Return the table."""
     statements = claims[claims["kind"] == "statement"]
     cells = pd.DataFrame(
@@ -19,11 +19,7 @@ def table(claims: pd.DataFrame, claims_cells: pd.DataFrame) -> Table:
         }
     )
     rows = pd.concat([statements.assign(values=[_values(row) for _, row in statements.iterrows()]), cells])
-    places = pd.concat([claims[["source", "section"]], claims_cells[["source", "section"]]]).drop_duplicates()
-    order = {
-        tuple(pair): rank
-        for rank, pair in enumerate(places.sort_values("source", kind="stable").itertuples(index=False, name=None))
-    }
+    order = _order(claims, claims_coverage)
     rows["order"] = [order[pair] for pair in zip(rows["source"], rows["section"], strict=True)]
     rows["part"] = [
         f"{'This thesis' if source == 'thesis' else source}, {section}"
@@ -50,6 +46,17 @@ def table(claims: pd.DataFrame, claims_cells: pd.DataFrame) -> Table:
         ),
         short="The claims ledger",
     )
+
+
+def _order(claims: pd.DataFrame, coverage: pd.DataFrame) -> dict[tuple[str, str], int]:
+    """Rank of each section of the ledger: as in the documents, then those of the thesis."""
+    listed = [
+        (str(row["document"]), name)
+        for _, row in coverage.iterrows()
+        for name in str(row["ledger_sections"]).split(" | ")
+    ]
+    places = claims[["source", "section"]].drop_duplicates().itertuples(index=False, name=None)
+    return {pair: rank for rank, pair in enumerate(dict.fromkeys([*listed, *places]))}
 
 
 def _values(row: pd.Series) -> str:

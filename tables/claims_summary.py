@@ -13,6 +13,7 @@ TITLES = {
     "contradicted": "contradicted",
     "not testable": "not\ntestable",
 }
+NAMES = {"sources": "these together", "thesis": "this thesis", "all": "all"}  # in the order of their rows
 KINDS = {"statement": "Statements", "cell check": "Cell checks"}
 
 
@@ -21,13 +22,18 @@ def table(ledger_counts: pd.DataFrame) -> Table:
     counts = ledger_counts.pivot(index=["kind", "source", "total"], columns="verdict", values="count").reset_index()
     for verdict in VERDICTS:
         counts[verdict] = counts[verdict].fillna(0).astype(int) if verdict in counts.columns else 0
+    alone = counts["kind"].isin(counts.loc[counts["source"] == "thesis", "kind"])
+    counts = counts[
+        (counts["source"] != "sources") | alone
+    ].copy()  # without claims of the thesis it says what all says
     counts["part"] = counts["kind"].map(KINDS)
-    counts["name"] = ["all" if each == "all" else _name(each) for each in counts["source"]]
+    counts["name"] = [NAMES.get(each, f"document {each}") for each in counts["source"]]
+    last = {each: rank for rank, each in enumerate(NAMES, start=1)}
     counts["order"] = [
-        (list(KINDS).index(kind), each == "all", each) for kind, each in counts[["kind", "source"]].to_numpy()
+        (list(KINDS).index(kind), last.get(each, 0), each) for kind, each in counts[["kind", "source"]].to_numpy()
     ]
     rows = counts.sort_values("order", ignore_index=True)
-    rows = rows.assign(rule=rows["source"] == "all")
+    rows = rows.assign(rule=rows["source"].isin(["sources", "all"]))
     both = rows[rows["source"] == "all"].set_index("kind")["total"]
     return Table(
         rows=rows,
@@ -50,7 +56,3 @@ def table(ledger_counts: pd.DataFrame) -> Table:
             "once; one that two documents make with the same numbers counts for the one that makes it in full."
         ),
     )
-
-
-def _name(source: str) -> str:
-    return "this thesis" if source == "thesis" else f"source {source}"

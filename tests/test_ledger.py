@@ -31,7 +31,8 @@ def coverage():
 def test_every_verdict_and_kind_is_a_known_one(ledger):
     assert set(ledger["verdict"]) <= set(VERDICTS)
     assert set(ledger["kind"]) == {"statement", "cell check"}
-    assert (ledger["reason"].str.len() > 0).all()
+    assert ledger["reason"].str.endswith((".", "?", "!")).all()
+    assert not ledger["reason"].str.match(r"(the|a|over|between|from) ").any()
 
 
 def test_every_document_and_the_thesis_make_statements(ledger):

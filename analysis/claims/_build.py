@@ -11,6 +11,7 @@ from analysis.claims._verdict import Verdict
 from artifacts.errors import SpecError
 from artifacts.job import Job
 
+_WORD = re.compile(r"(?!(?:r|d|p|rho)\b)[a-z]+(?=[ ,])")  # a word that may begin a sentence, not a symbol or a name
 _PLACE = re.compile(r"^Source: (?P<source>00[0-4]|thesis), (?P<section>.+?)\.?$", re.MULTILINE)
 
 
@@ -40,6 +41,7 @@ def build(job: Job) -> dict[str, str]:
     rows = [
         {
             **asdict(verdict),
+            "reason": _sentence(verdict.reason),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
             "statement": verdict.statement or statement,
             "source": place["source"],
@@ -49,3 +51,10 @@ def build(job: Job) -> dict[str, str]:
         for verdict in verdicts
     ]
     return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}
+
+
+def _sentence(reason: str) -> str:
+    """The reason with a capital and a full stop, so that all read alike; a symbol or a name at its head stays."""
+    text = reason.strip()
+    text = text[0].upper() + text[1:] if _WORD.match(text) else text
+    return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -21,9 +21,9 @@ def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_
     row = pick(equal_positions, model=MISTRAL)
     return judge(
         bool(printed and row["ranked"] == 1 and row["dropped"] == 1),
-        f"So print the tables, of 32K tokens against 128K; over the first 32K tokens its plasticity of "
-        f"{row['mean_32k']:.4f} ranks {row['ranked']} and its drop of {row['drop_32k']:.3f} {row['dropped']} among the "
-        f"{len(equal_positions)} models with values there.",
+        f"The tables print it, but set 32K tokens against 128K; over the first 32K its plasticity of "
+        f"{row['mean_32k']:.4f} has rank {row['ranked']} and its drop of {row['drop_32k']:.3f} rank {row['dropped']} "
+        f"among the {len(equal_positions)} models with values there.",
         otherwise="not supported" if printed else "contradicted",
         reported=str(pick(stated_002, statement="h7_mistral_rank")["printed"]),
         recomputed=f"rank {row['ranked']} of {len(equal_positions)} over 32K",
