@@ -47,6 +47,11 @@ class Commands(click.Group):
                 raise
             click.echo(f"error: {error}", err=True)
             ctx.exit(1)
+        except ModuleNotFoundError as error:
+            from artifacts.errors import MissingDependency
+
+            click.echo(f"error: {MissingDependency.package(error.name)}", err=True)
+            ctx.exit(1)
         except MemoryError:
             click.echo("error: out of memory; close other programs or give `--jobs 1`, and run again", err=True)
             ctx.exit(1)

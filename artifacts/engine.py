@@ -18,7 +18,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from artifacts import process
-from artifacts.errors import SpecError, ThesisError
+from artifacts.errors import MissingDependency, SpecError, ThesisError
 from artifacts.facts import Reader, resolve
 from artifacts.files import write
 from artifacts.graph import Graph, Step
@@ -175,6 +175,8 @@ class Engine:
             self.report("built", step.key, "")
         except ThesisError as error:
             self._fail(step, error)
+        except ModuleNotFoundError as error:
+            self._fail(step, MissingDependency.package(error.name), error)
         except Exception as error:  # a fault in a step's own code is the user's to mend: say where
             self._fail(step, SpecError(f"{_place(self.root, error, step)}: {type(error).__name__}: {error}"), error)
 

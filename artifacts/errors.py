@@ -3,6 +3,10 @@
 The command line prints them without a traceback and exits with 1.
 """
 
+from __future__ import annotations
+
+import sys
+
 
 class ThesisError(Exception):
     """A failure that the user can mend; its text is the whole message."""
@@ -40,6 +44,12 @@ class LatexError(ThesisError):
 
 class MissingDependency(ThesisError):
     """A program or package is absent; the text ends with the line that installs it."""
+
+    @classmethod
+    def package(cls, name: str | None, extra: str = "") -> MissingDependency:
+        """The error for a Python package that cannot be imported; `extra` names the group that brings it."""
+        wanted = f"'.[{extra}]'" if extra else "."
+        return cls(f"{name} is not installed; run: {sys.executable} -m pip install -c constraints.txt {wanted}")
 
 
 class ModelError(ThesisError):

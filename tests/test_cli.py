@@ -271,3 +271,9 @@ def test_diff_shows_a_changed_cell_and_its_size(project):
     assert done.returncode == 1
     assert "result captured_models: ministral3-3b, ap_overall: 0.6224 -> 0.6324 (+0.01, +1.61 %)" in done.stdout
     fails(run(project, "diff", "nowhere"), "no revision 'nowhere'")
+
+
+def test_a_missing_package_is_named_with_the_line_that_installs_it(project):
+    (project / "frictionless.py").write_text("raise ModuleNotFoundError('no', name='frictionless')\n")
+    fails(run(project, "table", "models"), "frictionless is not installed; run:", "pip install -c constraints.txt .")
+    fails(run(project, "check"), "frictionless is not installed")
