@@ -1,25 +1,40 @@
-"""All captured models: benchmark scores, plasticity, and the bias per token and per window."""
+"""All captured models: benchmark scores, plasticity, and the bias per token and per window; measured ones apart."""
 
 import pandas as pd
 
+from artifacts.numbers import fixed as fixed_number
+from artifacts.wording import tokens
 from tables import Column, Table, fixed, integer
 from tables._house import model_footnotes, model_marks
 
+NULL = "random-llama"
 
-def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Table:
+
+def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
     """Return the table."""
     full = captured_models["captured_context"].max()
     given = reported_plasticity[reported_plasticity["printed"] != ""]
     keys = set(zip(given["model"], given["metric"], strict=True))
-    rows = captured_models.assign(
+    reported = captured_models.assign(
         mark=model_marks(captured_models, full),
-        bias_token=1e4 * captured_models["bias_strength"],
         lbp_mark=[
             "new" if pd.notna(row["lbp"]) and (row["model"], "lbp") not in keys else ""
             for _, row in captured_models.iterrows()
         ],
         ruler_mark=[_ruler_mark(row, (row["model"], "ruler_128k") in keys) for _, row in captured_models.iterrows()],
+        reason="",
     )
+    measured = measured_models.assign(
+        mark=[f"measured {row['model']}" for _, row in measured_models.iterrows()],
+        lbp=float("nan"),
+        ruler_128k=float("nan"),
+        lbp_mark="",
+        ruler_mark="",
+    )
+    shown = [name for name in measured.columns if name in reported.columns]
+    rows = pd.concat([reported[shown], measured[shown]], ignore_index=True)
+    rows["first_measured"] = rows.index == len(reported)
+    rows["bias_token"] = 1e4 * rows["bias_strength"]
     return Table(
         rows=rows,
         columns=[
@@ -34,16 +49,19 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame) -> T
             Column("bias_window", "per window", fixed(0), group="Bias"),
             Column("captured_context", "Captured\ncontext", integer(), unit="tokens"),
         ],
+        reason="reason",
+        rule_before="first_measured",
         marks={
             **model_footnotes(captured_models, full),
             "new": "Published with the benchmark; the source gives none for this model.",
             "self": "Self-reported by the model's authors [@qwen2025]; the source gives none for this model.",
+            **{f"measured {row['model']}": _measured(row) for _, row in measured_models.iterrows()},
         },
         caption=(
-            f"Scores, plasticity and bias of all {len(rows)} captured models, in falling order of plasticity. Unit: "
-            "one model. Plasticity and bias per token as printed in the all-models table of the source [@shcherb2026]; "
-            "LongBench Pro (LBP) is the overall score without thinking [@longbenchpro2026], RULER the score at "
-            "128K tokens [@hsieh2024]."
+            f"Scores, plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. "
+            "Unit: one model. Plasticity and bias per token as printed in the all-models table of the source "
+            "[@shcherb2026]; LongBench Pro (LBP) is the overall score without thinking [@longbenchpro2026], RULER "
+            "the score at 128K tokens [@hsieh2024]. Below the rule: measured by this project, not reported."
         ),
         short="Scores, plasticity and bias of all captured models",
         note=(
@@ -60,3 +78,20 @@ def _ruler_mark(row: pd.Series, given: bool) -> str:
     if pd.isna(row["ruler_128k"]) or given:
         return ""
     return "self" if str(row["ruler_origin"]).startswith("self") else "new"
+
+
+def _measured(row: pd.Series) -> str:
+    """Word the footnote of a measured model: who measured it, how, over what, and how sure its means are."""
+    what = "A network with random weights on random words, the null reference. " if row["model"] == NULL else ""
+    number = fixed_number(3)
+    ends = [
+        f"{word} {number.show(row[f'{name}_low'], 'plain')} to {number.show(row[f'{name}_high'], 'plain')}"
+        for word, name in (("overall", "ap_overall"), ("drop", "ap_drop"))
+        if pd.notna(row[f"{name}_low"])
+    ]
+    sure = f"; 95 % intervals from resampled key heads: {', '.join(ends)}" if ends else ""
+    return (
+        f"{what}Measured by this project over {tokens(row['captured_context'])} tokens, estimator {row['estimator']}, "
+        f"pairs {row['pairs']}: means over {row['heads']} heads of {row['key_heads']} key heads{sure}. To be "
+        "compared with a reported value only where estimator, texts and context agree."
+    )

@@ -1,0 +1,45 @@
+"""The models that this project measured itself, in the columns of the reported ones."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+METRICS = (
+    *("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window"),
+    *("r_q_a", "r_k_a", "plane_var", "separation_strength", "gap_by_bin"),
+)
+ENDS = {"low": "ci_low", "high": "ci_high"}
+
+
+def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
+
+    A model that the sources describe gets their name for it. `captured_context` is in tokens; `heads` and `key_heads`
+    are those behind the overall plasticity. Nothing here is of the source, and nothing of the source is here.
+    """
+    names = dict(zip(models["model"], models["display_name"], strict=True))
+    rows = [_row(str(model), metrics, names) for model, metrics in model_metrics.groupby("model", sort=True)]
+    table = pd.DataFrame(rows)
+    return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
+
+
+def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, object]:
+    by_name = {str(each["metric"]): each for each in metrics.to_dict("records")}
+    overall = by_name["ap_overall"]
+    row: dict[str, object] = {
+        "model": model,
+        "display_name": names.get(model, model),
+        "captured_context": int(overall["context"]),
+        "estimator": overall["estimator"],
+        "pairs": overall["pairs"],
+        "heads": int(overall["heads"]),
+        "key_heads": int(overall["key_heads"]),
+    }
+    reasons = []
+    for name in METRICS:
+        each = by_name[name]
+        row[name] = float(each["value"])
+        row |= {f"{name}_{end}": float(each[column]) for end, column in ENDS.items()}
+        if each["reason"]:
+            reasons.append(f"{name}: {str(each['reason']).replace(';', ',')}")
+    return {**row, "reason": "; ".join(reasons)}
