@@ -57,7 +57,7 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
         height=45,
         caption=(
             "Disruption of massive dimensions and knowledge [@africa2026]. (a) Mean degradation by category in "
-            f"Experiment 3, with the values that the source quotes from Jin et al. [@jin2025], {jin[0]:.0f} % and "
+            f"Experiment 3, with the values that the source quotes [@jin2025], {jin[0]:.0f} % and "
             f"{jin[1]:.0f} %. (b), (c) Change of accuracy in Experiment 3, {first['precision_3']}, and in "
             f"Experiment 4, {first['precision_4']}. Error bars are 95 % intervals over items."
         ),

@@ -1,8 +1,14 @@
-"""Wording: lists of names in reasons."""
+"""Wording that reasons share: lists of names, p-values, counts of trials."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from artifacts.numbers import pvalue
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def listed(names: Sequence[str]) -> str:
@@ -10,3 +16,13 @@ def listed(names: Sequence[str]) -> str:
     if not names:
         return "none"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def p(value: float) -> str:
+    """A p-value with its relation, for a reason: `p = 0.012`, `p < 0.001`."""
+    return f"p {pvalue(relation=True).show(value, 'plain')}"
+
+
+def of_trials(row: pd.Series) -> str:
+    """`4 of 5 (38 to 96 %)` for a row with correct, trials and an interval in percent."""
+    return f"{int(row['correct'])} of {int(row['trials'])} ({row['ci_low']:.0f} to {row['ci_high']:.0f} %)"

@@ -7,8 +7,7 @@ import math
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._words import listed
-from analysis.statistics.pvalue import p_text
+from analysis.claims._words import listed, p
 
 MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "passkey", "imdb")
@@ -139,7 +138,7 @@ def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFr
             judge(
                 test["p_adjusted"] < 0.05,
                 f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']}: Fisher's "
-                f"{p_text(test['p_value'])}, Holm over {len(functional_tests)} tests {p_text(test['p_adjusted'])}.",
+                f"{p(test['p_value'])}, Holm over {len(functional_tests)} tests {p(test['p_adjusted'])}.",
                 otherwise="not significant",
                 reported=f"{base['printed_text']} to {hit['printed_text']}",
                 recomputed=f"{100 * test['estimate']:.0f} points",

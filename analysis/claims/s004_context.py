@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._cells import Cell, cell, restated
-from analysis.claims._drope_patterns import of_trials, p
+from analysis.claims._words import of_trials, p
 
 ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"
 

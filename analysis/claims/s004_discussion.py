@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Quoted, Verdict, compare, judge, pick, quote
-from analysis.claims._drope_patterns import of_trials, p
+from analysis.claims._words import of_trials, p
 from analysis.statistics.rounding import Interval, mean
 
 MODELS = ("RoPE", "DroPE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._drope_patterns import of_trials, p
+from analysis.claims._words import of_trials, p
 
 
 def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:

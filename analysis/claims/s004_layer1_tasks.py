@@ -6,8 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, judge, pick
 from analysis.claims._cells import copies
-from analysis.claims._words import listed
-from analysis.statistics.pvalue import p_text
+from analysis.claims._words import listed, p
 
 
 def c004_layer1_task_baselines(drope_layer1_tasks: pd.DataFrame, drope_functional: pd.DataFrame) -> list[Verdict]:
@@ -42,7 +41,7 @@ def c004_attention_preserves_parametric(
             judge(
                 test["p_adjusted"] > 0.05,
                 f"{task.capitalize()} goes from {base['printed_text']} to {hit['printed_text']} with chance at "
-                f"{base['chance']:.0f}% ({p_text(test['p_adjusted'])}, Fisher, Holm): {max(loss, 0):.0f}% of the "
+                f"{base['chance']:.0f}% ({p(test['p_adjusted'])}, Fisher, Holm): {max(loss, 0):.0f}% of the "
                 "accuracy above chance is lost.",
                 reported=hit["printed_text"],
                 recomputed=f"{100 * test['estimate']:.0f} points",
@@ -68,8 +67,7 @@ def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_tas
     test = pick(layer1_task_tests, comparison="RoPE, passkey, layer1_attn against baseline")
     return judge(
         hit["count"] == 0 and test["p_adjusted"] < 0.05,
-        f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']} ({p_text(test['p_adjusted'])}, Fisher, "
-        "Holm).",
+        f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']} ({p(test['p_adjusted'])}, Fisher, Holm).",
         reported=hit["printed_text"],
         recomputed=f"{hit['share']:.0f}%",
         n=int(test["n"]),

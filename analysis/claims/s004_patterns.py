@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
-from analysis.claims._drope_patterns import p
+from analysis.claims._words import p
 
 PRINTED = {"bos": "bos_attention", "local": "local_attention"}
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, about, judge, pick, quote, untestable
 from analysis.claims._judge import compare
-from analysis.statistics.pvalue import p_text
+from analysis.claims._words import p
 
 
 def _of(frame: pd.DataFrame, quantity: str, value: str = "value") -> float:
@@ -170,7 +170,7 @@ def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests
     return judge(
         apart == 0,
         f"The averages differ by {_of(sink_summary, 'gap_average'):.1f} points, but layer 1 by {one['estimate']:.1f} "
-        f"[{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p_text(one['p_adjusted'])}, Welch over prompts, Holm); "
+        f"[{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p(one['p_adjusted'])}, Welch over prompts, Holm); "
         f"{apart:.0f} of {_of(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
         otherwise="not supported",
         reported="nearly identical",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick
-from analysis.claims._drope_patterns import p
+from analysis.claims._words import p
 
 
 def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_attention: pd.DataFrame) -> Verdict:
