@@ -358,6 +358,9 @@ def heads(place: str, **asked: Any) -> None:
 
     CAPTURE is a folder or the Hub id of a published one.
     """
+    from analysis.models.libraries import need
+
+    need("numba", "to analyse heads")
     from analysis.experiments.heads import run
 
     click.echo("\n".join(run(ROOT, place, **asked)))

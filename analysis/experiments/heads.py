@@ -22,7 +22,7 @@ from typing import Any
 from analysis.experiments.bar import Bar, bar, duration
 from analysis.experiments.finding import Finding, kept
 from analysis.experiments.head_frames import frames
-from analysis.experiments.measurements import save, slug
+from analysis.experiments.measurements import named, save, slug
 from analysis.heads.laws import Estimator
 from analysis.heads.pairs import PairMode
 from analysis.heads.plasticity import Options
@@ -93,7 +93,7 @@ def measure(
     capture = open_capture(place, context=context, branch=branch, group=group)
     settings = (capture.manifest or {}).get("settings", {})
     shown = str(settings.get("model") or branch or Path(place).name)
-    model = name or slug(shown)
+    model = named(name or slug(shown))
     with bar("heads") as progress:
         findings, old = analysed(capture, options, root / "out/heads", jobs or len(os.sched_getaffinity(0)), progress)
     _some(capture, findings, options)

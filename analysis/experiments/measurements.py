@@ -22,6 +22,19 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 
+def named(model: str) -> str:
+    """The name, when it can be one of a file.
+
+    Raises
+    ------
+    DataError
+        When it cannot.
+    """
+    if not NAME.fullmatch(model):
+        raise DataError(f"{model!r} is no name of measurements; give small letters, digits, '.', '_' and '-'")
+    return model
+
+
 def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: Mapping[str, Any]) -> list[Path]:
     """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the CSVs.
 
@@ -32,17 +45,15 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     tables : mapping of str to DataFrame
         Tables by experiment.
     model : str
-        Name of the files.
+        Name of the files, see `named`.
     manifest : mapping
         What made them: command, versions, settings; no times and no facts of the machine.
 
     Raises
     ------
     DataError
-        When the name does not fit a file, or a table holds what the schema refuses.
+        When a table holds what the schema refuses.
     """
-    if not NAME.fullmatch(model):
-        raise DataError(f"{model!r} is no name of measurements; give small letters, digits, '.', '_' and '-'")
     written = {name: text(table, name).encode() for name, table in tables.items()}
     note = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
     paths = []

@@ -19,6 +19,7 @@ EXTRAS = {
     "pyarrow.parquet": "models",
     "datasets": "models",
     "huggingface_hub": "models",
+    "numba": "models",
     "bitsandbytes": "quant",
 }
 

@@ -1,0 +1,99 @@
+"""From a local model folder to the table, on the command line: capture, heads, table; and what can go wrong."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from artifacts.schema import check
+from conftest import ROOT, copy_project, run
+
+pytestmark = pytest.mark.models
+CONTEXT, DOCUMENTS = 32, 12
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A copy of the project, a model folder and texts."""
+    from models_tiny import saved, text
+
+    root = tmp_path_factory.mktemp("lab")
+    saved("llama", root / "tiny")
+    rows = [json.dumps({"id": f"t{number}", "text": text(40, number)}) for number in range(DOCUMENTS)]
+    (root / "texts.jsonl").write_text("\n".join(rows))
+    copy_project(root / "project")
+    return root
+
+
+def capture(lab, out, *more, model="tiny"):
+    given = ["--model", str(lab / model), "--texts", str(lab / "texts.jsonl"), "--context", str(CONTEXT)]
+    given += ["--buckets", "4", "--rate", "8", "--dtype", "fp32", "--device", "cpu", "--out", str(out)]
+    return run(lab / "project", "capture", *given, *more)
+
+
+def contents(root):
+    return {path.parent.name: path.read_bytes() for path in sorted(root.glob("l*/data.parquet"))}
+
+
+def test_a_model_folder_becomes_a_row_of_the_table(lab, tmp_path):
+    done = capture(lab, tmp_path / "capture")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(tmp_path / "capture")
+    assert done.stderr == ""  # quiet when piped
+    note = json.loads((tmp_path / "capture/manifest.json").read_text())
+    assert note["complete"]
+    assert len(note["documents"]) == DOCUMENTS
+    again = capture(lab, tmp_path / "capture")
+    assert again.returncode == 0, again.stderr
+    assert "captured already" in again.stderr
+    found = run(lab / "project", "heads", str(tmp_path / "capture"), "--jobs", "1")
+    assert found.returncode == 0, found.stderr
+    assert "12 heads" in found.stderr
+    manifest = json.loads((lab / "project/artifacts/measurements/model_metrics/tiny.json").read_text())
+    assert manifest["capture"]["model"] == "tiny"
+    assert "torch" in manifest["versions"]
+    assert not [fault for line in found.stdout.split() for fault in check(lab / "project", line.split("/")[2])]
+    table = run(lab / "project", "table", "model_plasticity", "--format", "markdown")
+    assert table.returncode == 0, table.stderr
+    assert "\n| tiny" in table.stdout
+    assert "Measured by this project over 32 tokens" in table.stdout
+
+
+def test_jobs_with_a_share_of_the_documents_each_give_the_same_files(lab, tmp_path):
+    assert capture(lab, tmp_path / "one", "--documents", "4").returncode == 0
+    done = capture(lab, tmp_path / "two", "--documents", "4", "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert "share 2 of 2: finished" in done.stderr
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert list((tmp_path / "two/.jobs").glob("*/log.txt"))
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "words"),
+    [
+        (["--quantize", "int3"], 2, "'int3' is not one of"),
+        (["--executor", "slrum"], 2, "'slrum' is not one of"),
+        (["--device", "gpu"], 1, "device 'gpu' is unknown"),
+        (["--context", "400"], 1, "has 41 tokens, fewer than the context of 400; give --context 41 or less"),
+        (["--context", "33"], 1, "does not divide into 4 equal buckets"),
+        (["--model", "no/such/folder"], 1, "neither a local folder nor"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(lab, tmp_path, monkeypatch, more, code, words):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    done = capture(lab, tmp_path / "out", *more)
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_torch_the_line_that_installs_it_is_printed(lab, tmp_path):
+    hide = "import sys; sys.modules['torch'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
+    given = ["--model", str(lab / "tiny"), "--texts", str(lab / "texts.jsonl"), "--context", "32"]
+    command = [sys.executable, "-c", hide, "capture", *given, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "torch is not installed" in done.stderr
+    assert "python -m pip install '.[models]'" in done.stderr
+    assert "Traceback" not in done.stderr

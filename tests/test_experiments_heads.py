@@ -1,0 +1,311 @@
+"""From a capture with known structure to measurements: values, what is kept and refused, and the table at the end."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.experiments import choices, heads
+from analysis.experiments.finding import kept
+from analysis.experiments.head_frames import frames
+from analysis.experiments.measurements import slug
+from analysis.heads.laws import ESTIMATORS
+from analysis.heads.pairs import PAIR_MODES
+from analysis.heads.plasticity import Options
+from analysis.models.captures import open_capture
+from artifacts.errors import DataError
+from artifacts.schema import check
+from conftest import ROOT, copy_project, run
+
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+CONTEXT, BUCKETS, DOCUMENTS, D = 1600, 8, 60, 8
+BIAS = 3.0
+KINDS = ("content", "drift")
+
+
+def side(kind, name, seed):
+    """Vectors at four places a bucket and document: noise, and what the kind plants on the first two axes."""
+    rng, size = np.random.default_rng(seed), CONTEXT // BUCKETS
+    # queries and keys at equal places, so that their distance is no drift of the pool
+    draw = np.random.default_rng(0)
+    places = [np.sort(draw.choice(size, 4, replace=False)) + size * bucket for bucket in range(BUCKETS)]
+    position = np.tile(np.concatenate(places), DOCUMENTS)
+    document = np.repeat(np.arange(DOCUMENTS), 4 * BUCKETS)
+    vectors = rng.normal(size=(position.size, D))
+    if kind == "drift":
+        vectors *= 0.5
+        vectors[:, 0] += BIAS if name == "q" else 4 * position / CONTEXT
+        vectors[:, 1] += 3 if name == "q" else -3
+    return position, document, vectors
+
+
+def write(folder, position, document, vectors):
+    folder.mkdir(parents=True)
+    rows = {
+        "bucket": arrow.array(position * BUCKETS // CONTEXT, arrow.int32()),
+        "example_id": arrow.array(document, arrow.int32()),
+        "position": arrow.array(position, arrow.int32()),
+        "vector": arrow.array(vectors.astype(np.float32).tolist(), arrow.list_(arrow.float32(), D)),
+    }
+    parquet.write_table(arrow.table(rows), folder / "data.parquet")
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """A capture of two layers with two query heads a key head: content alone, and a planted drift and separation."""
+    root = tmp_path_factory.mktemp("captures") / "Planted Model"
+    for layer, kind in enumerate(KINDS):
+        write(root / f"l{layer:02d}h00k", *side(kind, "k", 10 + layer))
+        for head in range(2):
+            write(root / f"l{layer:02d}h{head:02d}q", *side(kind, "q", 20 + 2 * layer + head))
+    return root
+
+
+@pytest.fixture
+def target(tmp_path):
+    (tmp_path / "out").mkdir()
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the project for the command line."""
+    return copy_project(tmp_path_factory.mktemp("cli") / "project")
+
+
+def read(root, name, model="planted-model"):
+    return pd.read_csv(root / f"artifacts/measurements/{name}/{model}.csv")
+
+
+def measure(root, planted, **changes):
+    options = {"estimator": "bucket_full", "pairs": "earlier", "bins": None, "min_queries": 30}
+    return heads.run(root, str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
+
+
+def test_what_was_planted_is_found(planted, target):
+    files = measure(target, planted)
+    assert len(files) == 6
+    table = read(target, "head_metrics").set_index(["layer", "head"])
+    assert list(table.index) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert (table["queries"] == 4 * BUCKETS * DOCUMENTS).all()
+    content, drift = table.loc[0], table.loc[1]
+    # queries around zero see no key as better than another: p is near one half for every pair
+    assert (content["ap_overall"] > 0.97).all()
+    assert (content["r_k_a"].abs() < 0.5).all()
+    # keys that rise by 4 over the context, met by queries of 3 along the rise
+    np.testing.assert_allclose(drift["bias_window"], BIAS * 4, rtol=0.05)
+    np.testing.assert_allclose(drift["bias_strength"] * CONTEXT, drift["bias_window"])
+    # these queries do not drift, so the sign of the axis is free
+    assert (drift["r_k_a"].abs() > 0.9).all()
+    assert (drift["separation_strength"] > 0.8).all()
+    assert (drift["ap_drop"] > 0.05).all()
+    assert (content["ap_drop"].abs() < 0.02).all()
+    assert (drift["ap_last_20"] < content["ap_last_20"]).all()
+    assert (table["gap_by_bin"] < 0.03).all()
+    assert (table["residual_pos_r"].abs() < 1e-12).all()
+
+
+def test_model_metrics_are_means_over_heads_with_the_key_heads_as_units(planted, target):
+    measure(target, planted)
+    table, heads_table = read(target, "model_metrics").set_index("metric"), read(target, "head_metrics")
+    for name in ("ap_overall", "ap_drop", "bias_window", "r_k_a", "plane_var"):
+        assert table.loc[name, "value"] == pytest.approx(heads_table[name].mean(), rel=1e-6)
+        assert table.loc[name, "ci_low"] <= table.loc[name, "value"] <= table.loc[name, "ci_high"]
+    assert (table.loc["ap_overall", ["heads", "key_heads", "context", "bins"]] == [4, 2, CONTEXT, BUCKETS]).all()
+    first = table.loc[["ap_decile_0", "ap_decile_1"], "value"].mean()
+    assert table.loc["ap_first_20", "value"] == pytest.approx(first, rel=1e-6)
+    late = table.loc["ap_64-128K"]
+    assert np.isnan(late["value"])
+    assert "no query bin centred in 65536-131072 tokens" in late["reason"]
+
+
+def test_bins_that_are_too_thin_are_missing_with_their_count(planted, target):
+    measure(target, planted, bins=32, min_queries=61)
+    profile = read(target, "head_profile")
+    thin = profile["queries"] < 61
+    assert thin.any()
+    assert not thin.all()
+    assert profile.loc[thin, "plasticity"].isna().all()
+    assert profile.loc[thin, "reason"].str.fullmatch(r"\d+ queries, 61 needed").all()
+
+
+def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    measure(target, planted)
+    measure(other, planted, jobs=2)
+    for path in sorted((target / "artifacts").rglob("*.*")):
+        assert path.read_bytes() == (other / path.relative_to(target)).read_bytes(), path
+    capture = open_capture(planted, context=CONTEXT, group=2)
+    found, old = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    assert old
+    assert found.layer == 0
+    # other options are another finding, and a finding that was cut short is made anew
+    assert not kept(capture, capture.heads[0], Options(pairs="same_bucket"), target / "out/heads")[1]
+    for path in (target / "out/heads").iterdir():
+        path.write_text(path.read_text()[:50])
+    assert kept(capture, capture.heads[0], Options(), target / "out/heads") == (found, False)
+
+
+def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
+    done = []
+
+    def stopped(*arguments):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(kept(*arguments)[1])
+        return kept(*arguments)
+
+    monkeypatch.setattr(heads, "kept", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        measure(target, planted)
+    assert not (target / "artifacts").exists()
+    monkeypatch.undo()
+    outcome = heads.measure(target, str(planted), Options(), context=CONTEXT, group=2, jobs=1)
+    assert (outcome.heads, outcome.kept) == (4, 2)
+
+
+def test_another_content_is_another_finding(planted, target, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(planted, copy)
+    capture = open_capture(copy, context=CONTEXT, group=2)
+    before, _ = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    shutil.rmtree(copy / "l00h00q")
+    write(copy / "l00h00q", *side("content", "q", 99))
+    after, old = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    assert not old
+    assert after.metrics != before.metrics
+
+
+def test_the_manifest_says_what_made_it_without_times_and_places(planted, target):
+    measure(target, planted)
+    text = (target / "artifacts/measurements/model_metrics/planted-model.json").read_text()
+    note = json.loads(text)
+    assert note["command"].startswith("python build.py heads Planted Model --estimator bucket_full")
+    assert {"numpy", "scipy", "numba"} <= set(note["versions"])
+    assert len(note["capture"]["vectors"]) == 32
+    assert str(planted.parent) not in text
+
+
+def test_one_damaged_head_is_named_and_the_others_are_kept(planted, target, tmp_path):
+    copy = tmp_path / "cut"
+    shutil.copytree(planted, copy)
+    settings = {"context": CONTEXT, "buckets": BUCKETS, "captured_heads": [[i, j, 0] for i in (0, 1) for j in (0, 1)]}
+    (copy / "manifest.json").write_text(json.dumps({"format": 1, "complete": True, "settings": settings}))
+    file = copy / "l01h01q/data.parquet"
+    file.write_bytes(file.read_bytes()[:1000])
+    with pytest.raises(DataError, match=r"l01h01q/data.parquet: cannot be read") as caught:
+        measure(target, copy, context=None, group=None)
+    assert "the other 3 heads are done and kept" in str(caught.value)
+
+
+def test_too_few_queries_and_wrong_contexts_are_told(planted, target):
+    with pytest.raises(DataError, match=r"no query bin has 500 queries .the fullest has 240."):
+        measure(target, planted, min_queries=500)
+    with pytest.raises(DataError, match=r"lies beyond a context of 800"):
+        measure(target, planted, context=800)
+
+
+def test_a_head_without_variance_is_missing_with_its_reason(planted):
+    capture = open_capture(planted, context=CONTEXT, group=2)
+    from analysis.experiments.finding import DECILES, LENGTHS, METRICS, Finding, analyse
+
+    found = [analyse(capture, head, Options()) for head in capture.heads]
+    lost = Finding(5, 0, 0, "")
+    lost.without((*METRICS, *DECILES, *LENGTHS), "three queries")
+    tables = frames([*found, lost], Options(), CONTEXT, BUCKETS)
+    row = tables["head_metrics"].iloc[-1]
+    assert np.isnan(row["ap_overall"])
+    assert row["reason"] == "three queries"
+    assert tables["model_metrics"].set_index("metric").loc["ap_overall", "heads"] == 4
+
+
+def test_choices_are_those_of_the_analysis():
+    assert choices.ESTIMATORS == ESTIMATORS
+    assert choices.PAIRS == PAIR_MODES
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("org/My Model-7B", "my-model-7b"), ("/a/b/llama_3.2/", "llama_3.2"), ("???", "model")],
+)
+def test_names_of_models(given, name):
+    assert slug(given) == name
+
+
+def test_the_command_measures_and_the_table_shows_it(project, planted):
+    place = planted.as_posix()
+    done = run(project, "heads", place, "--context", str(CONTEXT), "--group", "2", "--name", "planted", "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert "artifacts/measurements/model_metrics/planted.csv" in done.stdout
+    assert "4 heads" in done.stderr
+    assert not [fault for line in done.stdout.split() for fault in check(project, line.split("/")[2])]
+    table = run(project, "table", "model_plasticity", "--format", "markdown")
+    assert table.returncode == 0, table.stderr
+    words = table.stdout
+    assert "\n| planted" in words
+    assert "Measured by this project over 1,600 tokens, estimator bucket" in words
+    with (project / "artifacts/results/measured_models.csv").open() as stream:
+        assert {row["model"] for row in csv.DictReader(stream)} == {"planted", "random-llama"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nowhere"], 1, "nowhere: no such folder"),
+        (["CAPTURE", "--estimator", "bucket_ful"], 2, "'bucket_ful' is not one of"),
+        (["CAPTURE", "--min-queries", "1"], 2, "min-queries"),
+        (["CAPTURE", "--context", "1600", "--group", "2", "--name", "../x"], 1, "is no name of measurements"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(project, planted, arguments, code, words):
+    done = run(project, "heads", *(planted.as_posix() if each == "CAPTURE" else each for each in arguments))
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_numba_the_line_that_installs_it_is_printed():
+    hide = "import sys; sys.modules['numba'] = None; sys.argv[0] = 'build.py'; import build; build.main()"
+    command = [sys.executable, "-c", hide, "heads", "nowhere"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("error: numba is not installed (needed to analyse heads); install it: python -m pip")
+
+
+def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
+    """Workers of a pool would wait for calls for ever when their parent is killed; these end with it."""
+    program = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from analysis.experiments import heads\n"
+        "from analysis.heads.plasticity import Options\n"
+        "from analysis.models.captures import open_capture\n"
+        "if __name__ == '__main__':\n"
+        "    capture = open_capture(sys.argv[1], context=1600, group=2)\n"
+        "    for _ in heads._outcomes(capture, Options(), Path(sys.argv[2]), 2):\n"
+        "        import multiprocessing\n"
+        "        print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
+        "        time.sleep(60)\n"
+    )
+    script = tmp_path / "program.py"
+    script.write_text(program)
+    command = [sys.executable, str(script), str(planted), str(tmp_path / "kept")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as running:
+        children = [int(number) for number in running.stdout.readline().split()]
+        assert len(children) == 2
+        running.kill()
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{child}").exists() for child in children):
+        assert time.monotonic() < deadline, "a worker outlives its command"
+        time.sleep(0.1)
