@@ -27,5 +27,5 @@ def position_rows(positions: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, s
     rows.columns.name = None
     empty = ordered[ordered["plasticity"].isna()]
     reasons = (empty["field"] + ": " + empty["note"]).groupby(empty["display_name"]).agg("; ".join)
-    rows["reason"] = rows["display_name"].map(reasons).fillna("")
+    rows["reason"] = [reasons.get(name, "") for name in rows["display_name"]]
     return rows, {field: title.replace("-", "–") for field, title in bins.items()}
