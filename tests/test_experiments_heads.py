@@ -21,6 +21,7 @@ from analysis.heads.laws import ESTIMATORS
 from analysis.heads.pairs import PAIR_MODES
 from analysis.heads.plasticity import Options
 from analysis.models.captures import open_capture
+from analysis.studies.measured import measured_models
 from artifacts.errors import DataError
 from artifacts.schema import check
 from conftest import ROOT, copy_project, run
@@ -227,6 +228,19 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
     assert np.isnan(row["ap_overall"])
     assert row["reason"] == "three queries"
     assert tables["model_metrics"].set_index("metric").loc["ap_overall", "heads"] == 4
+
+
+def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted, target):
+    measure(target, planted)
+    metrics = read(target, "model_metrics").fillna({"reason": ""}).assign(model="planted")
+    names = pd.DataFrame({"model": ["planted"], "display_name": ["Planted 1B"]})
+    table = measured_models(pd.concat([metrics, metrics.assign(model="other", key_heads=1, reason="one; two")]), names)
+    assert set(table["display_name"]) == {"Planted 1B", "other"}
+    row = table.set_index("model").loc["planted"]
+    assert row["ap_drop"] == metrics.set_index("metric").loc["ap_drop", "value"]
+    assert table.set_index("model").loc["other", "reason"].startswith("ap_overall: one, two; ap_first_20: one, two")
+    with pytest.raises(DataError, match=r"planted.csv: no metric r_k_a; measure the model again"):
+        measured_models(metrics[metrics["metric"] != "r_k_a"], names)
 
 
 def test_choices_are_those_of_the_analysis():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from artifacts.errors import DataError
+
 METRICS = (
     *("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window"),
     *("r_q_a", "r_k_a", "plane_var", "separation_strength", "gap_by_bin"),
@@ -15,7 +17,12 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
     """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
 
     A model that the sources describe gets their name for it. `captured_context` is in tokens; `heads` and `key_heads`
-    are those behind the overall plasticity. Nothing here is of the source, and nothing of the source is here.
+    are those behind the overall plasticity. Nothing of a source enters.
+
+    Raises
+    ------
+    DataError
+        When the file of a model lacks a metric.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
     rows = [_row(str(model), metrics, names) for model, metrics in model_metrics.groupby("model", sort=True)]
@@ -25,6 +32,12 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
 
 def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, object]:
     by_name = {str(each["metric"]): each for each in metrics.to_dict("records")}
+    lacking = [name for name in METRICS if name not in by_name]
+    if lacking:
+        raise DataError(
+            f"artifacts/measurements/model_metrics/{model}.csv: no metric {', '.join(lacking)}; measure the model again "
+            "(`python build.py heads CAPTURE`)"
+        )
     overall = by_name["ap_overall"]
     row: dict[str, object] = {
         "model": model,
