@@ -21,6 +21,7 @@ MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
 _PUNCTUATION = tuple(string.punctuation)
 _RUN = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ]+)|([₀₁₂₃₄₅₆₇₈₉₊₋]+)|(.)", re.DOTALL)
 _LIGATURES = ("-", "'", "`", ",")  # `--`, `''` and `,,` would become other characters
+_PERCENT = re.compile(r"(?<=\d) (?=\\%)")  # one way of writing `95 %` and `95%`, which no line break splits
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
 _CITATION = re.compile(r"\[@[^\]]*\]")
@@ -40,7 +41,7 @@ def escape(text: str, format: Markup) -> str:
     Returns
     -------
     str
-        For instance `10⁻⁴ & a_b` becomes `10$^{-4}$ \& a\_b` for LaTeX.
+        For instance `10⁻⁴ & a_b` becomes `10$^{-4}$ \& a\_b` for LaTeX; the space in `95 %` goes.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def _latex(text: str) -> str:
         if pieces and piece[0] in _LIGATURES and pieces[-1][-1] == piece[0]:
             pieces.append("{}")
         pieces.append(piece)
-    return "".join(pieces)
+    return _PERCENT.sub("", "".join(pieces))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ SETTABLE = st.text(
         ('< > | " `', r"\textless{} \textgreater{} \textbar{} \textquotedbl{} \textasciigrave{}"),
         ("10⁻⁴⁸ and x₀", "10$^{-48}$ and x$_{0}$"),
         ("−39% ≥ 2×", r"$-$39\% $\geq$ 2$\times$"),
+        ("40–60 %, 5 & %", r"40--60\%, 5 \& \%"),
         ("Δp of α → β", r"$\Delta$p of $\alpha$ $\rightarrow$ $\beta$"),
         ("0–8K… — “q”", r"0--8K\dots{} --- ``q''"),
         ("a--b ''c'' ,,d", "a-{}-b '{}'c'{}' ,{},d"),
