@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -66,6 +67,7 @@ class Commands(click.Group):
 def main(ctx: click.Context, debug: bool) -> None:
     """Build the thesis, its tables, figures and results from artifacts."""
     sys.dont_write_bytecode = True  # nothing is written beside the sources
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "out/state/numba"))
     ctx.obj = {"debug": debug}
 
 
