@@ -6,11 +6,14 @@ from artifacts.wording import tokens
 from figures import Axis, Figure, Line, Panel
 
 
-def figure(decile_profiles: pd.DataFrame) -> Figure:
+def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Figure:
     """Return the figure."""
+    position = Axis(label="position (% of the context)", low=0, high=100, ticks=[0, 20, 40, 60, 80, 100])
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
+    lowest, highest = decile_profiles[names].min().min(), decile_profiles[names].max().max()
+    reported = Axis(label="plasticity", low=lowest - 0.01, high=highest + 0.01)
     panels = []
     for family, rows in decile_profiles.groupby("family", sort=False):
         lines = [
@@ -22,18 +25,39 @@ def figure(decile_profiles: pd.DataFrame) -> Figure:
         panels.append(
             Panel(
                 series=lines,
-                x=Axis(label="position (% of the context)", low=0, high=100, ticks=[0, 20, 40, 60, 80, 100]),
-                y=Axis(label="plasticity"),
+                x=position,
+                y=reported,
                 title=title,
             )
         )
+    measured = [
+        Line(
+            entity="measured",
+            label=str(name),
+            x=10 * rows["decile"] + 5,
+            y=rows["plasticity"],
+            low=rows["ci_low"],
+            high=rows["ci_high"],
+            uncertainty="band",
+            direct=str(name),
+            origin="measured",
+            legend=False,
+        )
+        for name, rows in measured_profiles.groupby("display_name", sort=False)
+    ]
+    panels.append(Panel(series=measured, x=position, y=Axis(label="plasticity"), title="Measured by this project"))
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
     return Figure(
         panels=panels,
         columns=2,
-        share_y=True,
         legend="none",
+        height=33,
+        note=(
+            "Last panel, on an axis of its own: models measured by this project (solid marks), mean over heads with "
+            f"95 % bootstrap interval over key heads, {_contexts(measured_profiles)}. The model random-llama has "
+            "random weights and reads random words: a null reference, no model of language."
+        ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
             "Tables 4 and 10 of the source [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
@@ -42,3 +66,10 @@ def figure(decile_profiles: pd.DataFrame) -> Figure:
         ),
         short="Plasticity by decile of the context",
     )
+
+
+def _contexts(measured: pd.DataFrame) -> str:
+    """Which context each measured model was captured over, in words."""
+    rows = measured.drop_duplicates("display_name")
+    pairs = zip(rows["display_name"], rows["captured_context"], rows["heads"], strict=True)
+    return ", ".join(f"{name} over {tokens(context)} tokens and {heads} heads" for name, context, heads in pairs)

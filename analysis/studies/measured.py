@@ -56,3 +56,24 @@ def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, 
         if each["reason"]:
             reasons.append(f"{name}: {str(each['reason']).replace(';', ',')}")
     return {**row, "reason": "; ".join(reasons)}
+
+
+def measured_profiles(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Plasticity of measured models by tenth of their captured context: mean over heads with its 95 % interval.
+
+    One row a model and decile (counted from 0); deciles that hold no query bin are left out.
+    """
+    names = dict(zip(models["model"], models["display_name"], strict=True))
+    deciles = model_metrics[model_metrics["metric"].str.match(r"ap_decile_\d$") & model_metrics["value"].notna()]
+    return pd.DataFrame(
+        {
+            "model": deciles["model"],
+            "display_name": [names.get(model, model) for model in deciles["model"]],
+            "decile": deciles["metric"].str.removeprefix("ap_decile_").astype(int),
+            "plasticity": deciles["value"],
+            "ci_low": deciles["ci_low"],
+            "ci_high": deciles["ci_high"],
+            "heads": deciles["heads"],
+            "captured_context": deciles["context"],
+        }
+    ).sort_values(["model", "decile"], ignore_index=True)
