@@ -18,9 +18,9 @@ def table(hypotheses: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("evidence", "Statement of the source", width=0.32),
-            Column("verdict", "Verdict", width=0.15),
-            Column("reason", "Reason", width=0.45),
+            Column("evidence", "Statement of the source", width=0.3),
+            Column("verdict", "Verdict", width=0.125),
+            Column("reason", "Reason", width=0.575),
         ],
         groups="part",
         long=True,

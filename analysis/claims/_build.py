@@ -7,11 +7,12 @@ import json
 import re
 from dataclasses import asdict
 
+from analysis.claims._typeset import typeset
 from analysis.claims._verdict import Verdict
 from artifacts.errors import SpecError
 from artifacts.job import Job
 
-_WORD = re.compile(r"(?!(?:r|d|p|rho)\b)[a-z]+(?=[ ,])")  # a word that may begin a sentence, not a symbol or a name
+_WORD = re.compile(r"(?!(?:r|d|p)\b)[a-z]+(?=[ ,']|-fifth)")  # a word that may begin a sentence, not a symbol or a name
 _PLACE = re.compile(r"^Source: (?P<source>00[0-4]|thesis), (?P<section>.+?)\.?$", re.MULTILINE)
 
 
@@ -41,9 +42,9 @@ def build(job: Job) -> dict[str, str]:
     rows = [
         {
             **asdict(verdict),
-            "reason": _sentence(verdict.reason),
+            "reason": _sentence(typeset(verdict.reason)),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
-            "statement": verdict.statement or statement,
+            "statement": _sentence(typeset(verdict.statement or statement)),
             "source": place["source"],
             "section": place["section"],
             "order": [place["source"], job.file, inspect.getsourcelines(function)[1]],
@@ -53,8 +54,8 @@ def build(job: Job) -> dict[str, str]:
     return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}
 
 
-def _sentence(reason: str) -> str:
-    """The reason with a capital and a full stop, so that all read alike; a symbol or a name at its head stays."""
-    text = reason.strip()
+def _sentence(said: str) -> str:
+    """What was said with a capital and a full stop, so that all read alike; a symbol or a name at its head stays."""
+    text = said.strip()
     text = text[0].upper() + text[1:] if _WORD.match(text) else text
     return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -1,0 +1,26 @@
+"""Reasons and statements as printed: names for keys, signs for what a keyboard writes."""
+
+import pytest
+
+from analysis.claims._typeset import typeset
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ap_drop at rho = -0.49 [-0.95, 0.3]", "the plasticity drop at ρ = −0.49 [−0.95, 0.3]"),
+        (
+            "The ap_drop of 4K. ap_drop is an ap_drop",
+            "The plasticity drop of 4K. The plasticity drop is a plasticity drop",
+        ),
+        ("The key slope alpha_K: alpha_k", "The key slope: the key slope"),
+        ("1.9e-02 and 6.0e-04, p < 10^-47, 2e+0", "1.9 × 10⁻² and 6.0 × 10⁻⁴, p < 10⁻⁴⁷, 2 × 10⁰"),
+        (
+            "at 16k, nonthinking, of lc-4k-to-32k-step-4000 0-1K",
+            "at 16K, without thinking, of lc-4k-to-32k-step-4000 0-1K",
+        ),
+        ("0.161 - 0.058, +0.00, -0.0, +0.001, Ministral-3-3B", "0.161 − 0.058, 0.00, 0.0, +0.001, Ministral-3-3B"),
+    ],
+)
+def test_keys_become_names_and_keyboard_signs_become_signs(text: str, shown: str) -> None:
+    assert typeset(text) == shown
