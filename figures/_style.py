@@ -81,7 +81,7 @@ def _family(color: str, mark: str, label: str, models: Mapping[str, str], start:
     """One hue and one mark for a family; its models, smallest first, get darker and change dash and hatch."""
     return {
         key: Style(
-            color=color + _STEPS[start + i], mark=mark, dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label} {size}"
+            color=color + _STEPS[start + i], mark=mark, dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label}-{size}"
         )
         for i, (key, size) in enumerate(models.items())
     }
@@ -90,16 +90,16 @@ def _family(color: str, mark: str, label: str, models: Mapping[str, str], start:
 STYLES: Mapping[str, Style] = {
     "rope": Style(color="okblue", label="RoPE"),
     "drope": Style(color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="DroPE"),
-    "llama2-7b-rope": Style(color="okblue", label="Llama 2 7B (RoPE)"),
+    "llama2-7b-rope": Style(color="okblue", label="Llama-2-7B (RoPE)"),
     "llama2-7b-drope": Style(
-        color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="Llama 2 7B (DroPE)"
+        color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="Llama-2-7B (DroPE)"
     ),
     "ministral3": Style(color="okorange", label="Ministral 3"),
     "qwen3": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="Qwen3"),
     "llama3": Style(color="oksky", mark="triangle*", dash="dash dot", hatch="north west lines", label="Llama 3"),
     "mistral": Style(color="okblack", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Mistral"),
     "smollm3": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", hatch="dots", label="SmolLM3"),
-    **_family("okorange", "*", "Ministral 3", {"ministral3-3b": "3B", "ministral3-8b": "8B", "ministral3-14b": "14B"}),
+    **_family("okorange", "*", "Ministral-3", {"ministral3-3b": "3B", "ministral3-8b": "8B", "ministral3-14b": "14B"}),
     **_family(
         "okgreen",
         "square*",
@@ -107,12 +107,14 @@ STYLES: Mapping[str, Style] = {
         {"qwen3-0.6b": "0.6B", "qwen3-1.7b": "1.7B", "qwen3-4b": "4B", "qwen3-8b": "8B", "qwen3-14b": "14B"},
         start=0,
     ),
-    **_family("oksky", "triangle*", "Llama 3.2", {"llama3.2-1b": "1B", "llama3.2-3b": "3B", "llama3.2-11b": "11B"}),
-    "llama3.1-8b": Style(
-        color="oksky!38!black", mark="triangle*", dash="densely dotted", hatch="crosshatch", label="Llama 3.1 8B"
+    **_family(
+        "oksky", "triangle*", "Llama-3.2", {"llama3.2-1b": "1B", "llama3.2-3b": "3B", "llama3.2-11b": "11B-Vision"}
     ),
-    "mistral-v0.2-7b": Style(color="okblack", mark="diamond*", dash="densely dotted", label="Mistral 7B v0.2"),
-    "smollm3-3b": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", label="SmolLM3 3B"),
+    "llama3.1-8b": Style(
+        color="oksky!38!black", mark="triangle*", dash="densely dotted", hatch="crosshatch", label="Llama-3.1-8B"
+    ),
+    "mistral-v0.2-7b": Style(color="okblack", mark="diamond*", dash="densely dotted", label="Mistral-7B-v0.2"),
+    "smollm3-3b": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", label="SmolLM3-3B"),
     "query": Style(color="okpurple", label="query"),
     "key": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="key"),
     "value": Style(color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="value"),
@@ -227,6 +229,6 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
 
 
 def display(entity: str) -> str:
-    """The name that a reader sees: `ministral3-8b` is "Ministral 3 8B"; unknown names stay as they are."""
+    """The name that a reader sees: `ministral3-8b` is "Ministral-3-8B"; unknown names stay as they are."""
     key = _BY_PLAIN.get(_plain(entity))
     return (STYLES[key].label or entity) if key is not None else entity

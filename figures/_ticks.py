@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def with_ticks(scale: Scale, axis: Axis, *, every: float) -> Scale:
     """Add ticks: the axis' own, or round numbers about `every` mm apart."""
-    sign = r"\,\%" if axis.percent else ""
+    sign = r"\%" if axis.percent else ""
     if isinstance(axis.ticks, Mapping):
         return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
     if axis.ticks is not None:

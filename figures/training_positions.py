@@ -17,12 +17,15 @@ LOOKS = (
 )
 
 
+TICKS = {512: "512", 4096: "4K", 32768: "32K"}
+
+
 def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Figure:
     """Return the figure."""
     known = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
     names = list(dict.fromkeys(known["display_name"]))
     panels = (
-        ("middle", Axis(label="position (tokens)", scale="log", base=2)),
+        ("middle", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", Axis(label="bias per token $\\times$ position", scale="log")),
     )
     place, gathered = (

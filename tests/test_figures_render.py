@@ -128,7 +128,7 @@ def test_float():
         "  \\includegraphics{figures/sinks.pdf}\n"
         "  \\caption[Share of \\emph{sinks}]{Share of \\emph{sinks} \\citep{luo2026}. n = 3 \\& more.}\n"
         "  \\label{fig:sinks}\n"
-        "  \\par\\smallskip{\\footnotesize Bars: 95\\% CI.\\par}\n"
+        "  \\par\\smallskip\\parbox{\\linewidth}{\\footnotesize Bars: 95\\% CI.}\n"
         "\\end{figure}\n"
     )
     assert "\\par" not in float_tex(SAMPLES["line"], "line")

@@ -96,7 +96,7 @@ def test_tick_texts():
     assert own.ticks == ((1.0, r"one \& only"),)
     assert (
         with_ticks(Scale(kind="linear", low=0, high=2), Axis(ticks=[0, 2], percent=True), every=9).ticks[1][1]
-        == r"$2$\,\%"
+        == r"$2$\%"
     )
 
 

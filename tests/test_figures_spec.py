@@ -107,12 +107,12 @@ def test_unknown_entities_name_the_nearest():
 
 
 def test_entities_by_key_label_and_own():
-    assert style("Ministral 3 8B", {}, "") is STYLES["ministral3-8b"]
+    assert style("Ministral-3-8B", {}, "") is STYLES["ministral3-8b"]
     assert style("RoPE", {}, "") is STYLES["rope"]
     own = {"ours": Style(color="okblack", label="Ours"), "theirs": "drope"}
     assert style("ours", own, "").label == "Ours"
     assert (style("theirs", own, "").color, style("theirs", own, "").label) == ("okvermillion", "theirs")
-    assert display("qwen3-0.6b") == "Qwen3 0.6B"
+    assert display("qwen3-0.6b") == "Qwen3-0.6B"
     assert display("something") == "something"
 
 
