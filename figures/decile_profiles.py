@@ -8,7 +8,7 @@ from figures import Axis, Figure, Line, Panel
 
 def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Figure:
     """Return the figure."""
-    position = Axis(label="position (% of the context)", low=0, high=100, ticks=[0, 20, 40, 60, 80, 100])
+    position = Axis(label="% of the context", low=0, high=100, ticks=[0, 20, 40, 60, 80, 100])
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
