@@ -17,7 +17,7 @@ test: $(VENV)/test.stamp tex lint
 
 # A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
 test-slurm: $(VENV)/test.stamp
-	$(PY) -m pytest -q tests/slurm/check_jobs.py
+	$(PY) -m pytest -q tests/slurm/check_jobs.py tests/slurm/check_capture.py
 
 lint: $(VENV)/test.stamp
 	$(PY) -m ruff check .

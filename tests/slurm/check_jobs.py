@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import getpass
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ import jobs_work
 from analysis.jobs import JobsFailed, Progress, Resources, open_executor, run_jobs, squeue
 from analysis.jobs.slurm import SlurmExecutor
 from artifacts.errors import ThesisError
-from slurm.cluster import cluster, install
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 40.0  # that anything here may take
@@ -38,26 +35,10 @@ with SlurmExecutor(folder / "slurm", Resources(), look=1) as executor:
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def slurm() -> Iterator[None]:
-    """The cluster, gone again after the tests however they end."""
-
-    def terminated(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        install()
-    except RuntimeError as error:
-        pytest.exit(str(error), returncode=1)
-    before = signal.signal(signal.SIGTERM, terminated)
-    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
-    try:
-        with pytest.MonkeyPatch.context() as patch, cluster(folder):
-            patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
-            yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        signal.signal(signal.SIGTERM, before)
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let jobs import the functions of `jobs_work`."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests")]))
 
 
 def run(function: Any, arguments: list[dict[str, Any]], folder: Path, **options: Any) -> list[Any]:

@@ -1,0 +1,136 @@
+"""The command that captures a model, with its jobs on a real Slurm of one node: `make test-slurm`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import copy_project, run
+
+CONTEXT, DOCUMENTS = 32, 5  # shares of three and of two documents
+TWO_JOBS = ("--executor", "slurm", "--jobs", "2", "--minutes", "10", "--memory", "0.9")
+SECONDS = 120.0  # that a command may take
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project, a model folder and texts."""
+    from models_tiny import saved, text
+
+    root = tmp_path_factory.mktemp("lab")
+    saved("llama", root / "tiny")
+    rows = [json.dumps({"id": f"t{number}", "text": text(40, number)}) for number in range(DOCUMENTS)]
+    (root / "texts.jsonl").write_text("\n".join(rows))
+    copy_project(root / "project")
+    return root
+
+
+@pytest.fixture(scope="module")
+def here(lab: Path) -> Path:
+    """The capture as this process's own machine makes it, without jobs."""
+    done = capture(lab, lab / "here")
+    assert done.returncode == 0, done.stderr
+    return lab / "here"
+
+
+def arguments(lab: Path, out: Path, texts: str = "texts.jsonl") -> list[str]:
+    given = ["--model", str(lab / "tiny"), "--texts", str(lab / texts), "--context", str(CONTEXT), "--buckets", "4"]
+    return ["capture", *given, "--rate", "8", "--dtype", "fp32", "--device", "cpu", "--out", str(out)]
+
+
+def bare() -> dict[str, str]:
+    """The environment, where nothing but the command itself tells a job where the project lies."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def capture(lab: Path, out: Path, *more: str, texts: str = "texts.jsonl") -> subprocess.CompletedProcess[str]:
+    return run(lab / "project", *arguments(lab, out, texts), *more, env=bare(), timeout=SECONDS)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
+
+
+def scripts(folder: Path) -> list[Path]:
+    return sorted((folder / ".jobs/slurm").glob("*_submission.sh"))
+
+
+def logs(folder: Path) -> list[str]:
+    return [path.read_text() for path in (folder / ".jobs").glob("*/log.txt")]
+
+
+def test_two_shares_on_the_cluster_give_the_files_of_one_run_here(lab: Path, here: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    done = capture(lab, there, *TWO_JOBS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(there)
+    for share in (1, 2):
+        assert f"share {share} of 2: finished" in done.stderr
+    assert len(contents(here)) == 18  # 12 query heads and 6 key heads
+    assert contents(there) == contents(here)
+    notes = [json.loads((folder / "manifest.json").read_text()) for folder in (here, there)]
+    assert notes[1] == notes[0]
+    assert notes[1]["complete"]
+
+    (script,) = scripts(there)
+    for line in ("--array=0-1%2", "--time=10"):
+        assert f"#SBATCH {line}\n" in script.read_text()
+    assert [log.count("--- ") for log in logs(there)] == [1, 1]
+    assert len(list((there / ".jobs/slurm").glob("*_log.out"))) == 2
+
+    before = {path: path.stat().st_mtime_ns for path in there.rglob("*") if path.is_file()}
+    again = capture(lab, there, *TWO_JOBS)
+    assert again.returncode == 0, again.stderr
+    assert "captured already" in again.stderr
+    assert {path: path.stat().st_mtime_ns for path in there.rglob("*") if path.is_file()} == before
+
+
+def test_a_failure_keeps_its_logs_and_the_command_repeated_goes_on(lab: Path, here: Path, tmp_path: Path) -> None:
+    rows = (lab / "texts.jsonl").read_text().split("\n")
+    short = json.dumps({"id": "t2", "text": "w4 w5 w6"})
+    (lab / "mended.jsonl").write_text("\n".join([*rows[:2], short, *rows[3:]]))
+    there = tmp_path / "there"
+    failed = capture(lab, there, *TWO_JOBS, texts="mended.jsonl")
+    assert failed.returncode == 1, failed.stderr
+    reason = "text t2 has 4 tokens, fewer than the context of 32"
+    for share in (1, 2):
+        assert re.search(f"  share {share} of 2: .*{reason}", failed.stderr)
+    assert "Traceback" not in failed.stderr
+    assert [reason in log and "Traceback" in log for log in logs(there)] == [True, True]
+
+    (lab / "mended.jsonl").write_text("\n".join(rows))
+    mended = capture(lab, there, *TWO_JOBS, texts="mended.jsonl")
+    assert mended.returncode == 0, mended.stderr
+    assert contents(there) == contents(here)
+    assert len(scripts(there)) == 2
+    assert [log.count("--- ") for log in logs(there)] == [2, 2]
+
+
+def test_a_killed_command_repeated_takes_what_its_jobs_left(lab: Path, here: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    command = [sys.executable, "build.py", *arguments(lab, there), *TWO_JOBS]
+    killed = subprocess.Popen(command, cwd=lab / "project", env=bare(), stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + SECONDS
+    while len(logs(there)) < 2:
+        assert killed.poll() is None, "the command ended by itself"
+        assert time.monotonic() < deadline, "the jobs did not begin"
+        time.sleep(0.1)
+    killed.kill()
+    killed.wait()
+    done = capture(lab, there, *TWO_JOBS)
+    assert done.returncode == 0, done.stderr
+    assert contents(there) == contents(here)
+
+
+def test_a_partition_that_is_not_there_is_told_in_slurms_words(lab: Path, tmp_path: Path) -> None:
+    done = capture(lab, tmp_path / "there", "--executor", "slurm", "--partition", "nowhere")
+    assert done.returncode == 1, done.stderr
+    assert "invalid partition specified: nowhere" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,34 @@
+"""The cluster that all checks of this folder share."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from slurm.cluster import cluster, install
+
+
+@pytest.fixture(scope="session", autouse=True)
+def slurm() -> Iterator[None]:
+    """The cluster, gone again after the tests however they end."""
+
+    def terminated(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        install()
+    except RuntimeError as error:
+        pytest.exit(str(error), returncode=1)
+    before = signal.signal(signal.SIGTERM, terminated)
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+    try:
+        with cluster(folder):
+            yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        signal.signal(signal.SIGTERM, before)
