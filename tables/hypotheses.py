@@ -19,8 +19,8 @@ def table(hypotheses: pd.DataFrame) -> Table:
         rows=rows,
         columns=[
             Column("evidence", "Statement of the source", width=0.3),
-            Column("verdict", "Verdict", width=0.125),
-            Column("reason", "Reason", width=0.575),
+            Column("verdict", "Verdict", width=0.15),
+            Column("reason", "Reason", width=0.55),
         ],
         groups="part",
         long=True,
