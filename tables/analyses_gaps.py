@@ -30,7 +30,7 @@ def table(reported_gaps_closed: pd.DataFrame, stated_001: pd.DataFrame, claims: 
     values, order = ledger.loc["c001_drift_axis_means"], ledger.loc["c001_keys_stronger"]
     return Table(
         rows=pd.concat([gaps, reversal], ignore_index=True),
-        columns=[Column("lacking", "Gap, or axis", width=0.44), Column("closed_by", "Answer, or value", width=0.5)],
+        columns=[Column("lacking", "Gap, or axis", width=0.4), Column("closed_by", "Answer, or value", width=0.58)],
         groups="part",
         caption=(
             f"The {len(gaps)} gaps between rotation and context length that plasticity is said to close, and the "

@@ -20,10 +20,10 @@ def table(matched_models: pd.DataFrame) -> Table:
         columns=[
             Column("display_name", "Model", mark="mark"),
             Column("lbp", "LBP", fixed(2)),
-            Column("bias_token", "Bias", fixed(2), unit="$10^{-4}$ / token"),
+            Column("bias_token", "Bias\nper token\n($10^{-4}$)", fixed(2)),
             Column("r_k_a", "$|r_k^a|$", fixed(3), group="Rotation"),
             Column("r_q_a", "$|r_q^a|$", fixed(3), group="Rotation"),
-            Column("plane_var", "plane var.", fixed(3), group="Rotation"),
+            Column("plane_var", "variance\nin plane", fixed(3), group="Rotation"),
             Column("ap_overall", "overall", fixed(4), group="Plasticity"),
             Column("ap_first_20", "first 20 %", fixed(4), group="Plasticity"),
             Column("ap_last_20", "last 20 %", fixed(4), group="Plasticity"),
@@ -33,7 +33,7 @@ def table(matched_models: pd.DataFrame) -> Table:
         marks=model_footnotes(rows, full),
         caption=(
             f"LongBench Pro (LBP) beside rotation and plasticity metrics of the {int(compared.sum())} models that the "
-            f"source compares, Tables 1 and 9 there [@shcherb2026]. Below the rule {added}, captured by the source and "
+            f"source compares, its Tables 1 and 9 [@shcherb2026]. Below the rule {added}, captured by the source and "
             "scored by the benchmark but absent from that comparison. Unit: one model; metrics are means over heads."
         ),
         short="LongBench Pro beside rotation and plasticity metrics",

@@ -14,7 +14,7 @@ def table(
     facts = captured_models[["model", "display_name", "lbp"]].rename(columns={"lbp": "published"})
     rows = wide(reported_llama_generations, by=["model"]).merge(facts, on="model")
     rows = rows.assign(
-        token=1e3 * rows["bias_strength"],
+        token=1e4 * rows["bias_strength"],
         added=["added" if lacks else "" for lacks in rows["lbp"].isna() & rows["published"].notna()],
     )
     for mode in MODES:
@@ -27,7 +27,7 @@ def table(
             Column("ap_overall", "overall", fixed(3), group="Plasticity"),
             Column("ap_drop", "drop", fixed(3), group="Plasticity"),
             Column("ap_last_20", "last\n20 %", fixed(3), group="Plasticity"),
-            Column("token", "Bias per token\n$\\times 10^{3}$", fixed(3)),
+            Column("token", "Bias per token\n($10^{-4}$)", fixed(2)),
             Column("ruler_128k", "RULER\n128K", fixed(1), missing="no published score"),
             Column("published", "overall", fixed(2), mark="added", group="LongBench Pro"),
             *(

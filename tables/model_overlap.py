@@ -19,21 +19,25 @@ def table(
     base = rows["checkpoint_match"].str.startswith("base captured")
     unseen = rows["lbp_checkpoint"].notna() & ~exact
     rows = rows.assign(
+        captured=rows["captured_checkpoint"].str.partition("/")[2],
         match_mark=["not_exact" if each else "" for each in exact & base],
         lbp_mark=["unseen" if each else "" for each in unseen],
     )
     return Table(
         rows=rows,
         columns=[
-            Column("display_name", "Model"),
-            Column("captured_checkpoint", "Captured checkpoint", width="40mm"),
-            Column("lbp_checkpoint", "In LongBench Pro", mark="lbp_mark", width="34mm", missing="not scored"),
-            Column("ruler_checkpoint", "In RULER", width="27mm", missing="not scored"),
-            Column("called", "Called in\nthe source", mark="match_mark", missing="not in the source's list"),
-            Column("checkpoint_match", "Captured against\nscored", width="26mm"),
+            Column("captured", "Captured checkpoint"),
+            Column("lbp_checkpoint", "In LongBench Pro", mark="lbp_mark", width="33mm", missing="not scored"),
+            Column("ruler_checkpoint", "In RULER", width="23mm", missing="not scored"),
+            Column(
+                "called", "Called in the source", mark="match_mark", width="22mm", missing="not in the source's list"
+            ),
+            Column("checkpoint_match", "Captured against scored", width="23mm"),
         ],
         groups="family",
-        landscape=True,
+        size="scriptsize",
+        column_space=3,
+        space=0,
         marks={
             "not_exact": "Called exact, but a base checkpoint was captured and the instruction-tuned one scored",
             "unseen": "Scored by the benchmark, though not among the matches that the source lists",

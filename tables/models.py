@@ -1,7 +1,10 @@
 """Every model and checkpoint that the thesis speaks of: architecture, context, and what was captured and scored."""
 
+import re
+
 import pandas as pd
 
+from artifacts.wording import tokens
 from tables import Column, Table, fixed, integer
 
 
@@ -11,7 +14,7 @@ def table(models: pd.DataFrame) -> Table:
     remarks = [_remark(row, common[row["family"]]) for _, row in models.iterrows()]
     names = {text: f"remark{number}" for number, text in enumerate(dict.fromkeys(filter(None, remarks)), 1)}
     rows = models.assign(
-        group=[f"{family}: {common[family]}" for family in models["family"]],
+        group=[f"{family}: {_bases(common[family])}" for family in models["family"]],
         mark=[names.get(text, "") for text in remarks],
     )
     captured = rows[rows["subject"] == "captured"]
@@ -47,9 +50,9 @@ def table(models: pd.DataFrame) -> Table:
             f"RULER; of {same} the captured checkpoint is the scored one. From public configurations and model cards."
         ),
         note=(
-            "Headings name each family's position encoding. Size: parameters by name. Layers count cross-attention "
-            "blocks. The claimed context includes extension by YaRN. Attention is over the full context unless "
-            "remarked."
+            "Headings name each family's position encoding, with the base $\\theta$ of its rotation. Size: parameters "
+            "by name. Layers count cross-attention blocks. The claimed context includes extension by YaRN. Attention "
+            "is over the full context unless remarked."
         ),
     )
 
@@ -58,3 +61,8 @@ def _remark(row: pd.Series, common: str) -> str:
     parts = [] if row["attention"] == "full" else [f"Attention: {row['attention']}"]
     parts += [] if row["position_encoding"] == common else [f"Position encoding: {row['position_encoding']}"]
     return ". ".join(parts)
+
+
+def _bases(encoding: str) -> str:
+    """The base of the rotation as a symbol, and large numbers with separators."""
+    return re.sub(r"\d{5,}", lambda match: tokens(int(match[0])), encoding.replace("theta", "θ"))

@@ -6,7 +6,7 @@ from artifacts import wide
 from artifacts.wording import tokens
 from tables import Column, Table, fixed
 
-TOKEN, SLOPE = 1e3, 1e4
+TOKEN, SLOPE = 1e4, 1e4
 
 
 def table(reported_rotation_ruler: pd.DataFrame, captured_models: pd.DataFrame) -> Table:
@@ -19,16 +19,16 @@ def table(reported_rotation_ruler: pd.DataFrame, captured_models: pd.DataFrame) 
         rows=rows,
         columns=[
             Column("display_name", "Model"),
-            Column("token", "per token\n$\\times 10^{3}$", fixed(3), group="Bias"),
+            Column("token", "per token\n($10^{-4}$)", fixed(2), group="Bias"),
             Column("bias_window", "per window", fixed(1), group="Bias"),
-            Column("slope", "$|\\alpha_K|$\n$\\times 10^{4}$", fixed(2)),
+            Column("slope", "$|\\alpha_K|$\n($10^{-4}$)", fixed(2)),
             Column("r_k_a", "$|r_k^a|$", fixed(3)),
             Column("r_q_a", "$|r_q^a|$", fixed(3)),
             Column("separation_strength", "Separation", fixed(3)),
             Column("plane_var", "Variance\nin plane", fixed(3)),
         ],
         caption=(
-            f"Rotation metrics of the {len(rows)} models captured for RULER (source 002, Table 9) [@shcherb2026]. "
+            f"Rotation metrics of the {len(rows)} models captured for RULER, Table 9 of the source [@shcherb2026]. "
             "Unit: one model, mean over heads."
         ),
         short="Rotation metrics of the models captured for RULER",

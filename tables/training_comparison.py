@@ -30,7 +30,7 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
             Column("display_name", "Model"),
             Column("claimed_context", "stated", group="Context (tokens)"),
             Column("captured_context", "captured", group="Context (tokens)"),
-            Column("bias_token", "per token\n$\\times 10^{3}$", fixed(2), group="Bias"),
+            Column("bias_token", "per token\n($10^{-3}$)", fixed(2), group="Bias"),
             Column("bias_window", "per\nwindow", fixed(0), group="Bias"),
             Column("ap_drop", "own\nwindow", fixed(3), group="Drop"),
             Column("drop_same", f"first\n{window // 1024}K", fixed(3), group="Drop"),
@@ -52,8 +52,8 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
             ),
             (
                 f"Bias per token against the drop over the first {window // 1024}K, {counted} models: {same}; inside "
-                f"families: {inside}. Against the drop over the own window, captured models without SmolLM3: {own}. "
-                "Permutation $p$, no correction; the equal window was chosen after seeing the data."
+                f"families: {inside}. Against the drop over each model's own window, captured models without "
+                f"SmolLM3: {own}. Permutation $p$, no correction; the equal window was chosen after seeing the data."
             ),
         ],
     )

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.wording import tokens
-from tables import Column, Table, fixed, scientific
+from tables import Column, Table, fixed, significant
 
 PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 32K", "LC 32K-64K": "To 64K"}
 
@@ -14,6 +14,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
     rows = training_trajectory.assign(
         phase=training_trajectory["phase"].map(PHASES),
         bias_token=1e3 * training_trajectory["bias_strength"],
+        slope=1e3 * training_trajectory["alpha_k"],
         mark=["drop" if each else "" for each in wrong],
     )
     short, long = (tokens(context) for context in (rows["context"].min(), rows["context"].max()))
@@ -25,23 +26,21 @@ def table(training_trajectory: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("phase", "Phase", repeat=False),
             Column("display_name", "Checkpoint"),
-            Column("bias_token", "per token\n$\\times 10^{3}$", fixed(1), group="Bias"),
+            Column("bias_token", "per token\n($10^{-3}$)", fixed(1), group="Bias"),
             Column("bias_window", "per\nwindow", fixed(0), group="Bias"),
-            Column("alpha_k", "$|\\alpha_K|$\nper token", scientific(2), group="Keys"),
-            Column("key_drift", "drift per\nwindow", fixed(1), group="Keys"),
+            Column("slope", "$|\\alpha_K|$\n($10^{-3}$)", significant(3), group="Keys"),
+            Column("key_drift", "drift", fixed(1), group="Keys"),
             Column("r_k_a", "$|r_k^a|$", fixed(3), group="Keys"),
             Column("separation_strength", "sep.", fixed(3), group="Plane"),
             Column("plane_var", "var.", fixed(3), group="Plane"),
             Column("ap_overall", "overall", fixed(3), group="Plasticity"),
-            Column("ap_first_20", "first 20 %", fixed(3), group="Plasticity"),
-            Column("ap_last_20", "last 20 %", fixed(3), group="Plasticity"),
+            Column("ap_first_20", "first\n20 %", fixed(3), group="Plasticity"),
+            Column("ap_last_20", "last\n20 %", fixed(3), group="Plasticity"),
             Column("ap_drop", "drop", fixed(3), mark="mark", group="Plasticity"),
         ],
         groups="phase",
-        group_style="rule",
-        landscape=True,
+        column_space=2.5,
         marks={
             "drop": (
                 f"The ends printed beside it, {', '.join(ends)}, differ by {gaps}, and no rounding of them gives the "
@@ -55,8 +54,9 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         ),
         short="SmolLM3 in training: rotation and plasticity by checkpoint",
         note=(
-            "Bias: bias strength, mean query projection times key slope. Drift: how far the mean key moves along the "
-            "axis from one end of the window to the other. The columns per window are recomputed from printed ones; "
-            "first and last 20 % are of that window, so they lie at other positions in each phase."
+            "Bias: bias strength, mean query projection times key slope $\\alpha_K$. Drift: how far the mean key moves "
+            "along the axis from one end of the window to the other. Plane: separation and share of variance. Bias per "
+            "window and drift are recomputed from printed columns; first and last 20 % are of that window, so they lie "
+            "at other positions in each phase."
         ),
     )

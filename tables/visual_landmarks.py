@@ -30,13 +30,15 @@ def table(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("whose", "Models", width=0.24),
-            Column("quantity", "Read off", width=0.48),
-            Column("printed", "As printed", width=0.14),
+            Column("whose", "Models", width=0.2),
+            Column("quantity", "Read off", width=0.5),
+            Column("printed", "As printed", width=0.17),
             Column("study", "Study"),
         ],
         groups="part",
         long=True,
+        size="scriptsize",
+        space=0,
         caption=(
             f"The {len(rows)} landmarks that the sources read off pictures [@shcherb2026]: {len(rows) - narrative} in "
             f"the study of metrics, {narrative} in the narrative. No table gives the values behind them."
