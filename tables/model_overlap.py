@@ -27,12 +27,12 @@ def table(
         rows=rows,
         columns=[
             Column("captured", "Captured checkpoint"),
-            Column("lbp_checkpoint", "In LongBench Pro", mark="lbp_mark", width="33mm", missing="not scored"),
-            Column("ruler_checkpoint", "In RULER", width="23mm", missing="not scored"),
+            Column("lbp_checkpoint", "In LongBench Pro", mark="lbp_mark", width="37mm", missing="not scored"),
+            Column("ruler_checkpoint", "In RULER", width="21mm", missing="not scored"),
             Column(
                 "called", "Called in the source", mark="match_mark", width="22mm", missing="not in the source's list"
             ),
-            Column("checkpoint_match", "Captured against scored", width="23mm"),
+            Column("checkpoint_match", "Captured against scored", width="22mm"),
         ],
         groups="family",
         size="scriptsize",

@@ -46,7 +46,7 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
             Column("ap_last_20", "last 20 %", fixed(4), group="Plasticity"),
             Column("ap_drop", "drop", fixed(3), group="Plasticity"),
             Column("bias_token", "per token", fixed(2), group="Bias", unit="$10^{-4}$"),
-            Column("bias_window", "per window", fixed(0), group="Bias"),
+            Column("bias_window", "per window", fixed(1), group="Bias"),
             Column("captured_context", "Captured\ncontext", integer(), unit="tokens"),
         ],
         reason="reason",
