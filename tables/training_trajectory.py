@@ -41,6 +41,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         ],
         groups="phase",
         column_space=2.5,
+        space=0,
         marks={
             "drop": (
                 f"The ends printed beside it, {', '.join(ends)}, differ by {gaps}, and no rounding of them gives the "
