@@ -1,0 +1,84 @@
+"""Items: a prompt, the right answer, and what it takes to tell right from wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+TASKS = ("cities", "sports", "sentiment", "passkey")
+YES, NO = "yes", "no"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question to a model.
+
+    Parameters
+    ----------
+    id : str
+        Stable over runs and models, `cities-0007`: results of two models are paired by it.
+    task : str
+        Name of the task.
+    prompt : str
+        Text that the model continues, without the token of the beginning, which the tokenizer adds.
+    answer : str
+        The right answer.
+    options : tuple of str
+        Every answer that can be given, `("yes", "no")`; empty when the answer is open.
+    facts : mapping
+        What an experiment asks of the item besides: `depth` (0 to 1) and `length` (tokens) of a passkey prompt, `form`
+        of the prompt, `subject`, `property` and `group` of a statement. Plain JSON values.
+    """
+
+    id: str
+    task: str
+    prompt: str
+    answer: str
+    options: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def chance(self) -> float:
+        """Share right of a guess among the options; 0 when the answer is open."""
+        return 1 / len(self.options) if self.options else 0.0
+
+
+class Book(Protocol):
+    """Where items and texts of one language come from.
+
+    Everything is a function of its arguments: the same call gives the same items in each process.
+    """
+
+    name: str
+
+    def tasks(self) -> Sequence[str]:
+        """Names that `items` takes."""
+        ...
+
+    def items(self, task: str, count: int, seed: int, tokenizer: Any, **asked: Any) -> list[Item]:
+        """`count` items of a task.
+
+        Passkey prompts take `length` (tokens of the whole prompt, the beginning token included), `depth` (0 to 1, or
+        None for depths spread evenly over the items) and `form` (a name of the prompt's wording).
+
+        Raises
+        ------
+        DataError
+            When the task is unknown or the tokenizer cannot write an answer.
+        """
+        ...
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        """`count` texts of at least `tokens` tokens each (the beginning token included), of a kind of text.
+
+        Raises
+        ------
+        DataError
+            When the kind is unknown.
+        """
+        ...
+
+    def kinds(self) -> Sequence[str]:
+        """Kinds of text that `texts` takes; the first is the default."""
+        ...
