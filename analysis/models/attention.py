@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 NAME = "recorded_attention"
-Recorder = Callable[["Call"], None]
+Recorder = Callable[["Call"], "Call | None"]
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,8 @@ def positions_of(attention_mask: Tensor) -> Tensor:
 def recording(model: PreTrainedModel, recorder: Recorder) -> Iterator[None]:
     """Call `recorder` with every attention call of `model` in this context (thread or task).
 
+    A recorder that returns a call has the kernel run on that one's query, key, value and mask: an intervention.
+
     The model and the registries of transformers are as before when the block is left, however it is left.
 
     Raises
@@ -196,7 +198,9 @@ def _attend(
     recorder = _recorder.get()
     if recorder is not None:
         layer = getattr(module, "layer_idx", None)
-        recorder(Call(module, layer, query, key, value, attention_mask, options))
+        other = recorder(Call(module, layer, query, key, value, attention_mask, options))
+        if other is not None:
+            query, key, value, attention_mask = other.query, other.key, other.value, other.mask
     home = sys.modules[type(module).__module__]
     kernel = _kernel(module.config)
     if kernel == "eager":

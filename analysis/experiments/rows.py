@@ -1,0 +1,70 @@
+"""The tidy rows that every experiment writes: one number each, with what it is of and out of how many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+COLUMNS = ("condition", "layer", "head", "unit_id", "seed", "metric", "value", "n", "reason")
+Row = dict[str, Any]
+
+
+def row(
+    metric: str,
+    value: float | None,
+    n: int,
+    *,
+    condition: str = "",
+    layer: int | None = None,
+    head: int | None = None,
+    unit_id: str = "",
+    seed: int | None = None,
+    reason: str = "",
+) -> Row:
+    """One measurement.
+
+    Parameters
+    ----------
+    metric : str
+        What is measured.
+    value : float or None
+        None when there is none; then `reason` says why.
+    n : int
+        Of how many units the value is a mean or a count; 0 without a value.
+    condition, layer, head, unit_id, seed
+        What it is of, each empty where it does not apply.
+
+    Raises
+    ------
+    ValueError
+        When a value is missing or infinite and no reason is given: a fault of the experiment.
+    """
+    missing = value is None or not math.isfinite(value)
+    if missing and not reason:
+        raise ValueError(f"{metric} {condition} has no value and no reason")
+    return {
+        "condition": condition,
+        "layer": layer,
+        "head": head,
+        "unit_id": unit_id,
+        "seed": seed,
+        "metric": metric,
+        "value": None if missing else float(value),  # type: ignore[arg-type]
+        "n": 0 if missing else int(n),
+        "reason": reason,
+    }
+
+
+def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
+    """Rows as the table of a measurement, with the model's position encoding and precision in front."""
+    table = pd.DataFrame(list(rows), columns=list(COLUMNS))
+    for name in ("layer", "head", "seed"):
+        table[name] = table[name].astype("Int64")
+    table["n"] = table["n"].astype("int64")
+    table["value"] = table["value"].astype(float)
+    table.insert(0, "precision", precision)
+    table.insert(0, "positional", positional)
+    return table

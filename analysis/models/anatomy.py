@@ -1,0 +1,93 @@
+"""Where the parts of a decoder are: its blocks, their attention, MLP and projections, found by what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from artifacts.errors import ModelError
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+MLP = ("mlp", "feed_forward", "block_sparse_moe", "ffn")
+OUT = ("o_proj", "dense", "out_proj")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One decoder block.
+
+    Parameters
+    ----------
+    layer : int
+        Its index from 0.
+    module, attention, mlp : Module
+        The block; its attention, which returns a tensor or a tuple that starts with one; its MLP.
+    out : Module
+        The projection from the heads' outputs (B, T, H d) to the residual stream.
+    heads, key_heads, head_dim : int
+        Query heads, key heads and width of a head.
+    """
+
+    layer: int
+    module: Module
+    attention: Module
+    mlp: Module
+    out: Module
+    heads: int
+    key_heads: int
+    head_dim: int
+
+    def projection(self, side: str) -> Module:
+        """What gives queries ("q"), keys ("k") or values ("v") before rotation: a norm where there is one.
+
+        Raises
+        ------
+        ModelError
+            When one projection makes all three together.
+        """
+        found = getattr(self.attention, f"{side}_norm", None) or getattr(self.attention, f"{side}_proj", None)
+        if found is None:
+            raise ModelError(
+                f"{type(self.attention).__name__} makes queries, keys and values in one projection; "
+                f"interventions on '{side}' before the rotary embedding need separate ones"
+            )
+        module: Module = found
+        return module
+
+
+def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
+    """The decoder blocks of a model in order.
+
+    Raises
+    ------
+    ModelError
+        When a block's attention, MLP or output projection is not found.
+    """
+    found: dict[int, Block] = {}
+    for module in model.modules():
+        for attention in module.children():
+            layer = getattr(attention, "layer_idx", None)
+            if layer is None or "ttention" not in type(attention).__name__ or "Cross" in type(attention).__name__:
+                continue
+            mlp = next((part for name in MLP if (part := getattr(module, name, None)) is not None), None)
+            out = next((part for name in OUT if (part := getattr(attention, name, None)) is not None), None)
+            if mlp is None or out is None:
+                raise ModelError(
+                    f"{type(module).__name__}: no {'MLP' if mlp is None else 'output projection'} found in layer "
+                    f"{layer}; looked for {', '.join(MLP if mlp is None else OUT)}"
+                )
+            found[int(layer)] = Block(int(layer), module, attention, mlp, out, *_heads(model, attention))
+    if not found:
+        raise ModelError(f"{type(model).__name__}: no decoder block with attention and MLP found")
+    return tuple(found[layer] for layer in sorted(found))
+
+
+def _heads(model: PreTrainedModel, attention: Module) -> tuple[int, int, int]:
+    text = model.config.get_text_config()
+    heads = int(text.num_attention_heads)
+    keys = int(getattr(text, "num_key_value_heads", None) or heads)
+    width = getattr(attention, "head_dim", None) or getattr(attention, "head_size", None)
+    return heads, keys, int(width or getattr(text, "head_dim", None) or text.hidden_size // heads)
