@@ -53,5 +53,5 @@ $(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 # torch first and by its pinned version alone, so that a CPU wheel of it is taken where one is offered.
 $(VENV)/test.stamp: $(VENV)/light.stamp
 	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
-	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,models,quant,cluster]'
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,models,quant,cluster,bench]'
 	@touch $@

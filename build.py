@@ -368,6 +368,11 @@ def heads(place: str, **asked: Any) -> None:
     click.echo("\n".join(run(ROOT, place, **asked)))
 
 
+@main.group()
+def bench() -> None:
+    """Score a model on a benchmark, from its predictions or by running it."""
+
+
 @main.command()
 def clean() -> None:
     """Remove out/; all of it can be built again."""

@@ -1,0 +1,1 @@
+"""Benchmarks: answers of a model in, scores as measurements out."""
