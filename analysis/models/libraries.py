@@ -21,6 +21,11 @@ EXTRAS = {
     "huggingface_hub": "models",
     "numba": "models",
     "bitsandbytes": "quant",
+    "jieba": "bench",
+    "rouge_score": "bench",
+    "rouge_score.rouge_scorer": "bench",
+    "sklearn": "bench",
+    "sklearn.metrics": "bench",
 }
 
 
