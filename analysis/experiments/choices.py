@@ -5,3 +5,19 @@ PAIRS = ("earlier", "earlier_bucket", "same_bucket")
 DTYPES = ("auto", "bf16", "fp16", "fp32")
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 EXECUTORS = ("local", "slurm")
+EXPERIMENTS = (
+    "massive_values",
+    "disruption",
+    "knowledge",
+    "sinks",
+    "bos_value",
+    "layer_ablation",
+    "attention_patterns",
+    "layer_content",
+    "crosslayer_balance",
+    "context_length",
+    "head_ablation",
+    "text_kinds",
+    "softmax_globality",
+)
+STATEMENTS = ("planted", "popqa", "triviaqa", "hotpotqa", "nq")

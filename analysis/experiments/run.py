@@ -1,0 +1,271 @@
+"""The command that measures models: experiments by name, a model at a time, each result a file with its manifest."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from analysis.experiments.bar import Bar, bar, duration
+from analysis.experiments.choices import EXPERIMENTS
+from analysis.experiments.evaluation import code as evaluation_code
+from analysis.experiments.measurements import save
+from analysis.experiments.rows import frame
+from analysis.experiments.subject import Options, Subject, open_subject
+from analysis.jobs import Progress as Jobs
+from analysis.jobs import Resources, open_executor, report, run_jobs
+from analysis.jobs.content import key
+from analysis.models.loading import ModelSource
+from analysis.models.memory import exhausted
+from artifacts.errors import DataError, ModelError, SpecError
+from artifacts.files import digest, write
+
+KEPT = "out/experiments"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to measure of one model.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    source : ModelSource
+        The model.
+    experiments : tuple of str
+        Names, in the order in which they run.
+    options : Options
+        How much of each.
+    settings : dict
+        Further options by experiment, handed to its `measure` as keywords.
+    name : str or None
+        Of the measurements; from the model when None.
+    again : bool
+        Measure also what this very code has measured before with these options.
+    """
+
+    root: Path
+    source: ModelSource
+    experiments: tuple[str, ...]
+    options: Options = Options()
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    name: str | None = None
+    again: bool = False
+
+
+def chosen(names: Sequence[str], everything: bool, known: Sequence[str] = EXPERIMENTS) -> tuple[str, ...]:
+    """Experiments to run, in the order of `known`.
+
+    Raises
+    ------
+    SpecError
+        When a name is unknown, or none is given.
+    """
+    for name in names:
+        if name not in known:
+            raise SpecError(f"no experiment {name!r}; experiments are {', '.join(known)}")
+    if everything:
+        return tuple(known)
+    if not names:
+        raise SpecError(f"name an experiment, or give --all; experiments are {', '.join(known)}")
+    return tuple(name for name in known if name in names)
+
+
+def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
+    """Run a plan's experiments on its model; return the tables written, or found finished.
+
+    What is finished is kept by `out/experiments`: a plan that was stopped goes on with the next experiment, and within
+    one with the answers that it had.
+
+    Raises
+    ------
+    ModelError
+        When the model cannot be loaded or memory runs out.
+    DataError
+        When an experiment cannot be made of this model.
+    """
+    tell("loading the model")
+    subject = open_subject(plan.root, plan.source, name=plan.name, folder=plan.root / KEPT / "answers", tell=tell)
+    paths = []
+    for place, name in enumerate(plan.experiments):
+        tell(f"{place + 1} of {len(plan.experiments)}: {name}")
+        paths.append(_one(plan, subject, name))
+    return paths
+
+
+def _one(plan: Plan, subject: Subject, name: str) -> Path:
+    module = experiment(name)
+    table = plan.root / "artifacts/measurements" / name / f"{subject.name}.csv"
+    more = plan.settings.get(name, {})
+    mark = _mark(plan, subject, module, more)
+    if mark is not None and not plan.again and mark.is_file() and table.is_file():
+        if mark.read_text(encoding="utf-8") == digest(table):
+            print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
+            return table
+    start = time.monotonic()
+    try:
+        rows = module.measure(subject, plan.options, **more)
+    except (RuntimeError, MemoryError) as error:
+        if not exhausted(error):
+            raise
+        raise ModelError(
+            f"{name} of {subject.name}: out of memory; what is finished is kept: run again with a smaller --tokens, "
+            "--quantize nf4, or on a larger GPU"
+        ) from error
+    if not rows:
+        raise DataError(f"{name} of {subject.name}: the experiment gave no row")
+    [path] = save(
+        plan.root,
+        {name: frame(rows, subject.positional, subject.precision)},
+        subject.name,
+        _manifest(plan, subject, module, more, time.monotonic() - start),
+    )
+    if mark is not None:
+        write(mark, digest(path).encode())
+    return path
+
+
+def experiment(name: str) -> ModuleType:
+    """The module of an experiment: it has `measure(subject, options) -> rows` and `SETTINGS`, its thresholds."""
+    return importlib.import_module(f"analysis.experiments.{name}")
+
+
+def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path | None:
+    """The file that says that this was measured: named by weights, options and code."""
+    if subject.identity is None:
+        return None
+    asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
+    return plan.root / KEPT / "done" / key(module.measure, asked, _code())
+
+
+@functools.cache
+def _code() -> str:
+    here = Path(__file__).parent
+    files = [*sorted(here.glob("*.py")), *sorted((here.parent / "lab").glob("*.py"))]
+    return "".join(digest(path) for path in files) + evaluation_code()
+
+
+def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:
+    options = plan.options
+    words = [f"python build.py run {module.__name__.rpartition('.')[2]} --model {subject.facts['model']}"]
+    words += [f"--quantize {plan.source.quantize}"] * (plan.source.quantize is not None)
+    words += [f"--texts {options.place}"] * (options.place is not None)
+    words += [f"--items {options.items} --seeds {','.join(str(seed) for seed in options.seeds)}"]
+    return {
+        "command": " ".join(words),
+        "versions": subject.facts.get("versions", {}),
+        "model": {name: value for name, value in subject.facts.items() if name != "versions"},
+        "device": subject.model.device.type,
+        "positional": subject.positional,
+        "training_length": subject.training_length,
+        "training_seed": subject.training_seed,
+        "items": subject.book.name,
+        "texts": options.place or subject.book.name,
+        "options": dataclasses.asdict(options),
+        "thresholds": {**module.SETTINGS, **more},
+        "seconds": round(seconds, 1),
+    }
+
+
+def run(
+    root: Path,
+    names: Sequence[str],
+    *,
+    everything: bool,
+    models: Sequence[str],
+    dtype: str,
+    quantize: str | None,
+    device: str,
+    revision: str | None,
+    trust_remote_code: bool,
+    options: Options,
+    settings: dict[str, dict[str, Any]] | None = None,
+    name: str | None = None,
+    again: bool = False,
+    executor: str = "local",
+    resources: Resources | None = None,
+) -> list[str]:
+    """Measure each of `models` with the same experiments, items and texts; return paths below the project.
+
+    Raises
+    ------
+    ThesisError
+        In the words of `measure` and `analysis.jobs.run_jobs`.
+    """
+    experiments = tuple(names) if settings else chosen(names, everything)
+    plans = [
+        Plan(
+            root=root,
+            source=ModelSource(
+                model,
+                revision if place == 0 else None,
+                dtype,
+                quantize,
+                device=device,
+                trust_remote_code=trust_remote_code,
+            ),
+            experiments=experiments,
+            options=options,
+            settings=settings or {},
+            name=name if place == 0 else None,
+            again=again,
+        )
+        for place, model in enumerate(models)
+    ]
+    start = time.monotonic()
+    if executor == "local" and resources in (None, Resources()):
+        with bar("experiments") as shown:
+            paths = [path for plan in plans for path in measure(plan, _teller(shown, plan))]
+    else:
+        paths = _jobs(root, plans, executor, resources or Resources())
+    print(f"{len(paths)} measurements in {duration(time.monotonic() - start)}", file=sys.stderr)
+    return [path.relative_to(root).as_posix() for path in paths]
+
+
+def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:
+    state = {"done": 0}
+
+    def tell(text: str) -> None:
+        state["done"] += " of " in text
+        shown.update(max(0, state["done"] - 1), len(plan.experiments), f"{plan.source.name}: {text}")
+
+    return tell
+
+
+def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources) -> list[Path]:
+    folder = root / KEPT / "jobs"
+    names = [plan.source.name for plan in plans]
+    found: list[Path] = []
+    with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
+
+        def tell(state: Jobs) -> None:
+            if state.event:
+                shown.say(state.event)
+            said = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
+            shown.update(state.kept + state.done, state.total, said, state.seconds_left)
+
+        outcomes = run_jobs(
+            share,
+            [{"plan": plan} for plan in plans],
+            pool,
+            folder,
+            names=names,
+            valid=lambda done: False,
+            progress=tell,
+        )
+    for paths in outcomes:
+        found += [Path(path) for path in paths]
+    return found
+
+
+def share(plan: Plan) -> list[str]:
+    """A job: all experiments of one model."""
+    return [str(path) for path in measure(plan, report)]

@@ -1,0 +1,94 @@
+"""Rows of answers and perplexities, the same for every experiment that intervenes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from analysis.experiments.evaluation import BASELINE, Condition, Loss, Outcome, answers, losses
+from analysis.experiments.rows import Row, row
+from analysis.experiments.subject import Options, Subject, Text
+from analysis.models.items import TASKS, Item
+
+LONGEST = 2048  # tokens of a passkey prompt where the training length is more
+
+
+def perplexity(found: Sequence[Loss]) -> float:
+    """exp of all nats over all predicted tokens."""
+    return math.exp(sum(each.nats for each in found) / sum(each.tokens for each in found))
+
+
+def loss_rows(
+    subject: Subject,
+    texts: Sequence[Text],
+    condition: Condition = BASELINE,
+    *,
+    units: bool = False,
+    layer: int | None = None,
+) -> list[Row]:
+    """Perplexity, mean nats and, with `units`, the nats a token of each text, under a condition.
+
+    `delta_nats` is the mean nats minus the baseline's on the same texts.
+    """
+    found, usual = losses(subject, texts, condition), losses(subject, texts)
+    tokens = sum(each.tokens for each in found)
+    mean, before = (sum(each.nats for each in some) / tokens for some in (found, usual))
+    names = {"condition": condition.name, "layer": layer}
+    rows = [
+        row("perplexity", math.exp(min(mean, 700.0)), len(found), **names),  # type: ignore[arg-type]
+        row("nats", mean, len(found), **names),  # type: ignore[arg-type]
+        row("delta_nats", mean - before, len(found), **names),  # type: ignore[arg-type]
+    ]
+    if units:
+        rows += [
+            row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names)  # type: ignore[arg-type]
+            for each in found
+        ]
+    return rows
+
+
+def items_of(subject: Subject, task: str, options: Options) -> list[tuple[int, list[Item]]]:
+    """Items of a task by seed; a passkey prompt fills the training length."""
+    asked = {"length": min(subject.training_length, LONGEST)} if task == "passkey" else {}
+    return [(seed, subject.book.items(task, options.items, seed, subject.tokenizer, **asked)) for seed in options.seeds]
+
+
+def answer_rows(
+    subject: Subject,
+    task: str,
+    options: Options,
+    condition: Condition = BASELINE,
+    *,
+    units: bool = False,
+    layer: int | None = None,
+) -> list[Row]:
+    """Accuracy, unparsed share and chance of a task under a condition; with `units` each item, 1 right and 0 not.
+
+    Metrics: `TASK_accuracy`, `TASK_unparsed`, `TASK_chance`, `TASK_right` (one row an item). Seeds are pooled in the
+    shares, and kept apart in the items.
+    """
+    outcomes: list[tuple[int, Outcome]] = []
+    chances: list[float] = []
+    for seed, items in items_of(subject, task, options):
+        outcomes += [(seed, each) for each in answers(subject, items, condition)]
+        chances += [item.chance for item in items]
+    n = len(outcomes)
+    names = {"condition": condition.name, "layer": layer}
+    right = sum(each.right for _, each in outcomes)
+    unparsed = sum(each.verdict == "unparsed" for _, each in outcomes)
+    rows = [
+        row(f"{task}_accuracy", right / n, n, **names),  # type: ignore[arg-type]
+        row(f"{task}_unparsed", unparsed / n, n, **names),  # type: ignore[arg-type]
+        row(f"{task}_chance", sum(chances) / n, n, **names),  # type: ignore[arg-type]
+    ]
+    if units:
+        rows += [
+            row(f"{task}_right", float(each.right), 1, unit_id=each.id, seed=seed, **names)  # type: ignore[arg-type]
+            for seed, each in outcomes
+        ]
+    return rows
+
+
+def tasks_of(subject: Subject) -> list[str]:
+    """The four tasks that the model's book has."""
+    return [task for task in TASKS if task in subject.book.tasks()]

@@ -1,0 +1,263 @@
+"""The model that an experiment asks: loaded, with the language it reads, its encoding of positions and its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.experiments.measurements import named, slug
+from analysis.models.builtin import resolve
+from analysis.models.items import Book
+from analysis.models.libraries import need
+from analysis.models.loading import Loaded, ModelSource, load
+from analysis.models.positions import check_position_blind, positional
+from analysis.models.texts import Source, documents
+from artifacts.errors import DataError, ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+CARD = "lab.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How much an experiment asks.
+
+    Parameters
+    ----------
+    texts : int
+        Texts of surveys and perplexities.
+    tokens : int or None
+        Tokens of a text; the training length (at most 2,048) when None.
+    items : int
+        Items of a task.
+    seeds : tuple of int
+        Seeds of items and texts.
+    place : str or None
+        File, folder or Hub id of texts in place of the book's own.
+    """
+
+    texts: int = 10
+    tokens: int | None = None
+    items: int = 100
+    seeds: tuple[int, ...] = (0,)
+    place: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("texts", "items"):
+            if getattr(self, name) < 1:
+                raise DataError(f"--{name} {getattr(self, name)}: there is nothing to measure; give 1 or more")
+        if not self.seeds:
+            raise DataError("--seeds is empty; give one or more, as 0,1,2")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as token ids (1, T), the beginning token first where the tokenizer adds one."""
+
+    id: str
+    seed: int
+    tokens: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A loaded model and what experiments need to know of it.
+
+    Parameters
+    ----------
+    name : str
+        Of its measurements.
+    model, tokenizer
+        In evaluation mode.
+    book : Book
+        Items and texts in a language that the model knows.
+    positional, precision : str
+        "rope", "drope", ...; "fp32", "bf16", "nf4", ...
+    training_length : int
+        Tokens it was trained on.
+    training_seed : int or None
+        Of a model trained here.
+    facts : dict
+        Of the manifest; `fingerprint` or `revision` identifies the weights, and without either nothing is kept on disk.
+    folder : Path or None
+        Where answers are kept between runs; nothing is kept when None.
+    tell : callable
+        Says on the terminal what is being done.
+    """
+
+    name: str
+    model: PreTrainedModel
+    tokenizer: Any
+    book: Book
+    positional: str
+    precision: str = "fp32"
+    training_length: int = 128
+    training_seed: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+    tell: Callable[[str], None] = lambda text: None
+
+    @property
+    def identity(self) -> str | None:
+        """What tells these weights from others; None when nothing does."""
+        found = self.facts.get("fingerprint") or self.facts.get("revision")
+        return f"{found} {self.precision} {self.positional}" if found else None
+
+    @property
+    def layers(self) -> int:
+        """Decoder blocks."""
+        return int(self.model.config.get_text_config().num_hidden_layers)
+
+    @property
+    def has_bos(self) -> bool:
+        """Whether the tokenizer puts a beginning token in front."""
+        ids = self.tokenizer("", add_special_tokens=True)["input_ids"]
+        return bool(ids) and ids[0] == self.tokenizer.bos_token_id
+
+    def texts(self, options: Options, kind: str | None = None) -> list[Text]:
+        """Texts of equal length, `options.texts` for each seed.
+
+        Raises
+        ------
+        DataError
+            When the source of texts is absent or too short.
+        """
+        length = options.tokens or min(self.training_length, 2048)
+        torch = need("torch")
+        if options.place is not None:
+            rows = documents(Source(options.place), self.tokenizer, length, windows=True, skip_short=True)
+            count = options.texts * len(options.seeds)
+            found = [
+                Text(f"{row.name}", options.seeds[number // options.texts], torch.tensor([row.tokens]))
+                for number, row in zip(range(count), rows, strict=False)
+            ]
+            if len(found) < count:
+                raise DataError(
+                    f"{options.place}: {len(found)} texts of {length} tokens, {count} are asked; give fewer"
+                )
+            return found
+        kind = kind or self.book.kinds()[0]
+        return [
+            Text(f"{kind}-{number}", seed, self.encode(text, length))
+            for seed in options.seeds
+            for number, text in enumerate(self.book.texts(kind, options.texts, length, seed, self.tokenizer))
+        ]
+
+    def encode(self, text: str, length: int | None = None) -> Tensor:
+        """Token ids (1, T), cut to `length`.
+
+        Raises
+        ------
+        DataError
+            When the text is shorter.
+        """
+        ids = self.tokenizer(text, verbose=False)["input_ids"]
+        if length is not None and len(ids) < length:
+            raise DataError(f"a text of the book {self.book.name} has {len(ids)} tokens, {length} are needed")
+        tensor: Tensor = need("torch").tensor([ids[:length]])
+        return tensor
+
+
+def open_subject(
+    root: Path,
+    source: ModelSource,
+    *,
+    name: str | None = None,
+    folder: Path | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Subject:
+    """Load a model by the name of a built-in one, a folder or a Hub id.
+
+    A model of the tiny language (its folder holds `lab.json`) is asked in it, any other one in English. A model whose
+    configuration makes the rotation the identity must not see positions: its logits are checked under a shift.
+
+    Raises
+    ------
+    ModelError
+        In the words of `load`; or when a model without positions sees them.
+    """
+    place = resolve(root, source.name)
+    builtin = place != source.name
+    card = _card(Path(place))
+    dtype = "fp32" if card and source.dtype == "auto" and source.quantize is None else source.dtype
+    loaded = load(_replaced(source, place, dtype))
+    if loaded.tokenizer is None:
+        raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
+    kind = positional(loaded.model)
+    if kind == "drope":
+        check_position_blind(loaded.model)
+    seed = card.get("training_seed")
+    plain = slug(source.name) if not builtin else source.name
+    suffix = f"-s{seed}" if card and not builtin and seed else ""
+    precision = _precision(loaded)
+    usual = "fp32" if card else precision if source.quantize is None else ""
+    shown = plain + suffix + ("" if precision == usual else f"-{precision}")
+    return Subject(
+        name=named(name or shown),
+        model=loaded.model,
+        tokenizer=loaded.tokenizer,
+        book=_book(card),
+        positional=kind,
+        precision=precision,
+        training_length=int(card.get("training_length") or _length(loaded)),
+        training_seed=seed,
+        facts={**loaded.facts, "model": source.name},
+        folder=folder,
+        tell=tell,
+    )
+
+
+def _replaced(source: ModelSource, place: str, dtype: str) -> ModelSource:
+    import dataclasses
+
+    return dataclasses.replace(source, name=place, dtype=dtype)
+
+
+def _card(folder: Path) -> dict[str, Any]:
+    path = folder / CARD
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path}: not readable as JSON ({error}); train the model again: python build.py lab train"
+        ) from None
+    return found if isinstance(found, dict) else {}
+
+
+def _book(card: dict[str, Any]) -> Book:
+    if card.get("language") == "lab":
+        from analysis.lab.book import BOOK as LAB
+
+        return LAB
+    from analysis.models.english import BOOK as ENGLISH
+
+    return ENGLISH
+
+
+def _precision(loaded: Loaded) -> str:
+    quantization = loaded.facts.get("quantization")
+    if quantization:
+        return str(quantization["type"])
+    return {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(str(loaded.facts.get("dtype")), "fp32")
+
+
+def _length(loaded: Loaded) -> int:
+    text = loaded.model.config.get_text_config()
+    rope = getattr(text, "rope_parameters", None) or {}
+    original = rope.get("original_max_position_embeddings") if isinstance(rope, dict) else None
+    return int(original or getattr(text, "max_position_embeddings", 0) or 2048)
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Standard deviation (ddof 1) of at least two values, else None."""
+    import numpy as np
+
+    return float(np.std(np.asarray(values, dtype=float), ddof=1)) if len(values) > 1 else None
