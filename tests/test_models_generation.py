@@ -1,0 +1,190 @@
+"""Continuations, answers' probabilities and likelihood, against the library's own and against whole forwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+import transformers
+from tokenizers import Tokenizer
+from tokenizers.models import BPE, WordLevel
+from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+
+from analysis.models import generation, likelihood
+from analysis.models.generation import encode, greedy, option_logprobs, options_logprobs
+from analysis.models.likelihood import negative_log_likelihood, token_nats
+from artifacts.errors import DataError, ModelError
+from models_tiny import built, text
+
+pytestmark = pytest.mark.models
+
+
+def words(*, begin: bool = True, end: bool = False) -> Any:
+    known = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, 64)}
+    tokenizer = Tokenizer(WordLevel(known, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    if begin:
+        single = "<s> $A </s>" if end else "<s> $A"
+        tokenizer.post_processor = TemplateProcessing(single=single, special_tokens=[("<s>", 1), ("</s>", 2)])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
+    )
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "ministral", "qwen3", "gemma2"])
+def test_greedy_is_what_the_library_generates(name: str) -> None:
+    model, tokenizer = built(name), words()
+    prompts = [text(count, seed) for seed, count in enumerate((9, 5, 9, 12, 5))]
+    expected = []
+    for prompt in prompts:
+        ids = torch.tensor([encode(tokenizer, prompt)])
+        made = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=8, do_sample=False)
+        expected.append(tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True))
+    assert greedy(model, tokenizer, prompts, 8, batch=2) == expected
+    assert greedy(model, tokenizer, prompts, 8, pad=True) == expected, "padding changes nothing without interventions"
+    assert len(set(expected)) > 2
+
+
+def test_an_end_token_and_a_stop_text_end_a_continuation() -> None:
+    model, tokenizer = built("llama"), words()
+    prompts = [text(6, 1), text(6, 2)]
+    free = greedy(model, tokenizer, prompts, 6)
+    said = free[0].split()
+    place, word = next((place, word) for place, word in enumerate(said) if place and word != said[0])
+    stopped = greedy(model, tokenizer, prompts, 6, stop=[" " + word])
+    assert stopped == [" ".join(said[:place]), free[1].split(" " + word)[0]]
+    model.generation_config.eos_token_id = [2, int(word[1:])]
+    assert greedy(model, tokenizer, prompts[:1], 6) == [" ".join(said[:place])]
+
+
+def test_prefill_and_decode_have_their_own_contexts() -> None:
+    model, tokenizer = built("llama"), words()
+    entered: list[str] = []
+
+    def counted(name: str) -> Any:
+        @contextmanager
+        def around() -> Iterator[None]:
+            entered.append(name)
+            yield
+
+        return around
+
+    @contextmanager
+    def blanked() -> Iterator[None]:
+        hook = model.model.layers[0].mlp.register_forward_hook(lambda module, inputs, output: output * 0)
+        try:
+            yield
+        finally:
+            hook.remove()
+
+    greedy(model, tokenizer, [text(6, 1)], 4, prefill=counted("prefill"), decode=counted("decode"))
+    assert entered == ["prefill", "decode", "decode", "decode"], "the last token needs no forward after it"
+    prompts = [text(20, seed) for seed in range(8)]
+    runs = [
+        greedy(model, tokenizer, prompts, 8, **around)
+        for around in ({}, {"prefill": blanked}, {"decode": blanked}, {"prefill": blanked, "decode": blanked})
+    ]
+    assert [one.split()[0] for one in runs[0]] == [one.split()[0] for one in runs[2]], "the prompt alone decides it"
+    assert [one.split()[0] for one in runs[1]] == [one.split()[0] for one in runs[3]]
+    assert len({tuple(run) for run in runs}) == 4
+
+
+@pytest.mark.parametrize("name", ["llama", "ministral"])
+def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
+    model, tokenizer = built(name), words()
+    asked = [
+        (text(7, 1), ("w5", "w6 w7 w8", "w9 w10")),
+        (text(7, 2), ("w5", "w11 w7 w8", "w9 w10")),
+        (text(4, 3), ("w5", "w6")),
+    ]
+    found = options_logprobs(model, tokenizer, asked, batch=2)
+    for (prompt, options), scores in zip(asked, found, strict=True):
+        assert scores.options == options
+        for option, value, count in zip(options, scores.logprobs, scores.tokens, strict=True):
+            ids = torch.tensor([encode(tokenizer, f"{prompt} {option}")])
+            with torch.no_grad():
+                logs = model(ids).logits[0, :-1].log_softmax(-1).gather(1, ids[0, 1:, None])[:, 0]
+            assert count == len(option.split())
+            assert value == pytest.approx(float(logs[-count:].sum()), abs=1e-4)
+        assert scores == option_logprobs(model, tokenizer, prompt, options) or scores.logprobs == pytest.approx(
+            option_logprobs(model, tokenizer, prompt, options).logprobs, abs=1e-5
+        )
+
+
+def test_shares_are_among_the_options_and_raw_ones_are_not() -> None:
+    scores = generation.Scores(("yes", "no"), (math.log(0.3), math.log(0.1)), (1, 1))
+    assert scores.raw("yes") == pytest.approx(0.3)
+    assert scores.normalised("yes") == pytest.approx(0.75)
+    assert scores.best == "yes"
+
+
+def test_answers_that_cannot_be_asked_for() -> None:
+    model, tokenizer = built("llama"), words()
+    with pytest.raises(ModelError, match="cannot write the answer 'yes'"):
+        option_logprobs(model, tokenizer, "w5 w6", ["w7", "yes"])
+    with pytest.raises(DataError, match="no answers"):
+        option_logprobs(model, tokenizer, "w5 w6", [])
+    with pytest.raises(DataError, match="same tokens"):
+        option_logprobs(model, tokenizer, "w5 w6", ["w7", "w7"])
+    with pytest.raises(ModelError, match="end token"):
+        greedy(model, words(end=True), ["w5 w6"], 1)
+    with pytest.raises(ModelError, match="no tokens"):
+        greedy(model, words(begin=False), [""], 1)
+    with pytest.raises(ModelError, match="at least 1"):
+        greedy(model, tokenizer, ["w5"], 0)
+    assert greedy(model, tokenizer, [], 4) == []
+
+
+def test_a_tokenizer_that_joins_prompt_and_answer_is_refused() -> None:
+    letters = {letter: number for number, letter in enumerate(["<s>", "a", "b", "Ġ", "Ġb", "Ġa"])}
+    inner = Tokenizer(BPE(letters, [("Ġ", "b"), ("Ġ", "a")]))
+    inner.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>")
+    assert generation.continuation(tokenizer, "a a", "b") == [4]
+    with pytest.raises(ModelError, match="joins the answer 'b'"):
+        generation.continuation(tokenizer, "a a ", "b")
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma2"])
+def test_likelihood_in_parts_is_that_of_all_logits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = built(name)
+    if name == "gemma2":
+        model.config.final_logit_softcapping = 0.5
+    ids = torch.randint(4, 64, (2, 14), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = -model(ids).logits[:, :-1].log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0]
+    for rows in (1, 4, 13, 14, 500):
+        monkeypatch.setattr(likelihood, "LOGIT_ROWS", rows)
+        found = token_nats(model, ids)
+        assert found.shape == (2, 13)
+        assert torch.allclose(found, expected, atol=1e-4)
+    total, count = negative_log_likelihood(model, ids[0])
+    assert count == 13
+    assert total == pytest.approx(float(expected[0].sum()), abs=1e-3)
+    with pytest.raises(DataError, match="1 tokens predicts none"):
+        negative_log_likelihood(model, ids[0, :1])
+
+
+def test_likelihood_under_an_intervention() -> None:
+    model = built("llama")
+    ids = torch.randint(4, 64, (1, 10), generator=torch.Generator().manual_seed(1))
+
+    @contextmanager
+    def flat() -> Iterator[None]:
+        hook = model.model.norm.register_forward_hook(lambda module, inputs, output: output * 0)
+        try:
+            yield
+        finally:
+            hook.remove()
+
+    total, count = negative_log_likelihood(model, ids, prefill=flat)
+    assert total == pytest.approx(count * math.log(64), rel=1e-5), "states of zero give every word the same chance"
