@@ -1,0 +1,127 @@
+"""Answers read as a person would, and every kind of wrong number under its own name."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from analysis.models.answers import CLASSES, ambiguous, chosen, error_class, judge, number
+
+YES_NO = ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (" yes", "right"),
+        ("Yes, it is.", "right"),
+        ("**YES**\nQuestion: no", "right"),
+        ("I don't know. Yes", "right"),
+        ("Nobody knows; not now, noon, no-one's yes", "right"),
+        ("no", "wrong"),
+        ("No! Well, yes", "wrong"),
+        ("(no)", "wrong"),
+        ("", "unparsed"),
+        ("know", "unparsed"),
+        ("yesterday, noon", "unparsed"),
+        ("no-one can say", "unparsed"),
+        ("yes_or", "unparsed"),
+    ],
+)
+def test_the_first_whole_word_counts(text: str, outcome: str) -> None:
+    assert judge(text, "yes", YES_NO) == outcome
+
+
+def test_other_options() -> None:
+    assert chosen("It was Negative, not positive", ("positive", "negative")) == "negative"
+    assert chosen("new  York", ("new", "new york")) == "new york", "of two at one place the longer"
+    assert chosen("newer", ("new", "new york")) is None
+    assert judge("c++ is", "c++", ("c", "c++")) == "right", "options are texts, not patterns"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (" Oslo.", "right"),
+        ("the city of oslo, of course", "right"),
+        ("\n...Oslo", "right"),
+        ("Osloer", "wrong"),
+        ("Bergen. Oslo", "wrong"),
+        (" ...\n", "unparsed"),
+    ],
+)
+def test_open_answers_are_in_the_first_sentence(text: str, outcome: str) -> None:
+    assert judge(text, "Oslo") == outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The key is 40712. Not 12345.", "40712"),
+        (" 4 0 7 1 2 .", "40712"),
+        ("4 0 7 12", "407"),
+        ("40,712", "40712"),
+        ("40,71", "40"),
+        ("key: 00712", "00712"),
+        ("none", ""),
+    ],
+)
+def test_the_first_number(text: str, said: str) -> None:
+    assert number(text) == said
+
+
+def test_numbers_of_a_language_with_words_for_digits() -> None:
+    words = {f"d{digit}": str(digit) for digit in range(10)}
+    assert number("key d4 d0 d7 . d1", words) == "407"
+    assert number("4 0 7", words) == ""
+    assert number("d12 d3", words) == "3"
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "expected"),
+    [
+        ("40712", "40712", "exact"),
+        ("", "40712", "no_number"),
+        ("40713", "40712", "near_miss"),
+        ("47012", "40712", "near_miss"),  # neighbours exchanged
+        ("90713", "40712", "near_miss"),
+        ("90813", "40712", "other_number"),
+        ("1234", "12234", "run_deletion"),
+        ("1234", "122334", "run_deletion"),  # two runs, one digit each
+        ("124", "12224", "run_deletion"),
+        ("1234", "12344", "run_deletion"),  # also a truncation: the run goes first
+        ("14", "1224", "other_deletion"),  # the run is gone altogether
+        ("407", "40712", "truncation"),
+        ("4", "40712", "truncation"),
+        ("4012", "40712", "other_deletion"),
+        ("712", "40712", "other_deletion"),
+        ("407123", "40712", "insertion"),
+        ("440712", "40712", "insertion"),
+        ("4017125", "40712", "insertion"),
+        ("4079", "40712", "wrong_length"),
+        ("9071234", "40712", "wrong_length"),
+    ],
+)
+def test_classes_of_errors(said: str, key: str, expected: str) -> None:
+    assert error_class(said, key) == expected
+
+
+def test_what_is_ambiguous_is_said() -> None:
+    assert ambiguous("1234", "12344")
+    assert not ambiguous("1234", "12234")
+    assert not ambiguous("407", "40712")
+
+
+def test_each_number_is_in_one_class_and_classes_mean_their_lengths() -> None:
+    seen = set()
+    for key in ("0010", "0123", "1111"):
+        for length in range(6):
+            for digits in itertools.product("0123", repeat=length):
+                said = "".join(digits)
+                kind = error_class(said, key)
+                seen.add(kind)
+                assert (kind in ("near_miss", "other_number", "exact")) == (len(said) == len(key))
+                if kind in ("run_deletion", "truncation", "other_deletion"):
+                    assert 0 < len(said) < len(key)
+    assert seen == set(CLASSES)
