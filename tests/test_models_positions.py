@@ -1,0 +1,298 @@
+"""Position encodings: known rotations, blindness that is measured, and a model that is always put back."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from analysis.models.encodings import NEVER, configured, named
+from analysis.models.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
+from artifacts.errors import ModelError
+from models_tiny import BUILDERS, UNSUPPORTED, built
+
+pytestmark = pytest.mark.models
+
+ROTARY = ["llama", "mistral", "ministral", "qwen3", "smollm3", "gemma2", "gemma3", "gpt_neox", "gpt_oss", "mllama"]
+TOKENS = torch.arange(24)[None] % 64
+
+
+def logits(model: Any, tokens: torch.Tensor = TOKENS) -> torch.Tensor:
+    with torch.inference_mode():
+        return model(input_ids=tokens, use_cache=False).logits
+
+
+def remade(model: Any, kind: str, **options: Any) -> Any:
+    """The same weights in a model that is built with the changed configuration."""
+    twin = type(model)(configured(model.config, kind, **options)).eval()
+    twin.load_state_dict(model.state_dict())
+    return twin
+
+
+@pytest.mark.parametrize("name", ROTARY)
+def test_rope_sees_positions_and_drope_does_not(name: str) -> None:
+    model = built(name)
+    assert shift_error(model, TOKENS, 7) > 1e-3
+    assert positional(model) == "rope"
+    with encoding(model, "drope"):
+        assert shift_error(model, TOKENS, 7) == 0
+        assert positional(model) == "drope"
+        dropped = logits(model)
+    assert positional(model) == "rope"
+    twin = remade(model, "drope")
+    assert positional(twin) == "drope"
+    assert check_position_blind(twin, TOKENS, 5000) <= TOLERANCE
+    assert (logits(twin) - dropped).abs().max() <= 1e-6
+    assert (dropped - logits(model)).abs().max() > 1e-3
+
+
+def test_moving_all_positions_tells_nothing() -> None:
+    """Rotation sees differences only, which is why half a text is moved and not all of it."""
+    model = built("llama")
+    mask = torch.ones_like(TOKENS)
+    with torch.inference_mode():
+        there, moved = (
+            model(input_ids=TOKENS, attention_mask=mask, position_ids=torch.arange(24)[None] + shift).logits
+            for shift in (0, 7)
+        )
+    assert (there - moved).abs().max() / there.std() < 1e-3 < shift_error(model, TOKENS, 7)
+
+
+def test_a_gap_is_not_taken_for_another_text() -> None:
+    """Tokens after the gap still see those before it."""
+    model = built("llama")
+    other = TOKENS.clone()
+    other[0, 0] = 40
+    with encoding(model, "drope"):
+        assert (logits(model) - logits(model, other))[0, -1].abs().max() > 1e-4
+        assert shift_error(model, TOKENS, 7) == 0
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen3", "gemma3", "gpt_neox"])
+@pytest.mark.parametrize(("kind", "factor"), [("pi", 4.0), ("yarn", 2.0)])
+def test_hooks_equal_configurations(name: str, kind: str, factor: float) -> None:
+    model = built(name)
+    plain = logits(model)
+    twin = remade(model, kind, factor=factor)
+    assert positional(twin) == kind
+    with encoding(model, kind, factor=factor):
+        assert positional(model) == kind
+        assert torch.equal(logits(model), logits(twin))
+        assert not torch.equal(logits(model), plain)
+    assert torch.equal(logits(model), plain)
+
+
+def test_interpolation_divides_positions() -> None:
+    """Under PI by 4, tokens at positions 0, 4, 8 rotate as at 0, 1, 2: known without the library's code."""
+    model = built("llama")
+    mask = torch.ones_like(TOKENS)
+    places = torch.arange(24)[None]
+    with torch.inference_mode():
+        plain = model(input_ids=TOKENS, attention_mask=mask, position_ids=places).logits
+        with encoding(model, "pi", factor=4):
+            spread = model(input_ids=TOKENS, attention_mask=mask, position_ids=4 * places).logits
+    assert (plain - spread).abs().max() < 1e-5
+
+
+def test_yarn_keeps_fast_dimensions_slows_slow_ones_and_sharpens() -> None:
+    """Frequencies that turn over 32 times in the trained length stay, those below once are divided."""
+    config = transformers.LlamaConfig(
+        hidden_size=128, num_attention_heads=1, num_hidden_layers=1, intermediate_size=8, max_position_embeddings=4096
+    )
+    model = transformers.LlamaForCausalLM(config).eval()
+    module = model.model.rotary_emb
+    one = torch.ones(1, 1, dtype=torch.long)
+    with encoding(model, "yarn", factor=8):
+        cosine, sine = module(torch.zeros(1), one)
+    size = (cosine**2 + sine**2).sqrt()
+    assert torch.allclose(size, torch.full_like(size, 0.1 * math.log(8) + 1))
+    angles = torch.atan2(sine, cosine)[0, 0, :64]
+    own = 1e4 ** -(torch.arange(64) / 64)
+    turns = 4096 * own / (2 * math.pi)
+    assert torch.allclose(angles[turns > 40], own[turns > 40], rtol=1e-4)
+    assert torch.allclose(angles[turns < 0.8], own[turns < 0.8] / 8, rtol=1e-4)
+    with encoding(model, "yarn", factor=8, length=64):
+        short = torch.atan2(*reversed(module(torch.zeros(1), one)))[0, 0, :64]
+    assert (short < angles - 1e-6).any(), "trained on less, more frequencies are slowed"
+
+
+def test_a_planted_identity_is_blind_and_told_from_its_name() -> None:
+    model = built("llama")
+    hook = model.model.rotary_emb.register_forward_hook(
+        lambda module, inputs, output: (torch.ones_like(output[0]), torch.zeros_like(output[1]))
+    )
+    assert check_position_blind(model) == 0
+    with pytest.raises(ModelError, match="says rope, but its rotary module gives no rotation"):
+        positional(model)
+    hook.remove()
+    assert positional(model) == "rope"
+
+
+def test_a_model_called_drope_that_sees_positions() -> None:
+    model = built("llama")
+    with pytest.raises(ModelError, match=r"sees positions: moving half a text by 1000 changes its logits by \d"):
+        check_position_blind(model)
+    model.config.rope_parameters = configured(model.config, "drope").rope_parameters  # the module was built before
+    with pytest.raises(ModelError, match="says drope, but its rotary module rotates"):
+        positional(model)
+
+
+def test_a_rotation_elsewhere_is_found_by_the_whole_model() -> None:
+    """One layer that rotates by itself is invisible to the rotary module, not to the logits."""
+    model = remade(built("llama"), "drope")
+    attention = model.model.layers[1].self_attn
+    spare = built("llama").model.rotary_emb
+
+    def rotate(module: Any, inputs: Any, options: dict[str, Any]) -> Any:
+        return inputs, options | {"position_embeddings": spare(options["hidden_states"], options["position_ids"])}
+
+    hook = attention.register_forward_pre_hook(rotate, with_kwargs=True)
+    with pytest.raises(ModelError, match="is called drope but sees positions"):
+        positional(model)
+    hook.remove()
+    assert positional(model) == "drope"
+
+
+def test_everything_is_undone_after_an_error() -> None:
+    model = built("qwen3")
+    plain = logits(model)
+    hooks = len(model.model.rotary_emb._forward_hooks)
+    with suppress(KeyboardInterrupt), encoding(model, "drope"), encoding(model, "pi", factor=2):
+        raise KeyboardInterrupt
+    assert len(model.model.rotary_emb._forward_hooks) == hooks
+    assert torch.equal(logits(model), plain)
+    assert positional(model) == "rope"
+
+
+def test_the_innermost_encoding_counts() -> None:
+    model = built("llama")
+    plain = logits(model)
+    with encoding(model, "drope"):
+        dropped = logits(model)
+        with encoding(model, "rope"):
+            assert torch.equal(logits(model), plain)
+            assert positional(model) == "rope"
+        assert torch.equal(logits(model), dropped)
+
+
+def test_drope_survives_saving_and_turns_back(tmp_path: Path) -> None:
+    model = built("gpt_neox")
+    twin = remade(model, "drope")
+    twin.save_pretrained(tmp_path)
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    assert positional(loaded) == "drope"
+    assert torch.equal(logits(loaded), logits(twin))
+    with encoding(loaded, "rope"):
+        assert torch.equal(logits(loaded), logits(model)), "base frequency and partial rotation are kept"
+    assert named(configured(loaded.config, "rope")) == "rope"
+
+
+def test_generation_under_a_key_cache_uses_the_encoding() -> None:
+    model = built("llama")
+    options = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": 0, "eos_token_id": None}
+    twin = remade(model, "drope")
+    with encoding(model, "drope"):
+        assert torch.equal(model.generate(TOKENS, **options), twin.generate(TOKENS, **options))
+
+
+def test_layer_types_with_their_own_parameters() -> None:
+    """Gemma 3: DroPE in all layers; interpolation leaves sliding windows alone."""
+    config = built("gemma3").config
+    dropped = configured(config, "drope").rope_parameters
+    assert {each["factor"] for each in dropped.values()} == {NEVER}
+    before, after = config.rope_parameters, configured(config, "pi", factor=4).rope_parameters
+    assert after["sliding_attention"] == before["sliding_attention"]
+    assert after["full_attention"] == {
+        "rope_type": "linear",
+        "factor": 4.0,
+        "rope_theta": before["full_attention"]["rope_theta"],
+    }
+    mixed = configured(config, "rope")
+    mixed.rope_parameters = before | {"full_attention": dropped["full_attention"]}
+    assert named(mixed) == "rope", "some layers still rotate"
+
+
+def test_the_given_configuration_is_left_alone() -> None:
+    config = built("llama").config
+    before = dict(config.rope_parameters)
+    configured(config, "yarn", factor=2)
+    assert config.rope_parameters == before
+
+
+def test_frequencies_of_the_checkpoint_count_as_rope_and_are_not_stacked() -> None:
+    rope = {
+        "rope_type": "llama3",
+        "rope_theta": 5e5,
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 32,
+    }
+    config = built("llama").config
+    config.rope_parameters = rope
+    model = transformers.LlamaForCausalLM(config).eval()
+    assert positional(model) == "rope"
+    plain = logits(model)
+    with encoding(model, "rope"):
+        assert torch.equal(logits(model), plain)
+    with pytest.raises(ModelError, match="frequencies of type llama3 already"), encoding(model, "pi", factor=2):
+        pass
+    with encoding(model, "drope"):
+        assert positional(model) == "drope"
+
+
+def test_queries_scaled_by_position_cannot_be_dropped() -> None:
+    model = built("ministral3")
+    assert positional(model) == "yarn"
+    with pytest.raises(ModelError, match="scales its queries by position"), encoding(model, "drope"):
+        pass
+    with pytest.raises(ModelError, match="scales its queries by position"):
+        configured(model.config, "drope")
+
+
+@pytest.mark.parametrize("name", ["gpt_neo", "bloom", "mpt", "gptj", "falcon"])
+def test_models_without_rotary_modules(name: str) -> None:
+    model = built(name)
+    with pytest.raises(ModelError, match=r"no rotary module|position bias"), encoding(model, "drope"):
+        pass
+    with pytest.raises(ModelError, match=r"no rotary module|position bias"):
+        positional(model)
+
+
+@pytest.mark.parametrize(
+    ("kind", "factor", "message"),
+    [
+        ("nope", None, "'nope' is unknown; it is one of rope, drope, pi, yarn"),
+        ("pi", None, "needs a factor above 1"),
+        ("yarn", 1.0, "needs a factor above 1"),
+        ("pi", math.nan, "needs a factor above 1"),
+        ("drope", 2.0, "takes no factor"),
+    ],
+)
+def test_wrong_requests(kind: str, factor: float | None, message: str) -> None:
+    model = built("llama")
+    with pytest.raises(ModelError, match=message), encoding(model, kind, factor=factor):
+        pass
+    with pytest.raises(ModelError, match=message):
+        configured(model.config, kind, factor=factor)
+
+
+def test_shifts_that_cannot_be() -> None:
+    with pytest.raises(ModelError, match="moves nothing"):
+        shift_error(built("llama"), TOKENS[:, :1], 3)
+    with pytest.raises(ModelError, match="takes no position ids"):
+        shift_error(built("bloom"), TOKENS, 3)
+    broken = built("llama")
+    broken.lm_head.weight.data[0, 0] = math.nan
+    with pytest.raises(ModelError, match="not finite"):
+        shift_error(broken, TOKENS, 3)
+
+
+def test_every_tiny_architecture_is_covered_or_refused() -> None:
+    assert set(ROTARY) | {"llama-wide", "ministral3"} == set(BUILDERS)
+    assert set(UNSUPPORTED) == {"gpt_neo", "bloom", "mpt", "gptj", "falcon"}
