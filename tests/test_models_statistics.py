@@ -1,0 +1,231 @@
+"""Attention statistics by tiles: equal to those of the whole matrix, and right where the answer is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.models.architecture import forward
+from analysis.models.attention import Call
+from analysis.models.attention_statistics import AttentionStatistics, attention_statistics, edges
+from artifacts.errors import ModelError
+from models_tiny import BUILDERS, WINDOW, built
+
+pytestmark = pytest.mark.models
+
+TOKENS = 24
+
+
+def ids(tokens: int = TOKENS) -> Any:
+    return torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(1))
+
+
+def calls(model: Any, tokens: int = TOKENS) -> list[Call]:
+    seen: list[Call] = []
+    forward(model, ids(tokens), seen.append)
+    return seen
+
+
+def attentions(model: Any) -> list[Any]:
+    """The model's own weights, float64 (H, T, T), layer by layer."""
+    model.set_attn_implementation("eager")
+    with torch.inference_mode():
+        found = model(input_ids=ids(), use_cache=False, output_attentions=True).attentions
+    return [each[0].double().numpy() for each in found if each is not None]
+
+
+def dense(weights: Any, window: int | None) -> dict[str, Any]:
+    """The statistics written down from the whole matrix."""
+    tokens = weights.shape[-1]
+    gap = np.arange(tokens)[:, None] - np.arange(tokens)
+    visible = (gap >= 0) & (gap < (window or tokens))
+    limits = edges(tokens)
+    share = weights / weights.sum(axis=-1, keepdims=True)
+    entropy = -np.where(share > 0, share * np.log(np.where(share > 0, share, 1)), 0).sum(axis=-1)
+    bins = [visible & (gap >= low) & (gap < high) for low, high in pairwise(limits)]
+    content = [inside & (np.arange(tokens) > 0) for inside in bins]
+    with np.errstate(invalid="ignore"):
+        decay = np.stack([weights[:, inside].sum(axis=1) / inside.sum() for inside in bins], axis=1)
+        decay_content = np.stack([weights[:, inside].sum(axis=1) / inside.sum() for inside in content], axis=1)
+    top = weights.argmax(axis=-1)
+    return {
+        "first": weights[:, :, 0].mean(axis=1),
+        "first_later": weights[:, 1:, 0].mean(axis=1),
+        "null": np.mean(visible[:, 0] / visible.sum(axis=1)),
+        "null_later": np.mean((visible[:, 0] / visible.sum(axis=1))[1:]),
+        "local": (weights * ((gap >= 1) & (gap <= 5))).sum(axis=-1)[:, 1:].mean(axis=1),
+        "self": np.diagonal(weights, axis1=1, axis2=2).mean(axis=1),
+        "entropy": entropy.mean(axis=1),
+        "entropy_share": (entropy[:, 1:] / np.log(visible.sum(axis=1)[1:])).mean(axis=1),
+        "pairs": [inside.sum() for inside in bins],
+        "decay": decay,
+        "pairs_content": [inside.sum() for inside in content],
+        "decay_content": decay_content,
+        "top_first": (top[:, 1:] == 0).mean(axis=1),
+        "top_changes": (top[:, 1:] != top[:, :-1]).mean(axis=1),
+        "top": top,
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDERS if name not in ("llama-wide", "ministral")])
+def test_equal_to_the_whole_matrix(name: str) -> None:
+    """Grouped queries, windows, soft-capping, learned sinks, q/k norms, scaled queries: all as the model has them."""
+    model = built(name)
+    expected = attentions(built(name))
+    found = [call for call in calls(model) if not call.cross]
+    assert len(found) == len(expected)
+    for call, weights in zip(found, expected, strict=True):
+        there = dense(weights, call.window)
+        for block, tile in ((128, 512), (7, 5), (5, 24)):
+            here = attention_statistics(call, query_block=block, key_tile=tile)
+            assert here.tokens == TOKENS
+            for field, value in there.items():
+                np.testing.assert_allclose(
+                    getattr(here, field), value, rtol=2e-4, atol=3e-5, err_msg=f"{field} of layer {call.layer}"
+                )
+
+
+def test_masks_written_out_say_the_same() -> None:
+    """Eager models bring an additive mask, others none."""
+    model = built("llama")
+    plain = calls(model)[0]
+    assert plain.mask is None
+    model.set_attn_implementation("eager")
+    written = calls(model)[0]
+    assert written.mask is not None
+    assert written.mask.dtype == torch.float32
+    one, other = attention_statistics(plain), attention_statistics(written)
+    for field in AttentionStatistics.__dataclass_fields__:
+        np.testing.assert_allclose(getattr(one, field), getattr(other, field), rtol=1e-5, atol=1e-6)
+
+
+def test_even_attention_is_the_null() -> None:
+    model = built("llama")
+    model.model.layers[1].self_attn.q_proj.weight.data.zero_()
+    even = attention_statistics(calls(model)[1], query_block=7, key_tile=5)
+    counts = np.arange(1, TOKENS + 1)
+    harmonic = (1 / counts).sum() / TOKENS
+    assert even.null == pytest.approx(harmonic, rel=1e-12)
+    np.testing.assert_allclose(even.first, harmonic, rtol=1e-6)
+    np.testing.assert_allclose(even.first_later, even.null_later, rtol=1e-6)
+    np.testing.assert_allclose(even.entropy, np.log(counts).mean(), rtol=1e-6)
+    np.testing.assert_allclose(even.entropy_share, 1, rtol=1e-6)
+    np.testing.assert_allclose(even.self, harmonic, rtol=1e-6)
+    np.testing.assert_allclose(even.local, (np.minimum(counts - 1, 5) / counts)[1:].mean(), rtol=1e-6)
+    assert (even.top == 0).all(), "the earliest of equals"
+    uneven = attention_statistics(calls(model)[0])
+    assert (np.abs(uneven.first - harmonic) > 1e-3).any()
+
+
+def test_even_attention_in_a_window() -> None:
+    """The null knows that later rows cannot see the first token."""
+    model = built("mistral")
+    model.model.layers[0].self_attn.q_proj.weight.data.zero_()
+    even = attention_statistics(calls(model)[0], query_block=7, key_tile=5)
+    null = sum(1 / row for row in range(1, WINDOW + 1)) / TOKENS
+    assert even.null == pytest.approx(null, rel=1e-12)
+    np.testing.assert_allclose(even.first, null, rtol=1e-6)
+    np.testing.assert_allclose(even.entropy_share, 1, rtol=1e-6)
+    beyond = even.edges[:-1] >= WINDOW
+    assert beyond.any()
+    assert (even.pairs[beyond] == 0).all()
+    assert np.isnan(even.decay[:, beyond]).all()
+    assert np.isfinite(even.decay[:, ~beyond]).all()
+
+
+def copying(tokens: int, target: int | None) -> Call:
+    """One layer where each query's score is far higher on one key: position `target`, or the one just before."""
+    eye = torch.eye(tokens)
+    wanted = torch.arange(-1, tokens - 1).clamp(min=0) if target is None else torch.full((tokens,), target)
+    query = (200 * eye[wanted])[None, None].repeat(1, 4, 1, 1)
+    return replace(calls(built("llama"))[0], query=query, key=eye[None, None].repeat(1, 2, 1, 1), mask=None)
+
+
+def test_attention_on_the_first_token_alone() -> None:
+    found = attention_statistics(replace(copying(17, 0), options={"scaling": 1.0}))
+    assert (found.first == 1).all()
+    assert (found.first_later == 1).all()
+    assert np.abs(found.entropy).max() == 0
+    assert (found.top_first == 1).all()
+    assert (found.top_changes == 0).all()
+    assert np.nanmax(found.decay_content) == 0
+    assert found.self == pytest.approx(np.full(4, 1 / 17))
+
+
+def test_attention_on_the_token_before() -> None:
+    found = attention_statistics(replace(copying(17, None), options={"scaling": 1.0}), query_block=4, key_tile=3)
+    assert (found.local == 1).all()
+    np.testing.assert_allclose(found.first_later, 1 / 16)
+    assert (found.decay[:, 1] == 1).all()
+    assert (found.decay[:, 2:] == 0).all()
+
+
+def test_query_heads_read_the_key_head_of_their_group() -> None:
+    """With keys of the second key head zero, heads 2 and 3 are even, and heads 0 and 1 are not."""
+    call = copying(16, 0)
+    key = call.key.clone()
+    key[:, 1] = 0
+    found = attention_statistics(replace(call, key=key, options={"scaling": 1.0}))
+    assert found.first == pytest.approx([1, 1, found.null, found.null])
+
+
+def test_memory_grows_with_the_length_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tensor of T x T is ever made."""
+    largest = 0
+
+    class Watch(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            nonlocal largest
+            made = function(*args, **(kwargs or {}))
+            if isinstance(made, torch.Tensor):
+                largest = max(largest, made.numel())
+            return made
+
+    call = copying(512, 0)
+    given = call.query.numel()
+    with Watch():
+        attention_statistics(call, query_block=32, key_tile=64)
+    assert 0 < largest < given / 4 < 4 * 512 * 512
+    assert largest >= 4 * 32 * 64
+
+
+def test_bad_calls() -> None:
+    model = built("llama")
+    call = calls(model)[0]
+    twice = replace(call, query=call.query.repeat(2, 1, 1, 1))
+    cached = replace(call, query=call.query[:, :, -1:])
+    alone = replace(call, query=call.query[:, :, :1], key=call.key[:, :, :1])
+    biased = replace(call, options={**call.options, "position_bias": torch.zeros(1)})
+    seeing = replace(call, mask=torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool))
+    padded = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
+    padded[..., :3] = False
+    per_head = replace(call, mask=torch.zeros(1, 4, TOKENS, TOKENS))
+    for wrong, said in (
+        (twice, "one whole text at a time"),
+        (cached, "without a key cache"),
+        (alone, "two tokens or more"),
+        (biased, "position bias"),
+        (seeing, "lets tokens see later ones"),
+        (replace(call, options={"is_causal": False}), "lets tokens see later ones"),
+        (replace(call, mask=padded), "leave padding"),
+        (replace(call, query=call.query * torch.inf), "infinite or undefined"),
+        (per_head, "not one for all heads"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            attention_statistics(wrong)
+
+
+def test_a_blocked_key_is_not_seen() -> None:
+    """A knockout of one key leaves the others' shares, and the first token's reach is its own."""
+    call = calls(built("llama"))[0]
+    seen = torch.ones(1, 1, TOKENS, TOKENS, dtype=torch.bool).tril()
+    seen[..., 6:, 5] = False
+    even = attention_statistics(replace(call, query=call.query * 0, mask=seen))
+    counts = np.arange(1, TOKENS + 1) - (np.arange(TOKENS) >= 6)
+    np.testing.assert_allclose(even.first, (1 / counts).mean(), rtol=1e-6)
+    assert even.null == pytest.approx((1 / counts).mean())
