@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from analysis.models.answers import CLASSES, ambiguous, chosen, error_class, judge, number
+from analysis.models.answers import CLASSES, ambiguous, chosen, error_class, judge, number, parse
+from analysis.models.items import Item
 
 YES_NO = ("yes", "no")
 
@@ -69,6 +70,21 @@ def test_open_answers_are_in_the_first_sentence(text: str, outcome: str) -> None
 )
 def test_the_first_number(text: str, said: str) -> None:
     assert number(text) == said
+
+
+def test_items_are_read_by_what_their_answer_is() -> None:
+    key = Item("passkey-0000", "passkey", "what is the key ?", "4 0 7 1 2")
+    assert [parse(key, text) for text in ("40712.", "4 0 7 1 2 . 9", "4 0 7 1", "none")] == [
+        "right",
+        "right",
+        "wrong",
+        "unparsed",
+    ]
+    worded = Item("passkey-0001", "passkey", "key", "d4 d0", facts={"digits": {"d4": "4", "d0": "0"}})
+    assert [parse(worded, text) for text in ("d4 d0 .", "d4", "4 0")] == ["right", "wrong", "unparsed"]
+    asked = Item("cities-0000", "cities", "is it ?", "no", YES_NO)
+    assert [parse(asked, text) for text in ("No.", "yes", "12")] == ["right", "wrong", "unparsed"]
+    assert parse(Item("cities_open-0000", "cities_open", "where ?", "Peru"), "in Peru") == "right"
 
 
 def test_numbers_of_a_language_with_words_for_digits() -> None:

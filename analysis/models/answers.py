@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
+from analysis.models.items import Item
+
 Outcome = Literal["right", "wrong", "unparsed"]
 RIGHT: Final = "right"
 WRONG: Final = "wrong"
@@ -72,6 +74,19 @@ def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
     if not sentence:
         return UNPARSED
     return RIGHT if chosen(sentence, [answer]) is not None else WRONG
+
+
+def parse(item: Item, text: str) -> Outcome:
+    """Whether a continuation answers an item; of an item whose answer is a number, the first number counts.
+
+    A language with words for digits gives them in the item's fact `digits`, word to digit.
+    """
+    digits = item.facts.get("digits")
+    key = number(item.answer, digits)
+    if item.options or not key:
+        return judge(text, item.answer, item.options)
+    said = number(text, digits)
+    return UNPARSED if not said else RIGHT if said == key else WRONG
 
 
 def number(text: str, digits: Mapping[str, str] | None = None) -> str:
