@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.experiments.choices import DTYPES, ESTIMATORS, EXECUTORS, PAIRS, QUANTIZATIONS
+from analysis.benchmarks.commands import bench
+from analysis.experiments.commands import capture, heads, lab, run
 
 if TYPE_CHECKING:
     from artifacts.graph import Graph
@@ -68,7 +69,7 @@ def main(ctx: click.Context, debug: bool) -> None:
     """Build the thesis, its tables, figures and results from artifacts."""
     sys.dont_write_bytecode = True  # nothing is written beside the sources
     os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "out/state/numba"))
-    ctx.obj = {"debug": debug}
+    ctx.obj = {"debug": debug, "root": ROOT}
 
 
 def jobs_option(command: Any) -> Any:
@@ -310,67 +311,8 @@ def claims(source: str | None, verdict: str | None, strict: bool) -> None:
     click.echo(", ".join(f"{count} {word}" for word, count in sorted(counts.items(), key=lambda item: -item[1])))
 
 
-@main.command()
-@click.option("--model", required=True, metavar="FOLDER_OR_ID", help="A local folder, or a Hub id.")
-@click.option("--texts", required=True, metavar="FILE_OR_ID", help="A .txt or .jsonl file, a folder, or a Hub id.")
-@click.option("--context", type=click.IntRange(1), required=True, help="Tokens of a document.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The capture's folder.")
-@click.option("--heads", type=click.IntRange(1), default=300, show_default=True, help="Heads to draw.")
-@click.option("--buckets", type=click.IntRange(1), default=16, show_default=True, help="Equal parts of the context.")
-@click.option("--rate", type=float, default=1.0, show_default=True, help="Tokens kept a bucket, document and side.")
-@click.option("--documents", "limit", type=click.IntRange(1), help="Documents to take [all].")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of tokens.")
-@click.option("--field", default="text", show_default=True, help="The field that holds the text.")
-@click.option("--split", default="train", show_default=True, help="The split of a Hub data set.")
-@click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True)
-@click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps.")
-@click.option("--revision", help="Branch, tag or commit of a Hub id.")
-@click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint.")
-@click.option("--pre-rope", is_flag=True, help="Vectors before the rotary embedding.")
-@click.option("--sliding", is_flag=True, help="Draw from sliding-window layers as well.")
-@click.option("--windows", is_flag=True, help="Cut long texts into consecutive documents.")
-@click.option("--skip-short", is_flag=True, help="Pass over texts that are shorter than the context.")
-@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs, a share of documents each.")
-@click.option("--partition", help="Slurm's partition.")
-@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
-@click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
-@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
-def capture(**asked: Any) -> None:
-    """Capture queries and keys of a model over texts; goes on where it was stopped."""
-    from analysis.experiments.capture import run
-
-    click.echo(run(**asked))
-
-
-@main.command()
-@click.argument("place", metavar="CAPTURE")
-@click.option("--estimator", type=click.Choice(ESTIMATORS), default="bucket_full", show_default=True)
-@click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Keys that compete.")
-@click.option("--bins", type=click.IntRange(1), help="Query bins over the context [the capture's buckets].")
-@click.option("--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewer leave a bin out.")
-@click.option("--context", type=click.IntRange(1), help="Tokens of a document, for a capture without a manifest.")
-@click.option("--branch", help="Branch of a capture on the Hub.")
-@click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
-@click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores].")
-def heads(place: str, **asked: Any) -> None:
-    """Analyse every head of a CAPTURE into measurements.
-
-    CAPTURE is a folder or the Hub id of a published one.
-    """
-    from analysis.models.libraries import need
-
-    need("numba", "to analyse heads")
-    from analysis.experiments.heads import run
-
-    click.echo("\n".join(run(ROOT, place, **asked)))
-
-
-@main.group()
-def bench() -> None:
-    """Score a model on a benchmark, from its predictions or by running it."""
+for measuring in (capture, heads, run, lab, bench):
+    main.add_command(measuring)
 
 
 @main.command()

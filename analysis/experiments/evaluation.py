@@ -14,14 +14,16 @@ from analysis.experiments.subject import Subject, Text
 from analysis.jobs.content import key
 from analysis.models import attention, interventions
 from analysis.models.answers import parse
-from analysis.models.generation import greedy, negative_log_likelihoods
+from analysis.models.generation import greedy
 from analysis.models.interventions import Intervention
 from analysis.models.items import Item
 from analysis.models.libraries import need
+from analysis.models.likelihood import token_nats
 from artifacts.errors import DataError
 from artifacts.files import digest, write
 
 NEW_TOKENS = {"passkey": 12}
+BATCH = 8  # texts of a forward
 FEW = 6  # new tokens of a one-word answer
 
 
@@ -105,12 +107,16 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
     def ask() -> list[dict[str, Any]]:
         torch = need("torch")
         prefill, _ = interventions.phases(subject.model, condition.interventions, decode=False)
-        with prefill():
-            found = negative_log_likelihoods(subject.model, torch.cat([text.tokens for text in texts]))
-        return [
-            {"id": text.id, "seed": text.seed, "nats": nats, "tokens": tokens}
-            for text, (nats, tokens) in zip(texts, found, strict=True)
-        ]
+        rows: list[dict[str, Any]] = []
+        for start in range(0, len(texts), BATCH):
+            some = texts[start : start + BATCH]
+            nats = token_nats(subject.model, torch.cat([text.tokens for text in some]), prefill=prefill)
+            totals = nats.double().sum(1).tolist()
+            rows += [
+                {"id": text.id, "seed": text.seed, "nats": total, "tokens": nats.shape[1]}
+                for text, total in zip(some, totals, strict=True)
+            ]
+        return rows
 
     return [Loss(**row) for row in kept(subject, "losses", asked, ask)]
 

@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 from analysis.experiments.bar import Bar, bar, duration
-from analysis.experiments.choices import EXPERIMENTS
 from analysis.experiments.evaluation import code as evaluation_code
 from analysis.experiments.measurements import save
 from analysis.experiments.rows import frame
@@ -24,7 +23,7 @@ from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.jobs.content import key
 from analysis.models.loading import ModelSource
 from analysis.models.memory import exhausted
-from artifacts.errors import DataError, ModelError, SpecError
+from artifacts.errors import DataError, ModelError
 from artifacts.files import digest, write
 
 KEPT = "out/experiments"
@@ -55,28 +54,10 @@ class Plan:
     root: Path
     source: ModelSource
     experiments: tuple[str, ...]
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     name: str | None = None
     again: bool = False
-
-
-def chosen(names: Sequence[str], everything: bool, known: Sequence[str] = EXPERIMENTS) -> tuple[str, ...]:
-    """Experiments to run, in the order of `known`.
-
-    Raises
-    ------
-    SpecError
-        When a name is unknown, or none is given.
-    """
-    for name in names:
-        if name not in known:
-            raise SpecError(f"no experiment {name!r}; experiments are {', '.join(known)}")
-    if everything:
-        return tuple(known)
-    if not names:
-        raise SpecError(f"name an experiment, or give --all; experiments are {', '.join(known)}")
-    return tuple(name for name in known if name in names)
 
 
 def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
@@ -106,10 +87,9 @@ def _one(plan: Plan, subject: Subject, name: str) -> Path:
     table = plan.root / "artifacts/measurements" / name / f"{subject.name}.csv"
     more = plan.settings.get(name, {})
     mark = _mark(plan, subject, module, more)
-    if mark is not None and not plan.again and mark.is_file() and table.is_file():
-        if mark.read_text(encoding="utf-8") == digest(table):
-            print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
-            return table
+    if mark is not None and not plan.again and table.is_file() and _text(mark) == digest(table):
+        print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
+        return table
     start = time.monotonic()
     try:
         rows = module.measure(subject, plan.options, **more)
@@ -131,6 +111,10 @@ def _one(plan: Plan, subject: Subject, name: str) -> Path:
     if mark is not None:
         write(mark, digest(path).encode())
     return path
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 def experiment(name: str) -> ModuleType:
@@ -179,7 +163,6 @@ def run(
     root: Path,
     names: Sequence[str],
     *,
-    everything: bool,
     models: Sequence[str],
     dtype: str,
     quantize: str | None,
@@ -200,7 +183,6 @@ def run(
     ThesisError
         In the words of `measure` and `analysis.jobs.run_jobs`.
     """
-    experiments = tuple(names) if settings else chosen(names, everything)
     plans = [
         Plan(
             root=root,
@@ -212,7 +194,7 @@ def run(
                 device=device,
                 trust_remote_code=trust_remote_code,
             ),
-            experiments=experiments,
+            experiments=tuple(names),
             options=options,
             settings=settings or {},
             name=name if place == 0 else None,

@@ -14,7 +14,7 @@ LONGEST = 2048  # tokens of a passkey prompt where the training length is more
 
 
 def perplexity(found: Sequence[Loss]) -> float:
-    """exp of all nats over all predicted tokens."""
+    """Give exp of all nats over all predicted tokens."""
     return math.exp(sum(each.nats for each in found) / sum(each.tokens for each in found))
 
 
@@ -49,8 +49,11 @@ def loss_rows(
 
 def items_of(subject: Subject, task: str, options: Options) -> list[tuple[int, list[Item]]]:
     """Items of a task by seed; a passkey prompt fills the training length."""
-    asked = {"length": min(subject.training_length, LONGEST)} if task == "passkey" else {}
-    return [(seed, subject.book.items(task, options.items, seed, subject.tokenizer, **asked)) for seed in options.seeds]
+    length = min(subject.training_length, LONGEST) if task == "passkey" else None
+    return [
+        (seed, subject.book.items(task, options.items, seed, subject.tokenizer, length=length))
+        for seed in options.seeds
+    ]
 
 
 def answer_rows(

@@ -56,7 +56,17 @@ class Book(Protocol):
         """Names that `items` takes."""
         ...
 
-    def items(self, task: str, count: int, seed: int, tokenizer: Any, **asked: Any) -> list[Item]:
+    def items(
+        self,
+        task: str,
+        count: int,
+        seed: int,
+        tokenizer: Any,
+        *,
+        length: int | None = None,
+        depth: float | None = None,
+        form: str | None = None,
+    ) -> list[Item]:
         """`count` items of a task.
 
         Passkey prompts take `length` (tokens of the whole prompt, the beginning token included), `depth` (0 to 1, or

@@ -1,0 +1,83 @@
+"""What was asked on the command line, as plans: names checked before anything heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.experiments.choices import EXPERIMENTS
+from artifacts.errors import SpecError
+
+ANCHORING = "anchoring"
+
+
+def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
+    """Run what the options of the command `run` say; return the paths of the tables, below the project.
+
+    Raises
+    ------
+    SpecError
+        When a name or a combination of options makes no sense.
+    ThesisError
+        In the words of `analysis.experiments.run.run`.
+    """
+    recipe = asked.pop("recipe")
+    if recipe is not None:
+        from analysis.experiments.recipes import load_recipe, run_recipe
+
+        if names or asked["model"] or asked["everything"]:
+            raise SpecError("a recipe names models and experiments itself: leave the others out")
+        return run_recipe(root, load_recipe(recipe), again=asked["again"], device=asked["device"])
+    everything, model, against = asked["everything"], asked["model"], asked["against"]
+    chosen = choose(names, everything)
+    if not model:
+        raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
+    if against == model:
+        raise SpecError(f"--against is the same model as --model ({model}); give another, or leave it out")
+    from analysis.experiments.run import run
+    from analysis.experiments.subject import Options
+    from analysis.jobs import Resources
+
+    given = {"data": asked["data"], "data_file": asked["data_file"]}
+    return run(
+        root,
+        chosen,
+        models=[each for each in (model, against) if each],
+        dtype=asked["dtype"],
+        quantize=asked["quantize"],
+        device=asked["device"],
+        revision=asked["revision"],
+        trust_remote_code=asked["trust_remote_code"],
+        options=Options(
+            texts=asked["texts"],
+            tokens=asked["tokens"],
+            items=asked["items"],
+            seeds=asked["seeds"],
+            place=asked["place"],
+        ),
+        settings={ANCHORING: given} if ANCHORING in chosen else {},
+        name=asked["name"],
+        again=asked["again"],
+        executor=asked["executor"],
+        resources=Resources(
+            partition=asked["partition"], minutes=asked["minutes"], gpus=asked["gpus"], memory=asked["memory"]
+        ),
+    )
+
+
+def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
+    """Experiments to run, in their order.
+
+    Raises
+    ------
+    SpecError
+        When a name is unknown, or none is given.
+    """
+    known = (*EXPERIMENTS, ANCHORING)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"no experiment {name!r}; the experiments are: {', '.join(known)}")
+    if not everything and not names:
+        raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known)}")
+    return tuple(name for name in known if name in names or (everything and name in EXPERIMENTS))
