@@ -27,8 +27,8 @@ class Block:
         The block; its attention, which returns a tensor or a tuple that starts with one; its MLP.
     out : Module
         The projection from the heads' outputs (B, T, H d) to the residual stream.
-    heads, key_heads, head_dim : int
-        Query heads, key heads and width of a head.
+    heads, key_heads, head_dim, width : int
+        Query heads, key heads, width of a head and of the residual stream.
     """
 
     layer: int
@@ -39,6 +39,7 @@ class Block:
     heads: int
     key_heads: int
     head_dim: int
+    width: int
 
     def projection(self, side: str) -> Module:
         """What gives queries ("q"), keys ("k") or values ("v") before rotation: a norm where there is one.
@@ -72,6 +73,8 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
             layer = getattr(attention, "layer_idx", None)
             if layer is None or "ttention" not in type(attention).__name__ or "Cross" in type(attention).__name__:
                 continue
+            if any(hasattr(attention, name) for name in MLP):  # a block that is named after its attention
+                continue
             mlp = next((part for name in MLP if (part := getattr(module, name, None)) is not None), None)
             out = next((part for name in OUT if (part := getattr(attention, name, None)) is not None), None)
             if mlp is None or out is None:
@@ -85,9 +88,10 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     return tuple(found[layer] for layer in sorted(found))
 
 
-def _heads(model: PreTrainedModel, attention: Module) -> tuple[int, int, int]:
+def _heads(model: PreTrainedModel, attention: Module) -> tuple[int, int, int, int]:
     text = model.config.get_text_config()
     heads = int(text.num_attention_heads)
     keys = int(getattr(text, "num_key_value_heads", None) or heads)
     width = getattr(attention, "head_dim", None) or getattr(attention, "head_size", None)
-    return heads, keys, int(width or getattr(text, "head_dim", None) or text.hidden_size // heads)
+    dims = int(width or getattr(text, "head_dim", None) or text.hidden_size // heads)
+    return heads, keys, dims, int(text.hidden_size)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Site = Literal["q", "k", "v", "attention", "mlp", "heads"]
 Action = Literal["zero", "mean", "scale"]
 SITES = ("q", "k", "v", "attention", "mlp", "heads")
+ACTIONS = ("zero", "mean", "scale")
 Phase = Callable[[], AbstractContextManager[None]]
 
 
@@ -67,7 +68,7 @@ class Intervention:
 
     def record(self) -> dict[str, Any]:
         """The intervention as JSON values, for a cache's key."""
-        found = dataclasses.asdict(self)
+        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.dims is not None:
             found["dims"] = {str(layer): np.flatnonzero(mask).tolist() for layer, mask in sorted(self.dims.items())}
         return found
@@ -132,27 +133,29 @@ def phases(model: PreTrainedModel, interventions: Sequence[Intervention], *, dec
 
 
 def _sound(parts: Sequence[Block], interventions: Sequence[Intervention]) -> None:
-    last = parts[-1].layer
+    known = {block.layer: block for block in parts}
+    names = f"0 to {parts[-1].layer}" if len(known) == parts[-1].layer + 1 else ", ".join(map(str, known))
     for each in interventions:
         if each.site not in SITES:
             raise ModelError(f"no site {each.site!r} to intervene on; sites are {', '.join(SITES)}")
-        wrong = [layer for layer in each.layers or () if not 0 <= layer <= last]
+        if each.action not in ACTIONS:
+            raise ModelError(f"no action {each.action!r} at a site; actions are {', '.join(ACTIONS)}")
+        wrong = [layer for layer in (*(each.layers or ()), *(each.dims or ())) if layer not in known]
         if wrong:
-            raise ModelError(f"no layer {wrong[0]}; the model's layers are 0 to {last}")
+            raise ModelError(f"no layer {wrong[0]} with self-attention and MLP; such layers are {names}")
+        if any(place < 0 for place in each.positions or ()):
+            raise ModelError("positions count from 0; the end of a text is not known before it is run")
         if each.where == "post" and each.site not in ("q", "k"):
             raise ModelError("'post' is of queries and keys: only these are rotated")
-        for block in parts:
-            shape = _shape(block, each.site)
-            mask = (each.dims or {}).get(block.layer)
-            if mask is not None and shape and mask.shape != shape:
-                raise ModelError(
-                    f"layer {block.layer}: a mask of shape {mask.shape} for '{each.site}', which has {shape}"
-                )
+        for layer, mask in (each.dims or {}).items():
+            shape = _shape(known[layer], each.site)
+            if mask.shape != shape:
+                raise ModelError(f"layer {layer}: a mask of shape {mask.shape} for '{each.site}', which has {shape}")
 
 
-def _shape(block: Block, site: str) -> tuple[int, int] | None:
+def _shape(block: Block, site: str) -> tuple[int, ...]:
     if site in ("attention", "mlp"):
-        return None
+        return (block.width,)
     return (block.heads if site in ("q", "heads") else block.key_heads), block.head_dim
 
 
@@ -160,12 +163,16 @@ def _hook(block: Block, each: Intervention) -> Any:
     mask = (each.dims or {}).get(block.layer)
     flat = mask.reshape(-1) if mask is not None else None
 
-    def inner(given: Tensor) -> Tensor:
-        shaped = given.reshape(*given.shape[:2], -1)  # (B, T, H, d) of a q/k norm as (B, T, H d)
-        return changed(shaped, each, flat).reshape(given.shape)
+    def inner(given: Tensor, swapped: bool = False) -> Tensor:
+        tokens_first = given.transpose(1, 2) if swapped else given
+        shaped = tokens_first.flatten(2)  # a norm over single heads gives (B, T, H, d)
+        new = changed(shaped, each, flat).reshape(tokens_first.shape)
+        return new.transpose(1, 2) if swapped else new
 
     def after(module: Any, inputs: Any, output: Any) -> Any:
-        return (inner(output[0]), *output[1:]) if isinstance(output, tuple) else inner(output)
+        if isinstance(output, tuple):
+            return inner(output[0]), *output[1:]
+        return inner(output, _heads_first(inputs[0] if inputs else output, block, each.site))
 
     def before(module: Any, inputs: Any) -> Any:
         return (inner(inputs[0]), *inputs[1:])
@@ -176,13 +183,26 @@ def _hook(block: Block, each: Intervention) -> Any:
     return target.register_forward_hook(after)
 
 
+def _heads_first(given: Tensor, block: Block, site: str) -> bool:
+    """Whether what enters a norm is (B, H, T, d) and not (B, T, H, d).
+
+    Where a text has as many tokens as heads, shapes say nothing; the memory of a swapped tensor still lies by tokens.
+    """
+    if given.ndim != 4:
+        return False
+    heads = _shape(block, site)[0]
+    if (given.shape[1] == heads) != (given.shape[2] == heads):
+        return bool(given.shape[1] == heads)
+    return bool(given.stride(1) < given.stride(2))
+
+
 def changed(given: Tensor, each: Intervention, mask: NDArray[np.bool_] | None) -> Tensor:
     """A copy of `given` (B, T, D) with the intervention done where `mask` (D,) and its positions say."""
     torch = need("torch")
     if each.action == "mean":
         new = given.float().mean(dim=1, keepdim=True).to(given.dtype).expand_as(given)
     else:
-        new = given * (each.factor if each.action == "scale" else 0.0)
+        new = given * each.factor if each.action == "scale" else torch.zeros_like(given)  # also where it overflowed
     chosen = torch.ones(given.shape[1:], dtype=torch.bool, device=given.device)
     if mask is not None:
         chosen &= torch.as_tensor(mask, device=given.device)[None]

@@ -1,0 +1,389 @@
+"""Interventions do exactly what they say, where they say it, and leave the model as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.models.anatomy import blocks
+from analysis.models.attention import recording
+from analysis.models.interventions import Intervention, applied, knockout, phases
+from analysis.models.loading import ModelSource, load
+from artifacts.errors import ModelError
+from models_tiny import BUILDERS, built, saved
+
+pytestmark = pytest.mark.models
+
+HEADS, KEYS, DIMS, WIDTH = 4, 2, 8, 32
+LAYER = 1
+SITES = ("q", "k", "v", "attention", "mlp", "heads")
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return built("llama")
+
+
+def tokens(length: int = 9, rows: int = 2) -> Any:
+    return torch.randint(4, 64, (rows, length), generator=torch.Generator().manual_seed(3))
+
+
+def logits(model: Any, ids: Any) -> Any:
+    with torch.inference_mode():
+        return model(input_ids=ids, use_cache=False).logits
+
+
+def seen(model: Any, site: str, ids: Any, interventions: list[Intervention], layer: int = LAYER) -> Any:
+    """What a part of one layer hands on, (B, T, D), as the next module receives it."""
+    block = next(each for each in blocks(model) if each.layer == layer)
+    found: list[Any] = []
+    with applied(model, interventions):  # our hooks come after the interventions'
+        if site == "heads":
+            hook = block.out.register_forward_pre_hook(lambda module, inputs: found.append(inputs[0]))
+        else:
+            part = {"attention": block.attention, "mlp": block.mlp}.get(site) or block.projection(site)
+            hook = part.register_forward_hook(
+                lambda module, inputs, output: found.append(output[0] if isinstance(output, tuple) else output)
+            )
+        with hook:
+            logits(model, ids)
+    return found[0].clone()
+
+
+def mask_of(site: str) -> Any:
+    shape = {"q": (HEADS, DIMS), "heads": (HEADS, DIMS), "attention": (WIDTH,), "mlp": (WIDTH,)}.get(site, (KEYS, DIMS))
+    return np.random.default_rng(5).random(shape) < 0.4
+
+
+def expected(plain: Any, each: Intervention) -> Any:
+    """The intervention written as loops over positions and dimensions."""
+    new = plain.clone()
+    mask = np.ones(plain.shape[2], bool) if each.dims is None else each.dims[LAYER].reshape(-1)
+    for place in range(plain.shape[1]) if each.positions is None else each.positions:
+        for dim in np.flatnonzero(mask):
+            column = plain[:, :, dim]
+            new[:, place, dim] = {
+                "zero": torch.zeros(len(plain)),
+                "mean": column.mean(dim=1),
+                "scale": each.factor * column[:, place],
+            }[each.action]
+    return new
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("action", ["zero", "mean", "scale"])
+@pytest.mark.parametrize("positions", [None, (0,), (2, 5)])
+@pytest.mark.parametrize("some", [False, True])
+def test_a_part_gives_out_what_the_definition_says(
+    model: Any, site: Any, action: Any, positions: Any, some: bool
+) -> None:
+    dims = {LAYER: mask_of(site)} if some else None
+    each = Intervention(site, action, layers=(LAYER,), positions=positions, dims=dims, factor=-2.5)
+    plain = seen(model, site, tokens(), [])
+    found = seen(model, site, tokens(), [each])
+    assert not torch.equal(found, plain)
+    torch.testing.assert_close(found, expected(plain, each), atol=1e-6, rtol=1e-6)
+
+
+def test_only_the_layers_named_are_touched(model: Any) -> None:
+    each = Intervention("mlp", "zero", layers=(1,))
+    for layer, zero in ((0, False), (1, True), (2, False)):
+        assert bool((seen(model, "mlp", tokens(), [each], layer) == 0).all()) is zero
+    everywhere = [bool((seen(model, "mlp", tokens(), [Intervention("mlp", "zero")], k) == 0).all()) for k in range(3)]
+    assert everywhere == [True] * 3
+
+
+def test_several_act_in_their_order(model: Any) -> None:
+    plain = seen(model, "v", tokens(), [])
+    double, first = Intervention("v", "scale", factor=2.0), Intervention("v", "zero", positions=(0,))
+    mean = Intervention("v", "mean", positions=(1,))
+    upstream = [Intervention("v", "scale", factor=1.0, layers=(0,))]
+    found = seen(model, "v", tokens(), [*upstream, *(replaced(each) for each in (double, first, mean))])
+    doubled = 2 * plain
+    doubled[:, 0] = 0
+    wanted = doubled.clone()
+    wanted[:, 1] = doubled.mean(dim=1)  # the mean sees the zero
+    torch.testing.assert_close(found, wanted, atol=1e-6, rtol=1e-6)
+    swapped = seen(model, "v", tokens(), [replaced(each) for each in (mean, double, first)])
+    assert not torch.allclose(swapped, found)
+
+
+def replaced(each: Intervention) -> Intervention:
+    import dataclasses
+
+    return dataclasses.replace(each, layers=(LAYER,))
+
+
+def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[Any, Any]:
+    """Queries and keys of the layer as the kernel gets them, (B, H, T, d).
+
+    Caught inside the model's own attention function, since one recording at a time is allowed.
+    """
+    from transformers.modeling_utils import AttentionInterface
+
+    found: list[Any] = []
+    plain = AttentionInterface._global_mapping["sdpa"]
+
+    def catch(module: Any, query: Any, key: Any, *rest: Any, **options: Any) -> Any:
+        if module.layer_idx == LAYER:
+            found.append((query.clone(), key.clone()))
+        return plain(module, query, key, *rest, **options)
+
+    AttentionInterface._global_mapping["sdpa"] = catch
+    try:
+        with applied(model, interventions):
+            logits(model, ids)
+    finally:
+        AttentionInterface._global_mapping["sdpa"] = plain
+    return found[0]
+
+
+@pytest.mark.parametrize("site", ["q", "k"])
+def test_after_the_rotation(model: Any, site: Any) -> None:
+    """The mean of rotated vectors is not the rotated mean: `where` matters, and each is the definition's."""
+    index, mask = ("q", "k").index(site), mask_of(site)
+    plain = rotated(model, tokens(), [])[index]
+    post = Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask}, where="post")
+    found = rotated(model, tokens(), [post])
+    wanted = plain.clone()
+    for head, dim in zip(*np.nonzero(mask), strict=True):
+        wanted[:, head, :, dim] = plain[:, head, :, dim].mean(dim=1, keepdim=True)
+    torch.testing.assert_close(found[index], wanted, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(found[1 - index], rotated(model, tokens(), [])[1 - index])
+    before = rotated(model, tokens(), [Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask})])[index]
+    assert not torch.allclose(before, wanted, atol=1e-3)
+
+
+def test_before_and_after_the_rotation_compose(model: Any) -> None:
+    pre = Intervention("q", "scale", factor=3.0, layers=(LAYER,))
+    post = Intervention("q", "scale", factor=0.5, layers=(LAYER,), where="post")
+    plain, found = (rotated(model, tokens(), some)[0] for some in ([], [post, pre]))
+    torch.testing.assert_close(found, 1.5 * plain, atol=1e-5, rtol=1e-5)
+
+
+def test_without_rotation_before_and_after_are_the_same(model: Any) -> None:
+    from analysis.models.positions import encoding
+
+    some = {where: [Intervention("k", "mean", dims={1: mask_of("k")}, where=where)] for where in ("pre", "post")}
+    with encoding(model, "drope"):
+        pre, post = ({**some}[where] for where in ("pre", "post"))
+        with applied(model, pre):
+            one = logits(model, tokens())
+        with applied(model, post):
+            other = logits(model, tokens())
+    torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("site", ["v", "attention", "heads"])
+def test_attention_without_values_is_the_same_nothing(model: Any, site: Any) -> None:
+    """Zero values, heads or output are three ways to say that attention writes nothing (the projection has no bias)."""
+    with applied(model, [Intervention("attention", "zero")]):
+        none = logits(model, tokens())
+    with applied(model, [Intervention(site, "zero")]):
+        assert torch.equal(logits(model, tokens()), none)
+    assert not torch.allclose(logits(model, tokens()), none)
+
+
+@pytest.mark.parametrize("length", [HEADS, KEYS, 9])
+@pytest.mark.parametrize("name", ["qwen3", "gemma3", "gpt_neox", "gpt_oss", "mistral", "smollm3"])
+def test_positions_and_heads_are_not_confused(name: str, length: int) -> None:
+    """Architectures hand vectors on as (B, T, H d), (B, T, H, d) or (B, H, T, d), also with as many tokens as heads."""
+    model = built(name)
+    ids = tokens(length)
+    plain = rotated_any(model, ids, [])
+    with_fused = name == "gpt_neox"
+    mask = np.zeros((blocks(model)[1].heads, blocks(model)[1].head_dim), bool)
+    mask[1] = True  # all of query head 1
+    each = Intervention("q", "scale", factor=0.0, dims={1: mask}, positions=(1,), where="pre")
+    if with_fused:
+        with pytest.raises(ModelError, match="one projection"), applied(model, [each]):
+            pass
+        return
+    found = rotated_any(model, ids, [each])
+    wanted = plain.clone()
+    wanted[:, 1, 1] = 0
+    torch.testing.assert_close(found, wanted, atol=1e-6, rtol=1e-6)
+
+
+def rotated_any(model: Any, ids: Any, interventions: list[Intervention]) -> Any:
+    """Queries (B, H, T, d) of layer 1 as its kernel gets them, through a second recorder."""
+    found: list[Any] = []
+    with (
+        recording(model, lambda call: found.append(call.query.clone()) if call.layer == 1 else None),
+        applied(model, interventions),
+    ):
+        logits(model, ids)
+    return found[0]
+
+
+@pytest.mark.parametrize("name", sorted(set(BUILDERS) - {"llama-wide"}))
+def test_parts_of_many_architectures_are_found_and_put_back(name: str) -> None:
+    model = built(name)
+    before = logits(model, tokens())
+    for site in ("mlp", "attention", "heads"):
+        with applied(model, [Intervention(site, "zero", positions=(0,))]):
+            assert not torch.equal(logits(model, tokens()), before), site
+        assert torch.equal(logits(model, tokens()), before), site
+
+
+def test_everything_is_put_back_after_an_exception(model: Any) -> None:
+    before = logits(model, tokens())
+    some = [Intervention("mlp", "zero"), Intervention("q", "zero", where="post"), Intervention("heads", "zero")]
+
+    def interrupted() -> None:
+        with applied(model, some):
+            assert not torch.equal(logits(model, tokens()), before)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert torch.equal(logits(model, tokens()), before)
+    with pytest.raises(ModelError), applied(model, [Intervention("mlp", "zero"), Intervention("mlp", "zero", (7,))]):
+        pass
+    assert torch.equal(logits(model, tokens()), before)
+
+
+def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -> list[Any]:
+    """Logits of the last prompt token and of `steps` given tokens after it, under a key cache."""
+    from transformers import DynamicCache
+
+    cache, found = DynamicCache(config=model.config), []
+    with torch.inference_mode():
+        with prefill():
+            found.append(model(input_ids=ids[:, :-steps], past_key_values=cache, use_cache=True).logits[:, -1])
+        for step in range(steps, 0, -1):
+            one = ids[:, ids.shape[1] - step : ids.shape[1] - step + 1]
+            with decode():
+                found.append(model(input_ids=one, past_key_values=cache, use_cache=True).logits[:, -1])
+    return found
+
+
+def test_phases(model: Any) -> None:
+    """In the prefill only, later tokens are made by the whole model from keys and values that were changed."""
+    ids, each = tokens(), Intervention("mlp", "zero")
+    from contextlib import nullcontext
+
+    plain = continued(model, ids, nullcontext, nullcontext)
+    both = continued(model, ids, *phases(model, [each], decode=True))
+    first = continued(model, ids, *phases(model, [each], decode=False))
+    with applied(model, [each]):
+        whole = logits(model, ids)[:, -4:]
+    for step in range(4):
+        torch.testing.assert_close(both[step], whole[:, step], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(first[0], both[0])
+    for step in range(1, 4):
+        assert not torch.allclose(first[step], both[step], atol=1e-3)
+        assert not torch.allclose(first[step], plain[step], atol=1e-3)
+
+
+def test_the_beginning_token_is_in_the_prefill_only(model: Any) -> None:
+    """A step of one token has its own position 0, which is not the text's: it must be left alone."""
+    each = Intervention("mlp", "zero", positions=(0,))
+    found = continued(model, tokens(), *phases(model, [each], decode=True))
+    with applied(model, [each]):
+        whole = logits(model, tokens())[:, -4:]
+    for step in range(4):
+        torch.testing.assert_close(found[step], whole[:, step], atol=1e-4, rtol=1e-4)
+
+
+def test_a_mean_in_decode_steps_is_refused(model: Any) -> None:
+    with pytest.raises(ModelError, match="one token"):
+        phases(model, [Intervention("q", "mean")], decode=True)
+    phases(model, [Intervention("q", "mean")], decode=False)
+
+
+@pytest.mark.parametrize("kernel", ["sdpa", "eager"])
+def test_knockout_is_a_mask_made_by_hand(kernel: str) -> None:
+    model = built("llama")
+    model.set_attn_implementation(kernel)
+    ids = tokens()
+    length = ids.shape[1]
+    lost = np.zeros((2, length, length), bool)
+    lost[0, 7, 2:5], lost[1, 5:, 1] = True, True
+    with knockout(model, lost):
+        found = logits(model, ids)
+    allowed = torch.tensor(np.tril(np.ones((length, length), bool)) & ~lost)[:, None]
+    additive = torch.zeros(allowed.shape).masked_fill(~allowed, torch.finfo(torch.float32).min)
+    with torch.inference_mode():
+        wanted = model(input_ids=ids, attention_mask=additive, use_cache=False).logits
+    torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
+    changed = (found - logits(model, ids)).abs().amax(dim=2) > 1e-6
+    assert changed[0].tolist() == [False] * 7 + [True] * 2  # the last token sees the seventh
+    assert changed[1].tolist() == [False] * 5 + [True] * 4
+
+
+def test_knockout_in_one_layer_and_on_padded_rows(model: Any) -> None:
+    ids = tokens()
+    lost = np.zeros((ids.shape[1],) * 2, bool)
+    lost[8, 3] = True
+    with knockout(model, lost, layers=(2,)):
+        late = logits(model, ids)
+    with knockout(model, lost):
+        every = logits(model, ids)
+    assert not torch.allclose(late[:, 8], every[:, 8], atol=1e-4)
+    padded = torch.ones_like(ids)
+    padded[1, :2] = 0
+    with knockout(model, lost), torch.inference_mode():
+        found = model(input_ids=ids, attention_mask=padded, use_cache=False).logits
+    torch.testing.assert_close(found[0], every[0], atol=1e-5, rtol=1e-5)
+
+
+def test_knockout_refuses_what_it_cannot_do(model: Any) -> None:
+    lost = np.zeros((9, 9), bool)
+    lost[0, 0] = True
+    with pytest.raises(ModelError, match="without any token"):
+        knockout(model, lost)
+    with knockout(model, np.zeros((5, 5), bool)), pytest.raises(ModelError, match="5 tokens met a forward of 9"):
+        logits(model, tokens())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (Intervention("mlp", "zero", layers=(3,)), "no layer 3 .* 0 to 2"),
+        (Intervention("mlp", "zero", dims={9: np.ones(32, bool)}), "no layer 9"),
+        (Intervention("gate", "zero"), "no site 'gate'"),  # type: ignore[arg-type]
+        (Intervention("mlp", "median"), "no action 'median'"),  # type: ignore[arg-type]
+        (Intervention("mlp", "zero", positions=(-1,)), "count from 0"),
+        (Intervention("v", "zero", where="post"), "only these are rotated"),
+        (Intervention("k", "zero", dims={1: np.ones((4, 8), bool)}), r"\(4, 8\) for 'k', which has \(2, 8\)"),
+        (Intervention("mlp", "zero", dims={1: np.ones(8, bool)}), r"which has \(32,\)"),
+    ],
+)
+def test_what_does_not_fit_is_refused(model: Any, wrong: Intervention, said: str) -> None:
+    with pytest.raises(ModelError, match=said), applied(model, [wrong]):
+        pass
+
+
+def test_a_record_tells_interventions_apart() -> None:
+    import json
+
+    one = Intervention("q", "mean", dims={1: mask_of("q")})
+    other = Intervention("q", "mean", dims={1: ~mask_of("q")})
+    assert json.dumps(one.record()) != json.dumps(other.record())
+    assert json.loads(json.dumps(one.record()))["dims"]["1"] == np.flatnonzero(mask_of("q")).tolist()
+
+
+def test_four_bit_weights(tmp_path: Path) -> None:
+    """Interventions act on what quantized layers give out, in their compute type."""
+    pytest.importorskip("bitsandbytes")
+    model = load(ModelSource(str(saved("llama-wide", tmp_path)), dtype="bf16", quantize="nf4", device="cpu")).model
+    before = logits(model, tokens())
+    mask = np.zeros((4, 16), bool)
+    mask[0, 3] = True
+    for site in ("q", "attention", "mlp"):
+        dims = {LAYER: mask} if site == "q" else None
+        each = Intervention(site, "mean", layers=(LAYER,), dims=dims)  # type: ignore[arg-type]
+        plain, found = seen(model, site, tokens(), []), seen(model, site, tokens(), [each])
+        assert found.dtype == torch.bfloat16
+        wanted = plain.float().mean(dim=1, keepdim=True).to(torch.bfloat16).expand_as(plain)
+        changed = mask.reshape(-1) if site == "q" else np.ones(64, bool)
+        assert torch.equal(found[:, :, changed], wanted[:, :, changed]), site
+        assert torch.equal(found[:, :, ~changed], plain[:, :, ~changed]), site
+    with applied(model, [Intervention("q", "zero", where="post"), Intervention("v", "scale", factor=2.0)]):
+        assert not torch.equal(logits(model, tokens()), before)
+    assert torch.equal(logits(model, tokens()), before)
