@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.models import checkpoint
+from analysis.models.encodings import configured, named
 from analysis.models.libraries import need, version
-from artifacts.errors import MissingDependency, ModelError
+from analysis.models.positions import check_position_blind
+from analysis.models.reasons import explained
+from artifacts.errors import ModelError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 QUANTIZATIONS = ("nf4", "fp4", "int8")
+AS_CONFIGURED = "as configured"
+POSITIONS = (AS_CONFIGURED, "rope", "drope")
 EDGE = 1 << 20  # bytes at both ends of a weight file that its fingerprint covers
 CHANGES_SCORES = re.compile(r"(^|[._])(q|k|query|key)_?(layer)?norm([._]|$)|(^|[._])sinks$")
 
@@ -43,6 +46,13 @@ class ModelSource:
         "auto" (the GPUs, else the CPU), "cpu", "cuda", "cuda:1", "mps".
     trust_remote_code : bool
         Run code that comes with the checkpoint.
+    position : {"as configured", "rope", "drope"}
+        How positions are encoded, whatever config.json says; "drope" is tested after loading.
+    load_as : str or None
+        A model type of transformers, such as "llama", for weights that a class of their own was saved with: its
+        settings go to the plain class and its code is not run. Needs `position`, which such a class may have changed.
+    scaling : float or None
+        The factor on q.k in place of the class's own, for a checkpoint that sets one which the class ignores.
     """
 
     name: str
@@ -52,12 +62,24 @@ class ModelSource:
     double: bool = False
     device: str = "auto"
     trust_remote_code: bool = False
+    position: str = AS_CONFIGURED
+    load_as: str | None = None
+    scaling: float | None = None
 
     def __post_init__(self) -> None:
         if self.dtype not in ("auto", *DTYPES):
             raise ModelError(f"dtype {self.dtype!r} is unknown; it is one of auto, {', '.join(DTYPES)}")
         if self.quantize is not None and self.quantize not in QUANTIZATIONS:
             raise ModelError(f"quantization {self.quantize!r} is unknown; it is one of {', '.join(QUANTIZATIONS)}")
+        if self.position not in POSITIONS:
+            raise ModelError(f"position {self.position!r} is unknown; it is one of {', '.join(POSITIONS)}")
+        if self.load_as is not None and self.trust_remote_code:
+            raise ModelError("a model is loaded as a plain class (load_as) or with its own code, not both")
+        if self.load_as is not None and self.position == AS_CONFIGURED:
+            raise ModelError(
+                f"load_as {self.load_as}: a class of its own may encode positions in its own way; say how (position "
+                "rope or drope)"
+            )
 
 
 @dataclass(frozen=True)
@@ -84,8 +106,8 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
     device = _device(source.device)
     options: dict[str, Any] = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
-    with _explained(source):
-        config = transformers.AutoConfig.from_pretrained(source.name, **options)
+    with explained(source.name, source.revision):
+        config = configuration(source)
         causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or source.trust_remote_code
         factory = transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
         options |= {"dtype": getattr(torch, DTYPES[source.dtype]) if source.dtype != "auto" else "auto"}
@@ -106,13 +128,43 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         _complete(source, report)
         words = None
         if tokenizer:
+            known = {"config": config} if source.load_as is not None else {}
             words = transformers.AutoTokenizer.from_pretrained(
-                source.name, revision=source.revision, trust_remote_code=source.trust_remote_code
+                source.name, revision=source.revision, trust_remote_code=source.trust_remote_code, **known
             )
     model.eval()
+    if source.scaling is not None:
+        checkpoint.rescale(model, source.scaling)
     if "device_map" not in options and device != "cpu":
         model.to(device)
+    if source.position == "drope":
+        check_position_blind(model)
     return Loaded(model, words, facts(model, source))
+
+
+def configuration(source: ModelSource) -> Any:
+    """The configuration that a source runs with: config.json, its class or `load_as`, and the encoding asked for.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be had, or says what its class would ignore although it changes attention.
+    """
+    transformers = need("transformers", "to load models")
+    with explained(source.name, source.revision):
+        if source.load_as is None:
+            config = transformers.AutoConfig.from_pretrained(
+                source.name, revision=source.revision, trust_remote_code=source.trust_remote_code
+            )
+        raw, _ = transformers.PreTrainedConfig.get_config_dict(source.name, revision=source.revision)
+        if source.load_as is not None:
+            config = checkpoint.as_class(raw, source.load_as, source.name)
+        if not source.trust_remote_code:
+            if source.load_as is None:
+                checkpoint.own_class(raw, source.name)
+            placed = source.position != AS_CONFIGURED
+            checkpoint.refuse_ignored(raw, config, source.name, scaled=source.scaling is not None, placed=placed)
+        return config if source.position == AS_CONFIGURED else configured(config, source.position)
 
 
 def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
@@ -123,6 +175,9 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         quantization = {"library": "bitsandbytes", "type": source.quantize}
         if source.quantize != "int8":
             quantization |= {"double": source.double, "compute": str(model.dtype).removeprefix("torch.")}
+    asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling}
+    if source.position != AS_CONFIGURED:
+        asked["position"] = source.position
     return {
         "model": source.name,
         "revision": getattr(model.config, "_commit_hash", None) or source.revision,
@@ -135,6 +190,8 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         "versions": {
             name: version(name) for name in ("torch", "transformers", *(("bitsandbytes",) if source.quantize else ()))
         },
+        "encoding": named(model.config),
+        **{key: value for key, value in asked.items() if value is not None},
     }
 
 
@@ -193,72 +250,20 @@ def _complete(source: ModelSource, report: dict[str, Any]) -> None:
             f"{source.name}: weights do not fit the configuration (first: {misfits[0]}); "
             "config.json and the weights belong to different models"
         )
+    # Text alone leaves image towers out; a class of its own may hold anything besides what the plain class has.
+    strict = source.load_as is not None
     ignored = sorted(
         key
         for key in report.get("unexpected_keys") or ()
-        if CHANGES_SCORES.search(key) and "vis" not in key  # text alone leaves image towers out
+        if (CHANGES_SCORES.search(key) and "vis" not in key) or (strict and "inv_freq" not in key)
     )
+    if ignored and strict:
+        raise ModelError(
+            f"{source.name}: the checkpoint holds weights that {source.load_as} would ignore (first: {ignored[0]}); "
+            "its class computes more than the plain one, so give --trust-remote-code in place of load_as"
+        )
     if ignored:
         raise ModelError(
             f"{source.name}: the checkpoint holds weights that its architecture would ignore although they change "
             f"attention (first: {ignored[0]}); its model_type in config.json is not what it was trained as"
         )
-
-
-@contextmanager
-def _explained(source: ModelSource) -> Iterator[None]:
-    """Turn what the libraries raise into one line that says how to mend it."""
-    try:
-        yield
-    except (ModelError, MissingDependency, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        causes = list(_chain(error))
-        if any(isinstance(cause, MemoryError) or "OutOfMemory" in type(cause).__name__ for cause in causes):
-            raise ModelError(
-                f"{source.name}: its weights do not fit the memory; give --dtype bf16 or --quantize nf4"
-            ) from error
-        raise ModelError(f"{source.name}: {_reason(source, causes)}") from error
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
-
-
-def _reason(source: ModelSource, causes: list[BaseException]) -> str:
-    names = {type(cause).__name__ for cause in causes}
-    text = " ".join(str(cause) for cause in causes)
-    local = Path(source.name).is_dir()
-    if "GatedRepoError" in names or "gated repo" in text:
-        return "the model is gated; accept its licence on its Hub page, then run: hf auth login"
-    if not local and names & {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectionError", "ConnectError"}:
-        return "not in the Hub's cache and the Hub cannot be reached; connect, or give the path of a local folder"
-    if not local and (names & {"RepositoryNotFoundError", "HFValidationError"} or "not a valid model id" in text):
-        return "neither a local folder nor a model on the Hub (for a private one, run: hf auth login)"
-    if "RevisionNotFoundError" in names:
-        return f"no revision {source.revision!r}"
-    if local and not (Path(source.name) / "config.json").is_file():
-        return "the folder holds no config.json; give the folder that a model was saved to"
-    if "SafetensorError" in names or ("header" in text.lower() and "safetensors" in text.lower()):
-        return "a weight file is damaged or cut short; download it again"
-    if "safetensors" in text and ("no file named" in text or "does not appear to have a file named" in text):
-        return "no safetensors weights; other formats can run code when loaded, convert them first"
-    if "trust_remote_code" in text:
-        return "the checkpoint brings its own code; read it, then give --trust-remote-code"
-    if "does not recognize this architecture" in text or "Unrecognized model" in text or "Unrecognized config" in text:
-        kind = _model_type(source.name)
-        return f"transformers {version('transformers')} does not know its architecture{kind}; a newer one may"
-    if "okenizer" in text and local:
-        return "its tokenizer cannot be loaded; tokenizer.json or its kind must lie in the folder"
-    return (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
-
-
-def _model_type(folder: str) -> str:
-    try:
-        kind = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("model_type")
-    except (OSError, ValueError):
-        return ""
-    return f" ({kind})" if kind else ""

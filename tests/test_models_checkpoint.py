@@ -1,0 +1,235 @@
+"""Checkpoints of a class of their own: loaded into the plain class as asked, and nothing that counts is left out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from analysis.models.architecture import forward
+from analysis.models.attention import Call
+from analysis.models.builtin import NAMES, resolve
+from analysis.models.loading import ModelSource, configuration, load
+from analysis.models.positions import encoding, positional
+from artifacts.errors import ModelError
+from models_tiny import built, saved
+
+pytestmark = pytest.mark.models
+
+TOKENS = torch.arange(4, 24)[None]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved("llama", tmp_path_factory.mktemp("checkpoint") / "llama")
+
+
+@pytest.fixture
+def copy(plain: Path, tmp_path: Path) -> Path:
+    shutil.copytree(plain, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+@pytest.fixture
+def published(copy: Path) -> Path:
+    """Weights of a Llama that were saved by a class of its own, whose code must never run."""
+    code = "raise SystemExit('the code of a checkpoint was run')\n"
+    for name in ("configuration_dropped.py", "modeling_dropped.py", "tokenization_dropped.py"):
+        (copy / name).write_text(code)
+    change(
+        copy,
+        model_type="dropped_llama",
+        architectures=["DroppedLlamaForCausalLM"],
+        auto_map={
+            "AutoConfig": "configuration_dropped.DroppedConfig",
+            "AutoModelForCausalLM": "modeling_dropped.DroppedLlamaForCausalLM",
+        },
+    )
+    path = copy / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tokenizer_class": "PreTrainedTokenizerFast"}))
+    return copy
+
+
+def change(folder: Path, **values: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def logits(model: Any) -> torch.Tensor:
+    with torch.inference_mode():
+        return model(input_ids=TOKENS, use_cache=False).logits
+
+
+def test_weights_of_another_class_load_into_the_plain_one_without_positions(published: Path) -> None:
+    loaded = load(ModelSource(str(published), device="cpu", load_as="llama", position="drope"))
+    assert type(loaded.model).__name__ == "LlamaForCausalLM"
+    assert positional(loaded.model) == "drope"
+    twin = built("llama")
+    with encoding(twin, "drope"):
+        assert torch.equal(logits(loaded.model), logits(twin))
+    assert loaded.tokenizer("w4 w5")["input_ids"] == [1, 4, 5]
+    assert {key: loaded.facts[key] for key in ("load_as", "position", "encoding", "architecture")} == {
+        "load_as": "llama",
+        "position": "drope",
+        "encoding": "drope",
+        "architecture": "LlamaForCausalLM",
+    }
+
+
+def test_and_with_positions(published: Path) -> None:
+    loaded = load(ModelSource(str(published), device="cpu", load_as="llama", position="rope"), tokenizer=False)
+    assert positional(loaded.model) == "rope"
+    assert torch.equal(logits(loaded.model), logits(built("llama")))
+
+
+def test_quantized_weights_of_another_class(tmp_path: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    saved("llama-wide", tmp_path)
+    change(
+        tmp_path, model_type="dropped_llama", architectures=["DroppedLlamaForCausalLM"], auto_map={"AutoConfig": "a.B"}
+    )
+    source = ModelSource(
+        str(tmp_path), dtype="fp32", quantize="nf4", device="cpu", load_as="llama", position="drope", scaling=0.5
+    )
+    loaded = load(source)
+    assert type(loaded.model.model.layers[0].self_attn.q_proj.weight).__name__ == "Params4bit"
+    assert positional(loaded.model) == "drope"
+    assert loaded.facts["scaling"] == 0.5
+
+
+def test_a_class_of_its_own_is_never_run_as_another_unasked(published: Path) -> None:
+    with pytest.raises(ModelError, match=r"brings its own code; read it, .* or load its weights into a plain class"):
+        load(ModelSource(str(published)))
+    change(published, model_type="llama")  # transformers would take its own Llama without a word
+    with pytest.raises(ModelError, match=r"class of its own \(DroppedLlamaForCausalLM\)"):
+        load(ModelSource(str(published)))
+
+
+def test_native_classes_with_old_code_beside_them_load(copy: Path) -> None:
+    change(copy, auto_map={"AutoModelForCausalLM": "modeling_llama.LlamaForCausalLM"})
+    assert type(load(ModelSource(str(copy), device="cpu"), tokenizer=False).model).__name__ == "LlamaForCausalLM"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"load_as": "llama"}, "say how"),
+        ({"load_as": "llama", "position": "drope", "trust_remote_code": True}, "not both"),
+        ({"position": "learned"}, "one of as configured, rope, drope"),
+    ],
+)
+def test_wrong_requests(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        ModelSource("anything", **options)
+
+
+@pytest.mark.parametrize(("kind", "message"), [("lama", "no model type"), ("clip", "no causal language model")])
+def test_wrong_classes(published: Path, kind: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        load(ModelSource(str(published), load_as=kind, position="drope"))
+
+
+def test_weights_that_the_plain_class_does_not_have(published: Path) -> None:
+    weights = load_file(published / "model.safetensors")
+    weights["model.layers.0.self_attn.temperature"] = torch.ones(4)
+    save_file(weights, published / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"llama would ignore \(first: model\.layers\.0\.self_attn\.temperature\)"):
+        load(ModelSource(str(published), load_as="llama", position="drope"))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"softmax_scale": 0.2},
+        {"softmax_scale": 1.0},
+        {"attention_multiplier": 0.5},
+        {"attn_scale": 2},
+        {"query_pre_attn_scalar": 24},
+        {"use_qk_norm": True},
+        {"qk_layernorm": True},
+        {"attn_logit_softcapping": 30.0},
+        {"no_rope_layers": [1, 0, 1]},
+        {"use_rope": False},
+        {"nope": True},
+    ],
+)
+def test_settings_that_the_class_would_ignore(copy: Path, setting: dict[str, Any]) -> None:
+    change(copy, **setting)
+    with pytest.raises(ModelError, match=f"config.json sets {next(iter(setting))} = .* LlamaConfig would ignore"):
+        load(ModelSource(str(copy), device="cpu"))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"softmax_scale": None},
+        {"softmax_scale": 8**-0.5},  # the head dimension is 8: what Llama takes anyway
+        {"use_qk_norm": False},
+        {"use_rope": True},
+        {"no_rope_layers": None},
+        {"training_note": "softmax_scale"},
+    ],
+)
+def test_settings_that_change_nothing(copy: Path, setting: dict[str, Any]) -> None:
+    change(copy, **setting)
+    assert configuration(ModelSource(str(copy))).model_type == "llama"
+
+
+def test_settings_that_the_class_knows(tmp_path: Path) -> None:
+    saved("gemma2", tmp_path)
+    said = json.loads((tmp_path / "config.json").read_text())
+    assert {"query_pre_attn_scalar", "attn_logit_softcapping"} <= set(said)
+    assert configuration(ModelSource(str(tmp_path))).model_type == "gemma2"
+    change(tmp_path, model_type="llama")
+    with pytest.raises(ModelError, match="would ignore"):
+        configuration(ModelSource(str(tmp_path)))
+
+
+def test_a_factor_on_scores_that_is_given_is_used(copy: Path) -> None:
+    change(copy, softmax_scale=0.7)
+    loaded = load(ModelSource(str(copy), device="cpu", scaling=0.7))
+    calls: list[Call] = []
+    forward(loaded.model, TOKENS, calls.append)
+    assert [call.scaling for call in calls] == [0.7] * 3
+    assert not torch.equal(logits(loaded.model), logits(built("llama")))
+    change(copy, use_qk_norm=True)
+    with pytest.raises(ModelError, match="use_qk_norm"):
+        load(ModelSource(str(copy), device="cpu", scaling=0.7))
+    for wrong in (0.0, float("nan")):
+        change(copy, use_qk_norm=None)
+        with pytest.raises(ModelError, match="no factor on scores"):
+            load(ModelSource(str(copy), device="cpu", scaling=wrong))
+
+
+def test_positions_given_for_a_model_that_sees_them_elsewhere(tmp_path: Path) -> None:
+    saved("ministral3", tmp_path)
+    with pytest.raises(ModelError, match="scales its queries by position"):
+        load(ModelSource(str(tmp_path), position="drope"))
+
+
+def test_built_in_names(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"tiny-drope: not in artifacts/models yet; .*lab train"):
+        resolve(tmp_path, "tiny-drope")
+    place = tmp_path / "artifacts/models/tiny-rope"
+    place.mkdir(parents=True)
+    (place / "config.json").write_text("{}")
+    assert resolve(tmp_path, "tiny-rope") == str(place)
+    for name in ("meta-llama/Llama-2-7b-hf", "./here", "/there/is", str(tmp_path)):
+        assert resolve(tmp_path, name) == name
+
+
+def test_bare_folders_and_unknown_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    assert resolve(tmp_path, "mine") == "mine"
+    with pytest.raises(ModelError, match=r"'tiny-rop' is no folder .*tiny-rope, tiny-drope.*did you mean tiny-rope"):
+        resolve(tmp_path, "tiny-rop")
+    with pytest.raises(ModelError, match="as owner/name") as caught:
+        resolve(tmp_path, "Llama-2-7b-hf")
+    assert "did you mean" not in str(caught.value)
+    assert NAMES == ("tiny-rope", "tiny-drope")
