@@ -49,7 +49,7 @@ def bench() -> None:
 @click.option("--revision", help="Branch, tag or commit of a Hub id.")
 @click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint.")
 @click.pass_obj
-def lbp(obj: dict[str, Any], predictions: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
+def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
     """Score LongBench Pro into the measurements.
 
     Give prediction files after --predictions, or --run to make them here.

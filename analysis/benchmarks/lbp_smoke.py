@@ -1,4 +1,4 @@
-"""A hand-made set with the columns of LongBench Pro, to try the whole path without a download; no benchmark of anything.
+"""A hand-made set with the columns of LongBench Pro, to try the whole path without a download; it measures nothing.
 
     python -m analysis.benchmarks.lbp_smoke FOLDER
 
