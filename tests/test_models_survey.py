@@ -1,0 +1,271 @@
+"""One forward's measurements: planted massive values, values, spikes and writes come out; disk gives back the same."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.models.hidden_entropy import entropies, hidden_entropy
+from analysis.models.interventions import Intervention, applied
+from analysis.models.loading import ModelSource, load
+from analysis.models.survey import SurveyOptions, survey
+from analysis.models.text_survey import TextSurvey
+from analysis.models.text_survey import load as read
+from analysis.models.text_survey import save as keep
+from artifacts.errors import DataError, ModelError
+from models_tiny import BUILDERS, built, saved
+
+pytestmark = pytest.mark.models
+
+TOKENS = 24
+ROUNDING = 1e-6
+
+
+def ids(tokens: int = TOKENS) -> Any:
+    drawn = torch.randint(4, 64, (1, tokens), generator=torch.Generator().manual_seed(1))
+    drawn[0, 0] = 1  # the beginning token
+    return drawn
+
+
+def zero(module: Any) -> None:
+    module.weight.data.zero_()
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
+def test_every_architecture(name: str) -> None:
+    """What attention and MLP add, read off hooks, is the whole update of the residual stream."""
+    found = survey(built(name), ids(), text="one")
+    assert found.first.shape == (3, 4)
+    assert found.norms_q.shape[:2] == (3, 4)
+    assert found.norms_k.shape[:2] == (3, 4 if name == "gpt_neox" else 2)
+    assert found.residual_first.shape == (4,)
+    assert found.unexplained.max() < ROUNDING
+    assert found.first_is_bos
+    for field in fields(TextSurvey):
+        value = getattr(found, field.name)
+        if field.name not in ("decay", "decay_content") and isinstance(value, np.ndarray):
+            assert np.isfinite(value).all(), field.name
+
+
+def test_equal_to_the_models_own_states() -> None:
+    model = built("llama")
+    kept: dict[str, Any] = {}
+    layer = model.model.layers[1]
+    for name, module in (("q", layer.self_attn.q_proj), ("k", layer.self_attn.k_proj), ("v", layer.self_attn.v_proj)):
+        module.register_forward_hook(lambda _, __, output, name=name: kept.__setitem__(name, output[0]))
+    layer.self_attn.register_forward_hook(lambda _, __, output: kept.__setitem__("attention", output[0][0]))
+    layer.mlp.register_forward_hook(lambda _, __, output: kept.__setitem__("mlp", output[0]))
+    found = survey(model, ids())
+    with torch.inference_mode():
+        states = [each[0] for each in model.model(ids(), output_hidden_states=True).hidden_states]
+    lengths = states[2].norm(dim=-1).numpy()  # after layer 1; the last of the list is normed
+    assert found.residual_first[2] == pytest.approx(lengths[0], rel=1e-5)
+    assert found.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)
+    assert found.residual_median[2] == pytest.approx(np.median(lengths[1:]), rel=1e-5)
+    for side, norms in (("q", found.norms_q), ("k", found.norms_k), ("v", found.norms_v)):
+        shaped = kept[side].reshape(TOKENS, -1, 8)
+        np.testing.assert_allclose(norms[1], shaped.norm(dim=0), rtol=1e-5)
+        whole = kept[side].norm(dim=-1)
+        expected = [whole.mean(), whole[0], whole[1:].mean()]
+        np.testing.assert_allclose(getattr(found, f"{side}_norm")[1], expected, rtol=1e-5)
+    values = kept["v"].reshape(TOKENS, 2, 8).norm(dim=-1)
+    np.testing.assert_allclose(found.value_first[1], values[0], rtol=1e-5)
+    np.testing.assert_allclose(found.value_content[1], values[1:].mean(dim=0), rtol=1e-5)
+    a, m = kept["attention"].norm(dim=-1), kept["mlp"].norm(dim=-1)
+    share = a / (a + m)
+    np.testing.assert_allclose(found.attention_norm[1], [a.mean(), a[0], a[1:].mean()], rtol=1e-5)
+    np.testing.assert_allclose(found.share[1], [share.mean(), share[0], share[1:].mean()], rtol=1e-5)
+    update = states[2] - states[1]
+    cosine = torch.nn.functional.cosine_similarity(kept["attention"], update, dim=-1)
+    np.testing.assert_allclose(found.cosine_attention[1, 0], cosine.mean(), rtol=1e-3)
+
+
+def test_a_scaled_row_gives_that_dimension() -> None:
+    """Rows of the query and key projections, scaled a hundredfold: before the rotation just these dimensions grow."""
+    model = built("llama")
+    plain = survey(model, ids())
+    model.model.layers[1].self_attn.q_proj.weight.data[2 * 8] *= 100
+    model.model.layers[1].self_attn.k_proj.weight.data[1 * 8 + 5] *= 100
+    found = survey(model, ids())
+    for norms, before, place in ((found.norms_q, plain.norms_q, (2, 0)), (found.norms_k, plain.norms_k, (1, 5))):
+        grown = norms[1] / before[1]
+        assert grown[place] == pytest.approx(100, rel=1e-4)
+        others = np.delete(grown, np.ravel_multi_index(place, grown.shape))
+        np.testing.assert_allclose(others, 1, rtol=1e-5)
+    turned = survey(model, ids(), SurveyOptions(where="post"))
+    assert turned.where == "post"
+    assert turned.norms_q[1, 2, 0] < 0.95 * found.norms_q[1, 2, 0], "rotation shares it with its partner"
+    assert turned.norms_q[1, 2, 4] > 10 * found.norms_q[1, 2, 4]
+
+
+def test_a_chosen_value_at_the_first_token() -> None:
+    """Queries of zero weigh evenly, so the effective write is the null times the chosen value's norm, per key head."""
+    model = built("llama")
+    attention = model.model.layers[1].self_attn
+    zero(attention.q_proj)
+    chosen = torch.zeros(16)
+    chosen[0], chosen[8], chosen[9] = 5.0, 3.0, 4.0
+
+    def plant(module: Any, inputs: Any, output: Any) -> Any:
+        output = output.clone()
+        output[:, 0], output[:, 1:] = chosen * torch.tensor([2.0] * 8 + [1.0] * 8), 0.0
+        return output
+
+    attention.v_proj.register_forward_hook(plant)
+    found = survey(model, ids(), SurveyOptions(where="post"))
+    np.testing.assert_allclose(found.value_first[1], [10, 5], rtol=1e-6)
+    assert (found.value_content[1] == 0).all()
+    later = np.mean(1 / np.arange(2, TOKENS + 1))
+    np.testing.assert_allclose(found.write[1], later * np.array([10, 10, 5, 5]), rtol=1e-6)
+
+
+def test_a_planted_spike() -> None:
+    """An MLP that writes to position 0 alone makes the first token's norm, and is seen to."""
+    model = built("llama")
+
+    def plant(module: Any, inputs: Any, output: Any) -> Any:
+        output = output.clone()
+        output[:, 0] += 1000 / 32**0.5
+        return output
+
+    model.model.layers[1].mlp.register_forward_hook(plant)
+    plain, found = survey(built("llama"), ids()), survey(model, ids())
+    np.testing.assert_allclose(found.residual_first[:2], plain.residual_first[:2], rtol=1e-5)
+    assert found.residual_first[2] == pytest.approx(1000, rel=0.05)
+    assert found.residual_ratio[2] > 10 > found.residual_ratio[1]
+    assert found.mlp_norm[1, 1] == pytest.approx(1000, rel=0.05)
+    np.testing.assert_allclose(found.mlp_norm[1, 2], plain.mlp_norm[1, 2], rtol=1e-5)
+    assert found.cosine_mlp[1, 1] > 0.99
+    assert found.unexplained.max() < ROUNDING
+    all_tokens, content = found.hidden_entropy[2, :, 0]
+    assert all_tokens < 0.2 * plain.hidden_entropy[2, 0, 0], "one direction holds nearly everything"
+    assert content == pytest.approx(plain.hidden_entropy[2, 1, 0], rel=1e-4)
+    assert all_tokens < content
+
+
+def test_interventions_around_it_are_seen() -> None:
+    model = built("llama")
+    with applied(model, [Intervention("mlp", "zero", layers=(1,)), Intervention("attention", "zero", layers=(2,))]):
+        found = survey(model, ids())
+    assert (found.mlp_norm[1] == 0).all()
+    assert (found.share[1] == 1).all()
+    assert np.isnan(found.cosine_mlp[1]).all(), "a vector of zeros has no direction"
+    assert (found.attention_norm[2] == 0).all()
+    assert (found.share[2] == 0).all()
+    with applied(model, [Intervention("mlp", "zero"), Intervention("attention", "zero")]):
+        still = survey(model, ids())
+    assert np.isnan(still.share).all(), "nothing is added, so nothing has a share"
+    np.testing.assert_allclose(still.residual_first, still.residual_first[0])
+
+
+def test_hooks_and_recording_are_gone_afterwards() -> None:
+    model = built("gemma3")
+    survey(model, ids())
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+    with pytest.raises(ModelError):
+        survey(model, ids()[:, :1])
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_a_first_token_that_is_not_the_beginning() -> None:
+    model = built("llama")
+    assert survey(model, ids()).first_is_bos
+    assert not survey(model, ids()[:, 1:]).first_is_bos
+    assert survey(model, ids()[:, 1:], SurveyOptions(bos=int(ids()[0, 1]))).first_is_bos
+    model.config.bos_token_id = None
+    assert not survey(model, ids()).first_is_bos
+
+
+def test_updates_that_are_scaled_are_noticed() -> None:
+    """Granite multiplies what it adds, so module outputs are not the update."""
+    import transformers
+
+    from models_tiny import SIZES
+
+    torch.manual_seed(0)
+    config = transformers.GraniteConfig(**SIZES, residual_multiplier=0.25)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    assert survey(model, ids()).unexplained.min() > 0.02
+
+
+@pytest.mark.parametrize(("quantize", "dtype"), [("nf4", "fp32"), (None, "bf16")])
+def test_reduced_precision(tmp_path: Path, quantize: str | None, dtype: str) -> None:
+    """4-bit weights on the CPU, and half-precision activations, measure the same things a little off."""
+    if quantize:
+        pytest.importorskip("bitsandbytes")
+        pytest.importorskip("accelerate")
+    folder = saved("llama-wide", tmp_path / "model")
+    exact = survey(built("llama-wide"), ids())
+    found = survey(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
+    for name in ("norms_q", "norms_v", "first_later", "residual_mean", "attention_norm", "hidden_entropy"):
+        one, other = np.ravel(getattr(exact, name)), np.ravel(getattr(found, name))
+        error = np.linalg.norm(one - other) / np.linalg.norm(one)
+        assert 1e-5 < error < 0.3, f"{name}: off by {error}"
+    assert found.unexplained.max() < 5e-3
+
+
+def test_disk_gives_back_the_same(tmp_path: Path) -> None:
+    found = survey(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
+    assert np.isnan(found.hidden_entropy).all()
+    assert (found.hidden_rank == 0).all()
+    place = tmp_path / "deep/survey.npz"
+    keep(place, found)
+    again = read(place)
+    for field in fields(TextSurvey):
+        one, other = getattr(found, field.name), getattr(again, field.name)
+        if isinstance(one, np.ndarray):
+            assert one.dtype == other.dtype, field.name
+            assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), field.name
+        else:
+            assert type(one) is type(other)
+            assert one == other
+    assert place.stat().st_size < 60_000
+    with pytest.raises(DataError, match="no survey there"):
+        read(tmp_path / "none.npz")
+    place.write_bytes(place.read_bytes()[:500])
+    with pytest.raises(DataError, match="damaged"):
+        read(place)
+    np.savez(place, text="x")
+    with pytest.raises(DataError, match="other fields"):
+        read(place)
+
+
+def test_entropies_of_known_spectra() -> None:
+    even, rank = entropies(np.full(8, 3.0), 8)
+    np.testing.assert_allclose(even, [np.log(8), 1, np.log(8)])
+    assert rank == 8
+    one, rank = entropies(np.array([-1e-16, 0.0, 4.0]), 3)
+    assert one[0] == one[2] == 0
+    assert np.isnan(one[1])
+    assert rank == 1
+    none, rank = entropies(np.zeros(3), 3)
+    assert np.isnan(none).all()
+    assert rank == 0
+    two, _ = entropies(np.array([9.0, 1.0]), 2)
+    assert two[0] == pytest.approx(-0.9 * np.log(0.9) - 0.1 * np.log(0.1))
+    assert two[2] == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
+
+
+@pytest.mark.parametrize("shape", [(6, 20), (20, 6)])
+def test_hidden_entropy_of_both_shapes(shape: tuple[int, int]) -> None:
+    states = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    states[0] *= 300
+    found, rank = hidden_entropy(states)
+    for row, part in ((0, states), (1, states[1:])):
+        sigma = torch.linalg.svdvals(part.double()).numpy()
+        expected, full = entropies(sigma**2, max(part.shape))
+        np.testing.assert_allclose(found[row], expected, rtol=1e-6)
+        assert rank[row] == full == min(part.shape)
+    with pytest.raises(ModelError, match="infinite"):
+        hidden_entropy(states / 0)
+
+
+def test_derived_measures_of_nothing() -> None:
+    found = survey(built("llama"), ids())
+    flat = replace(found, residual_mean=np.zeros(4))
+    assert np.isnan(flat.residual_ratio).all()
