@@ -14,7 +14,7 @@ def figure(
     drope_attention: pd.DataFrame,
     drope_bos_mlp: pd.DataFrame,
     drope_layer1_perplexity: pd.DataFrame,
-    layer_content: pd.DataFrame,
+    content_layers: pd.DataFrame,
     context_cells: pd.DataFrame,
 ) -> Figure:
     """Counts, perplexities, sinks, ablations, shares and retrieval, each in its own unit."""
@@ -26,7 +26,7 @@ def figure(
     one = drope_layer1_perplexity[drope_layer1_perplexity["metric"] == "ppl_ratio"].set_index(
         ["condition", "positional"]
     )["value"]
-    shares = layer_content[layer_content["layer"] == 1].set_index(["scope", "positional"])["share"]
+    shares = content_layers[content_layers["layer"] == 1].set_index(["scope", "positional"])["share"]
     beyond = context_cells[(context_cells["multiple"] == 2) & context_cells["share"].notna()].set_index(
         ["protocol", "positional"]
     )

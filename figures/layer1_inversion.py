@@ -9,9 +9,9 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 PARTS = ("Attention", "MLP")
 
 
-def figure(layer_content: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
+def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """Three panels; the source's coordinates as diamonds where it draws them."""
-    shares = layer_content[layer_content["layer"] == 1].set_index(["positional", "scope"])["share"]
+    shares = content_layers[content_layers["layer"] == 1].set_index(["positional", "scope"])["share"]
     drawn = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
     panels = []
     for scope, title in SCOPES.items():

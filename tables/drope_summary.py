@@ -39,7 +39,7 @@ ROWS: dict[str, tuple[str, str, str]] = {  # metric: experiment, name, mark
 def table(
     drope_summary_reported: pd.DataFrame,
     drope_knowledge: pd.DataFrame,
-    layer_content: pd.DataFrame,
+    content_layers: pd.DataFrame,
     balance_summary: pd.DataFrame,
     context_cells: pd.DataFrame,
     error_shares: pd.DataFrame,
@@ -57,7 +57,7 @@ def table(
             row[model] = " ± ".join(parts) or str(cells[(metric, model)])
         rows.append(row)
     later = balance_summary.set_index("layers").loc["2-31"]
-    content = layer_content.set_index(["positional", "layer", "scope"])
+    content = content_layers.set_index(["positional", "layer", "scope"])
     at_8192 = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
     counts = [f"{row['correct']} of {row['trials']} ({row['section']})" for _, row in at_8192.iterrows()]
     drope = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["context"] == 2048)]

@@ -20,7 +20,7 @@ SCOPES = {
 def table(
     drope_layer1_content: pd.DataFrame,
     layer1_ratios: pd.DataFrame,
-    layer_content: pd.DataFrame,
+    content_layers: pd.DataFrame,
     token_concentration: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Table:
@@ -41,7 +41,7 @@ def table(
         }
         for metric, name in PRINTED.items()
     ]
-    shares = layer_content[layer_content["layer"] == 1].set_index(["scope", "positional"])
+    shares = content_layers[content_layers["layer"] == 1].set_index(["scope", "positional"])
     for scope, name in SCOPES.items():
         rope, drope = (shares["share"][(scope, model)] for model in ("RoPE", "DroPE"))
         rows.append(

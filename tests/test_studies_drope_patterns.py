@@ -118,7 +118,7 @@ def test_effective_tokens_count_the_tokens_that_share_the_norm(heavy: int, expec
 
 
 def test_shares_are_ratios_of_means_for_each_kind_of_token() -> None:
-    table = drope_content.layer_content(content(np.array([9.0, 1.0, 1.0, 1.0]), attention=3.0)).set_index("scope")
+    table = drope_content.content_layers(content(np.array([9.0, 1.0, 1.0, 1.0]), attention=3.0)).set_index("scope")
     assert table["share"]["all tokens"] == pytest.approx(50)
     assert table["share"]["BOS"] == pytest.approx(100 * 4.5 / 13.5)
     assert table["share"]["content tokens"] == pytest.approx(60)
@@ -127,7 +127,7 @@ def test_shares_are_ratios_of_means_for_each_kind_of_token() -> None:
 
 
 def test_the_ratio_of_means_and_the_mean_of_ratios_are_the_two_printed_shares() -> None:
-    table = drope_content.layer_content(source("drope_published_content"))
+    table = drope_content.content_layers(source("drope_published_content"))
     row = table[(table["positional"] == "DroPE") & (table["layer"] == 1) & (table["scope"] == "all tokens")].iloc[0]
     eight = source("drope_layer1_content").set_index(["positional", "metric"])["value"]
     nine = source("drope_crosslayer").set_index(["layers", "positional", "metric"])["value"]

@@ -21,12 +21,12 @@ def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame
     )
 
 
-def c004_con_inverted(layer_content: pd.DataFrame) -> list[Verdict]:
+def c004_con_inverted(content_layers: pd.DataFrame) -> list[Verdict]:
     """DroPE has completely inverted the balance of attention and MLP in layer 1.
 
     Source: 004, 9.4 Key Finding.
     """
-    rows = layer_content[layer_content["layer"] == 1]
+    rows = content_layers[content_layers["layer"] == 1]
     rope, drope = (pick(rows, positional=model, scope="all tokens")["share"] for model in ("RoPE", "DroPE"))
     bos = pick(rows, positional="DroPE", scope="BOS")["share"]
     content = pick(rows, positional="DroPE", scope="content tokens")["share"]
@@ -51,12 +51,12 @@ def c004_con_inverted(layer_content: pd.DataFrame) -> list[Verdict]:
     ]
 
 
-def c004_con_to_residual(layer_content: pd.DataFrame, drope_layer1_content: pd.DataFrame) -> Verdict:
+def c004_con_to_residual(content_layers: pd.DataFrame, drope_layer1_content: pd.DataFrame) -> Verdict:
     """Attention contributes 68.8 % of what DroPE's layer 1 adds to the residual stream.
 
     Source: 004, 9.4 Key Finding.
     """
-    row = pick(layer_content, positional="DroPE", layer=1, scope="all tokens")
+    row = pick(content_layers, positional="DroPE", layer=1, scope="all tokens")
     reported = quote(drope_layer1_content, positional="DroPE", metric="attention_contribution")
     return judge(
         abs(row["share_of_update"] - row["share_per_text"]) <= 1,
@@ -69,12 +69,12 @@ def c004_con_to_residual(layer_content: pd.DataFrame, drope_layer1_content: pd.D
     )
 
 
-def c004_con_explains_ablation(layer_content: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> Verdict:
+def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> Verdict:
     """The shares of attention explain what ablating it does: little in RoPE, much in DroPE.
 
     Source: 004, 9.4 Key Finding.
     """
-    share = float(pick(layer_content, positional="DroPE", layer=1, scope="all tokens")["share"])
+    share = float(pick(content_layers, positional="DroPE", layer=1, scope="all tokens")["share"])
     attention, mlp = (
         quote(drope_layer1_perplexity, positional="DroPE", condition=f"layer1_{part}", metric="ppl_ratio")
         for part in ("attn", "mlp")

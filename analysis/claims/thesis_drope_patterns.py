@@ -43,12 +43,12 @@ def thesis_few_tokens_carry_the_mlp(token_concentration: pd.DataFrame) -> Verdic
     )
 
 
-def thesis_spike_written_in_layer1(layer_content: pd.DataFrame) -> Verdict:
+def thesis_spike_written_in_layer1(content_layers: pd.DataFrame) -> Verdict:
     """In DroPE, as in RoPE, the MLP of layer 1 writes the large vector at BOS, not that of layer 2.
 
     Source: thesis, What removing rotary positions changes.
     """
-    rows = layer_content[layer_content["scope"] == "BOS"]
+    rows = content_layers[content_layers["scope"] == "BOS"]
     norms = {
         model: [float(pick(rows, positional=model, layer=layer)["mlp_norm"]) for layer in (0, 1, 2)]
         for model in ("RoPE", "DroPE")
@@ -79,12 +79,12 @@ def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
     )
 
 
-def thesis_share_is_of_content(layer_content: pd.DataFrame) -> Verdict:
+def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
     """Away from BOS, attention writes more than four fifths of the summed norm in DroPE's layer 1.
 
     Source: thesis, What removing rotary positions changes.
     """
-    rows = layer_content[(layer_content["layer"] == 1) & (layer_content["positional"] == "DroPE")].set_index("scope")
+    rows = content_layers[(content_layers["layer"] == 1) & (content_layers["positional"] == "DroPE")].set_index("scope")
     return judge(
         rows["share"]["content tokens"] > 80,
         f"{rows['share']['content tokens']:.1f} % for content tokens, {rows['share']['BOS']:.1f} % at BOS, "

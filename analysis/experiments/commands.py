@@ -18,7 +18,7 @@ from analysis.experiments.choices import (
 )
 
 
-class Whole(click.ParamType):
+class Whole(click.ParamType[tuple[int, ...]]):
     """Whole numbers with commas between: `0,1,2`."""
 
     name = "numbers"
@@ -79,7 +79,7 @@ def capture(**asked: Any) -> None:
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores].")
 @click.pass_obj
-def heads(obj: dict[str, Any], place: str, **asked: Any) -> None:
+def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     """Analyse every head of a CAPTURE into measurements.
 
     CAPTURE is a folder or the Hub id of a published one.
@@ -118,7 +118,7 @@ def heads(obj: dict[str, Any], place: str, **asked: Any) -> None:
 @click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
 @click.pass_obj
-def run(obj: dict[str, Any], names: tuple[str, ...], **asked: Any) -> None:
+def run(obj: dict[str, Any], /, names: tuple[str, ...], **asked: Any) -> None:
     """Run experiments on a model, or a pair, into measurements; goes on where it was stopped."""
     from artifacts.errors import SpecError
 
@@ -141,7 +141,7 @@ def lab() -> None:
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint of a run that was stopped.")
 @click.option("--install", is_flag=True, help="Put the pair in artifacts/models.")
 @click.pass_obj
-def train(obj: dict[str, Any], **asked: Any) -> None:
+def train(obj: dict[str, Any], /, **asked: Any) -> None:
     """Train the RoPE model, recalibrate its DroPE twin, and measure both."""
     from analysis.experiments.lab import run as work
 

@@ -13,7 +13,7 @@ SCOPES = {"all tokens": "mean", "BOS": "bos", "content tokens": "content"}
 TENSORS = {"query": "q", "key": "k", "value": "v"}
 
 
-def layer_content(drope_published_content: pd.DataFrame) -> pd.DataFrame:
+def content_layers(drope_published_content: pd.DataFrame) -> pd.DataFrame:
     """Norms of what attention and MLP write in layers 0 to 2, for all tokens, BOS and content tokens.
 
     `share` is attention's part of the sum of both mean norms (a ratio of means), in percent. `share_per_text` is the
