@@ -16,6 +16,7 @@ EXPERIMENTS = (
     "layer_content",
     "crosslayer_balance",
     "context_length",
+    "geometry",
     "head_ablation",
     "text_kinds",
     "softmax_globality",

@@ -78,18 +78,21 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
     paths = []
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
-        paths.append(_one(plan, subject, name))
+        paths += _one(plan, subject, name)
     return paths
 
 
-def _one(plan: Plan, subject: Subject, name: str) -> Path:
+def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
+    if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
+        written: list[Path] = module.write(plan.root, subject, plan.options)
+        return written
     table = plan.root / "artifacts/measurements" / name / f"{subject.name}.csv"
     more = plan.settings.get(name, {})
     mark = _mark(plan, subject, module, more)
     if mark is not None and not plan.again and table.is_file() and _text(mark) == digest(table):
         print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
-        return table
+        return [table]
     start = time.monotonic()
     try:
         rows = module.measure(subject, plan.options, **more)
@@ -110,7 +113,7 @@ def _one(plan: Plan, subject: Subject, name: str) -> Path:
     )
     if mark is not None:
         write(mark, digest(path).encode())
-    return path
+    return [path]
 
 
 def _text(path: Path) -> str | None:
@@ -118,7 +121,11 @@ def _text(path: Path) -> str | None:
 
 
 def experiment(name: str) -> ModuleType:
-    """The module of an experiment: it has `measure(subject, options) -> rows` and `SETTINGS`, its thresholds."""
+    """The module of an experiment.
+
+    It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`, or `write(root, subject, options)` where
+    it writes tables of another form.
+    """
     return importlib.import_module(f"analysis.experiments.{name}")
 
 

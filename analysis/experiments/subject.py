@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,8 @@ class Subject:
         Of a model trained here.
     facts : dict
         Of the manifest; `fingerprint` or `revision` identifies the weights, and without either nothing is kept on disk.
+    source : ModelSource or None
+        What it was loaded from, with built-in names resolved; None when it was made in memory.
     folder : Path or None
         Where answers are kept between runs; nothing is kept when None.
     tell : callable
@@ -100,6 +102,7 @@ class Subject:
     training_length: int = 128
     training_seed: int | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    source: ModelSource | None = None
     folder: Path | None = None
     tell: Callable[[str], None] = lambda text: None
 
@@ -144,7 +147,7 @@ class Subject:
             return found
         kind = kind or self.book.kinds()[0]
         return [
-            Text(f"{kind}-{number}", seed, self.encode(text, length))
+            Text(f"{kind}-{seed}-{number}", seed, self.encode(text, length))
             for seed in options.seeds
             for number, text in enumerate(self.book.texts(kind, options.texts, length, seed, self.tokenizer))
         ]
@@ -186,7 +189,8 @@ def open_subject(
     builtin = place != source.name
     card = _card(Path(place))
     dtype = "fp32" if card and source.dtype == "auto" and source.quantize is None else source.dtype
-    loaded = load(_replaced(source, place, dtype))
+    resolved = replace(source, name=place, dtype=dtype)
+    loaded = load(resolved)
     if loaded.tokenizer is None:
         raise ModelError(f"{source.name}: has no tokenizer, which the experiments need")
     kind = positional(loaded.model)
@@ -208,15 +212,10 @@ def open_subject(
         training_length=int(card.get("training_length") or _length(loaded)),
         training_seed=seed,
         facts={**loaded.facts, "model": source.name},
+        source=resolved,
         folder=folder,
         tell=tell,
     )
-
-
-def _replaced(source: ModelSource, place: str, dtype: str) -> ModelSource:
-    import dataclasses
-
-    return dataclasses.replace(source, name=place, dtype=dtype)
 
 
 def _card(folder: Path) -> dict[str, Any]:

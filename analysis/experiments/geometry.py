@@ -1,0 +1,25 @@
+"""The head geometry of a model over the texts of its own book: capture and analysis in one step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from analysis.experiments.captured import BUCKETS, DOCUMENTS, captured
+from analysis.experiments.heads import measure as measure_heads
+from analysis.experiments.subject import Options, Subject
+from analysis.heads.plasticity import Options as Estimation
+
+SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
+
+
+def write(root: Path, subject: Subject, options: Options) -> list[Path]:
+    """Capture, analyse, and write the measurements of heads (`head_metrics` and others); return their tables.
+
+    Raises
+    ------
+    DataError
+        In the words of `captured` and of the command `heads`.
+    """
+    held = captured(subject, options)
+    return measure_heads(root, str(held.root), Estimation(), name=subject.name).files
