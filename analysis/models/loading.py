@@ -108,8 +108,6 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     options: dict[str, Any] = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
     with explained(source.name, source.revision):
         config = configuration(source)
-        causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or source.trust_remote_code
-        factory = transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
         options |= {"dtype": getattr(torch, DTYPES[source.dtype]) if source.dtype != "auto" else "auto"}
         if source.quantize is not None:
             need("accelerate", "for quantization")
@@ -117,7 +115,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         if source.quantize is not None or device == "cuda":
             need("accelerate", "to place a model on the GPU")
             options["device_map"] = "auto" if source.device in ("auto", "cuda") and device == "cuda" else {"": device}
-        model, report = factory.from_pretrained(
+        model, report = factory(config, source.trust_remote_code).from_pretrained(
             source.name,
             config=config,
             use_safetensors=True,
@@ -165,6 +163,13 @@ def configuration(source: ModelSource) -> Any:
             placed = source.position != AS_CONFIGURED
             checkpoint.refuse_ignored(raw, config, source.name, scaled=source.scaling is not None, placed=placed)
         return config if source.position == AS_CONFIGURED else configured(config, source.position)
+
+
+def factory(config: Any, trust_remote_code: bool = False) -> Any:
+    """The class of transformers that makes a model of a configuration: for causal language, else with images."""
+    transformers = need("transformers")
+    causal = type(config) in transformers.AutoModelForCausalLM._model_mapping or trust_remote_code
+    return transformers.AutoModelForCausalLM if causal else transformers.AutoModelForImageTextToText
 
 
 def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:

@@ -1,0 +1,153 @@
+"""Memory before loading: against what a loaded model takes, and against counts that are known."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from analysis.models import estimate as module
+from analysis.models.estimate import Estimate, check, estimate, of_config, room
+from analysis.models.loading import ModelSource, load
+from artifacts.errors import ModelError
+from models_tiny import BUILDERS, WITH_IMAGES, built, saved
+
+pytestmark = pytest.mark.models
+
+NAMES = ["llama", "mistral", "ministral3", "qwen3", "smollm3", "gemma3", "gpt_neox", "mistral3-images"]
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved("llama-wide", tmp_path_factory.mktemp("estimate") / "wide")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_equal_the_loaded_ones(name: str) -> None:
+    assert name in BUILDERS | WITH_IMAGES
+    model = built(name)
+    found = of_config(model.config, name, context=32, dtype="fp32")
+    assert found.weights == model.get_memory_footprint()
+    assert found.parameters == sum(each.numel() for each in model.parameters())
+
+
+@pytest.mark.parametrize(("quantize", "double"), [("nf4", False), ("fp4", False), ("nf4", True), ("int8", False)])
+def test_quantized_weights_equal_the_loaded_ones(wide: Path, quantize: str, double: bool) -> None:
+    """With their scales, which the library's own count of a footprint leaves out."""
+    pytest.importorskip("bitsandbytes")
+    source = ModelSource(str(wide), dtype="bf16", quantize=quantize, double=double, device="cpu")
+    found = estimate(source, context=32)
+    model = load(source, tokenizer=False).model
+    scales = 0
+    for part in model.modules():
+        weight = getattr(part, "weight", None)
+        state = getattr(weight, "quant_state", None)
+        if state is not None:
+            inner = state.state2.absmax.numel() * 4 if state.nested else 0
+            scales += state.absmax.numel() * state.absmax.element_size() + inner
+        elif quantize == "int8" and hasattr(part, "state"):
+            scales += weight.shape[0] * 4
+    assert scales > 0
+    assert found.weights == pytest.approx(model.get_memory_footprint() + scales, rel=0.02)
+    plain = of_config(model.config, "plain", context=32, dtype="bf16")
+    assert found.weights < 0.75 * plain.weights
+    assert found.parameters == plain.parameters
+
+
+def test_a_model_of_seven_billion() -> None:
+    """Llama 2 7B: 6,738,415,616 parameters, 32 heads of 128; by hand what follows from it."""
+    config = transformers.LlamaConfig(num_key_value_heads=32, max_position_embeddings=4096)
+    found = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
+    assert found.parameters == 6_738_415_616
+    linear = 6_738_415_616 - 2 * 32000 * 4096 - 65 * 4096
+    assert found.weights == pytest.approx(linear * 4.5 / 8 + 2 * (2 * 32000 + 65) * 4096, rel=1e-6)
+    assert found.cache == 2 * 32 * 4096 * 4096 * 2
+    assert found.total < 12e9, "fits a GPU of 24 GB"
+    full = of_config(config, "seven", context=4096, dtype="fp16")
+    assert full.weights == pytest.approx(2 * 6_738_415_616, rel=1e-6)
+
+
+def test_cache_equals_the_librarys(tmp_path: Path) -> None:
+    """Windows bound it, cross-attention keeps none of the text."""
+    for name in ("llama", "gemma3", "mllama-images"):
+        model = load(ModelSource(str(saved(name, tmp_path / name)), device="cpu"), tokenizer=False).model
+        with torch.inference_mode():
+            cache = model(input_ids=torch.arange(40)[None].repeat(2, 1), use_cache=True).past_key_values
+        held = [layer for layer in cache.layers if getattr(layer, "keys", None) is not None]
+        there = sum(4 * (layer.keys.numel() + layer.values.numel()) for layer in held)
+        found = estimate(ModelSource(str(tmp_path / name), dtype="fp32"), context=40, batch=2)
+        assert found.weights == model.get_memory_footprint(), "without an image tower where text alone is loaded"
+        # A sliding layer of the library keeps one token less than its window: the next one comes on top.
+        assert there <= found.cache <= 1.1 * there, name
+
+
+def test_activations_grow_with_tokens_texts_and_logits() -> None:
+    config = built("llama").config
+    one = of_config(config, "m", context=512, logits=1)
+    assert of_config(config, "m", context=512, batch=3, logits=1).activations == 3 * one.activations
+    assert of_config(config, "m", context=1024, logits=1).activations > 1.9 * one.activations
+    every = of_config(config, "m", context=512)
+    assert every.activations - one.activations == 511 * 64 * 8
+
+
+def test_the_line_and_what_fits() -> None:
+    found = Estimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    assert check(found, 24 * 10**9) == (
+        "owner/m: 7.00 B parameters; at least 7.00 GB of 24.0 GB free: weights 4.00 GB (nf4 and bfloat16), key cache "
+        "2.00 GB and activations 1.00 GB for 4,096 tokens"
+    )
+    assert " free" not in check(found, None)
+    assert "2 x 4,096 tokens" in Estimate("m", 1, 1, 1, 1, 4096, 2, "float32").line()
+
+
+def test_what_does_not_fit_says_what_would() -> None:
+    found = Estimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
+        check(found, 5_600_000_000)
+    with pytest.raises(ModelError, match="take shorter texts"):
+        check(found, 4_000_000_001)
+    with pytest.raises(ModelError, match="--quantize nf4"):
+        check(found, 3 * 10**9)
+    assert "does not fit, going on as asked" in check(found, 3 * 10**9, anyway=True)
+    assert check(found, found.total) == found.line(found.total), "exactly enough is enough"
+
+
+def test_estimates_read_no_weights(wide: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text((wide / "config.json").read_text())
+    assert estimate(ModelSource(str(tmp_path)), context=64).parameters == sum(
+        each.numel() for each in built("llama-wide").parameters()
+    )
+    with pytest.raises(ModelError, match="no safetensors weights"):
+        load(ModelSource(str(tmp_path)))
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        estimate(ModelSource(str(tmp_path / "..")), context=64)
+
+
+def test_estimates_of_another_encoding_and_of_nothing(wide: Path) -> None:
+    dropped = estimate(ModelSource(str(wide), position="drope"), context=64)
+    assert dropped.total == estimate(ModelSource(str(wide)), context=64).total
+    for wrong in ({"context": 0}, {"context": 8, "batch": 0}):
+        with pytest.raises(ModelError, match="give 1 or more of both"):
+            estimate(ModelSource(str(wide)), **wrong)
+
+
+def test_room_adds_up_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    free = room("cpu")
+    assert free is None or free > 0
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    asked: list[Any] = []
+    monkeypatch.setattr(module, "available", lambda device: asked.append(device) or 10)
+    assert room("auto") == 20
+    assert room("cuda:1") == 10
+    assert asked == ["cuda:0", "cuda:1", "cuda:1"]
+
+
+def test_precision_is_spelled_out() -> None:
+    config = built("llama").config
+    assert of_config(config, "m", context=8, dtype="bf16", quantize="nf4").precision == "nf4 and bfloat16"
+    assert re.fullmatch("float32|bfloat16", of_config(config, "m", context=8).precision)
