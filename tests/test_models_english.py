@@ -1,0 +1,228 @@
+"""English items: balanced, seeded, of the length asked for to the token, and only what a tokenizer can write."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import re
+import sys
+import types
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import transformers
+from tokenizers import Tokenizer, decoders
+from tokenizers.models import BPE, WordLevel
+from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import BpeTrainer
+
+from analysis.models import english
+from analysis.models.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
+from analysis.models.english import BOOK, CHECKED, MISSES, WANTED, hub_texts
+from analysis.models.english_facts import ATHLETES, CITIES
+from analysis.models.texts import Source
+from artifacts.errors import DataError, MissingDependency
+
+pytestmark = pytest.mark.models
+LETTERS = sorted(ByteLevel.alphabet())
+
+
+def wrapped(inner: Tokenizer, **more: Any) -> Any:
+    inner.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>", **more)
+
+
+def of_bytes() -> Any:
+    inner = Tokenizer(BPE({"<s>": 0} | {letter: place + 1 for place, letter in enumerate(LETTERS)}, []))
+    inner.pre_tokenizer, inner.decoder = ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    return wrapped(inner)
+
+
+def of_words() -> Any:
+    text = " ".join(
+        [item.prompt for task in BOOK.tasks()[:3] for item in BOOK.items(task, 100, 0, None)]
+        + [end.format(key="1") for form in ["key", "code"] for end in (WANTED[form], CHECKED[form])]
+    )
+    known = ["<s>", "<unk>", *dict.fromkeys([*text.split(), "yes", "no", *map(str, range(10**5))])]
+    inner = Tokenizer(WordLevel({word: place for place, word in enumerate(known)}, unk_token="<unk>"))
+    inner.pre_tokenizer = WhitespaceSplit()
+    return wrapped(inner, unk_token="<unk>")
+
+
+def of_pieces() -> Any:
+    inner = Tokenizer(BPE())
+    inner.pre_tokenizer, inner.decoder = ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    texts = BOOK.texts("prose", 40, 300, 9, of_bytes())
+    inner.train_from_iterator(
+        texts,
+        BpeTrainer(vocab_size=1200, special_tokens=["<s>"], initial_alphabet=LETTERS, show_progress=False),
+    )
+    return wrapped(inner)
+
+
+TOKENIZERS = {"bytes": of_bytes, "words": of_words, "pieces": of_pieces}
+
+
+@pytest.fixture(scope="module", params=list(TOKENIZERS))
+def tokenizer(request: pytest.FixtureRequest) -> Any:
+    return TOKENIZERS[request.param]()
+
+
+def test_a_prompt_has_exactly_the_tokens_asked_for(tokenizer: Any) -> None:
+    for length in (380, 401, 512, 777, 1024):
+        for task in ("passkey", "verification", "ranking"):
+            for item in BOOK.items(task, 4, 3, tokenizer, length=length):
+                ids = tokenizer(item.prompt)["input_ids"]
+                assert len(ids) == length == item.facts["length"]
+                assert ids[0] == tokenizer.bos_token_id
+                assert item.prompt.count(item.facts["key"]) >= 1
+
+
+def test_a_key_stands_at_the_depth_asked_for(tokenizer: Any) -> None:
+    for depth in (0.0, 0.25, 0.5, 0.9, 1.0):
+        for item in BOOK.items("passkey", 2, 0, tokenizer, length=1500, depth=depth):
+            front = item.prompt[: item.prompt.index(item.facts["key"])]
+            place = len(tokenizer(front)["input_ids"]) / 1500
+            assert abs(place - depth) < 0.16, "the head, the question and half a sentence aside"
+            assert item.facts["key_at"] <= len(tokenizer(front)["input_ids"])
+    spread = [item.facts["depth"] for item in BOOK.items("passkey", 4, 0, tokenizer, length=400)]
+    assert spread == [0.125, 0.375, 0.625, 0.875]
+
+
+def test_digits_stand_nowhere_but_in_keys() -> None:
+    for item in BOOK.items("passkey", 20, 1, of_bytes(), length=900):
+        assert set(re.findall(r"\d+", item.prompt)) == {item.answer}
+        assert len(item.answer) == 5
+        assert parse(item, f" {item.answer}.") == "right"
+    keys = [item.answer for item in BOOK.items("passkey", 60, 1, of_bytes(), length=400)]
+    assert 15 < sum(bool(re.search(r"(.)\1", key)) for key in keys) < 60, "some keys have runs, some none"
+
+
+def test_facts_are_many_distinct_and_balanced() -> None:
+    for task, pairs in (("cities", CITIES), ("sports", ATHLETES)):
+        assert len(pairs) >= 60
+        assert len(pairs) % 2 == 0, "a second turn gives each subject the other answer"
+        assert len({subject for subject, _ in pairs}) == len(pairs)
+        known = dict(pairs)
+        items = BOOK.items(task, 4 * len(pairs), 0, None)
+        assert len({item.id for item in items}) == len(items)
+        assert collections.Counter(item.answer for item in items) == {"yes": len(items) // 2, "no": len(items) // 2}
+        right = [item.prompt for item in items if item.answer == "yes"]
+        assert len(set(right)) == len(right)
+        for item in items:
+            assert (known[item.facts["subject"]] == item.facts["shown"]) == (item.answer == "yes")
+            last = item.prompt.splitlines()[-2]
+            assert item.facts["subject"] in last
+            assert item.facts["shown"] in last
+            assert "\nAnswer: yes\n" in item.prompt.split(last)[0]
+        with pytest.raises(DataError, match=f"there are {4 * len(pairs)} different questions"):
+            BOOK.items(task, 4 * len(pairs) + 1, 0, None)
+
+
+def test_reviews_are_balanced_and_varied() -> None:
+    items = BOOK.items("sentiment", 100, 0, None)
+    assert collections.Counter(item.answer for item in items) == {"positive": 50, "negative": 50}
+    assert len({item.prompt for item in items}) == 100
+    for item in items:
+        ending = item.prompt.rsplit("Review:", 1)[1].splitlines()[0]
+        verdicts = {name for name, ends in english.prose.VERDICTS.items() if ending.endswith(ends)}
+        assert verdicts == {item.answer}
+
+
+def test_verification_shows_the_key_or_a_miss_of_its_kind() -> None:
+    items = BOOK.items("verification", 40, 2, of_bytes(), length=600)
+    kinds = collections.Counter(item.facts["kind"] for item in items)
+    assert kinds == {"exact": 20} | dict.fromkeys(MISSES, 5)
+    classes = {"exact": EXACT, "one-digit": NEAR_MISS, "swapped": NEAR_MISS, "other": OTHER_NUMBER}
+    for item in items:
+        shown, key = item.facts["shown"], item.facts["true"]
+        assert item.answer == ("yes" if shown == key else "no")
+        assert CHECKED[item.facts["form"]].format(key=shown) in item.prompt
+        if item.facts["kind"] == "shortened":
+            assert error_class(key, shown) == INSERTION
+        else:
+            assert error_class(shown, key) == classes[item.facts["kind"]]
+        if item.facts["kind"] in ("one-digit", "swapped"):
+            assert sum(one != two for one, two in zip(shown, key, strict=True)) == 1 + (item.facts["kind"] == "swapped")
+
+
+def test_ranking_has_four_candidates_of_one_length_and_a_question_for_each() -> None:
+    places = collections.Counter()
+    for item in BOOK.items("ranking", 40, 0, of_bytes(), length=500):
+        candidates = item.facts["candidates"]
+        assert len(set(candidates)) == 4
+        assert {len(one) for one in candidates} == {5}
+        places[candidates.index(item.answer)] += 1
+        front = item.prompt.removesuffix(WANTED[item.facts["form"]])
+        assert item.facts["prompts"] == [front + CHECKED[item.facts["form"]].format(key=one) for one in candidates]
+    assert set(places) == {0, 1, 2, 3}
+
+
+def test_items_are_a_function_of_their_seed() -> None:
+    tokenizer = of_bytes()
+    for task in BOOK.tasks():
+        first, again, other = (BOOK.items(task, 6, seed, tokenizer) for seed in (0, 0, 1))
+        assert first == again
+        assert [item.prompt for item in first] != [item.prompt for item in other]
+
+
+def test_texts_are_long_enough_and_of_their_kind(tokenizer: Any) -> None:
+    for kind in BOOK.kinds():
+        found = BOOK.texts(kind, 3, 700, 0, tokenizer)
+        assert len(set(found)) == 3
+        assert all(len(tokenizer(text)["input_ids"]) >= 700 for text in found)
+        assert found == BOOK.texts(kind, 3, 700, 0, tokenizer)
+    ast.parse(BOOK.texts("code", 1, 2000, 0, tokenizer)[0])
+    words = re.findall(r"[a-z]+", " ".join(BOOK.texts("prose", 4, 700, 0, of_bytes())).lower())
+    assert len(set(words)) > 150, "a varied vocabulary"
+
+
+def test_what_cannot_be_asked() -> None:
+    tokenizer = of_bytes()
+    with pytest.raises(DataError, match="no task 'chess'"):
+        BOOK.items("chess", 1, 0, tokenizer)
+    with pytest.raises(DataError, match="wordings key and code"):
+        BOOK.items("passkey", 1, 0, tokenizer, form="poem")
+    with pytest.raises(DataError, match="between 0 and 1"):
+        BOOK.items("passkey", 1, 0, tokenizer, depth=1.5)
+    with pytest.raises(DataError, match=r"100 tokens is too short; with this tokenizer it takes \d+ at least"):
+        BOOK.items("passkey", 1, 0, tokenizer, length=100)
+    with pytest.raises(DataError, match="only prompts with a key"):
+        BOOK.items("cities", 1, 0, tokenizer, length=100)
+    with pytest.raises(DataError, match="kind 'poems'"):
+        BOOK.texts("poems", 1, 10, 0, tokenizer)
+    foreign = Tokenizer(WordLevel({"<s>": 0, "<unk>": 1, "Answer:": 2}, unk_token="<unk>"))
+    foreign.pre_tokenizer = WhitespaceSplit()
+    with pytest.raises(DataError, match="cannot be asked in English"):
+        BOOK.items("cities", 1, 0, wrapped(foreign, unk_token="<unk>"))
+
+
+def test_texts_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Source] = []
+
+    def served(source: Source) -> Any:
+        asked.append(source)
+        return iter([("0", "first"), ("1", "  \n"), ("2", "second"), ("3", "third")])
+
+    monkeypatch.setattr(english, "texts", served)
+    assert hub_texts("imdb", "test", count=2) == ["first", "second"]
+    assert asked == [Source("stanfordnlp/imdb", field="text", split="test")]
+    with pytest.raises(DataError, match="wikitext: 3 texts in the split train, 4 are asked"):
+        hub_texts("wikitext", count=4)
+
+
+def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*rest: Any, **more: Any) -> Any:
+        raise ConnectionError("no route to the host")
+
+    monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=fails))
+    with pytest.raises(DataError, match=r"stanfordnlp/imdb: the Hub data set cannot be read \(no route"):
+        hub_texts("imdb")
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingDependency, match="pip install"):
+        hub_texts("imdb")
