@@ -19,7 +19,7 @@ from analysis.models.interventions import Intervention
 from analysis.models.items import Item
 from analysis.models.libraries import need
 from analysis.models.likelihood import token_nats
-from artifacts.errors import DataError
+from artifacts.errors import DataError, ModelError
 from artifacts.files import digest, write
 
 NEW_TOKENS = {"passkey": 12}
@@ -100,7 +100,13 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
 
 
 def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE) -> list[Loss]:
-    """Negative log-likelihood of each text under a condition (one prefill, no decode steps)."""
+    """Negative log-likelihood of each text under a condition (one prefill, no decode steps).
+
+    Raises
+    ------
+    ModelError
+        When the logits overflow.
+    """
     hashes = [hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest() for text in texts]
     asked = {"texts": hashes, "ids": [[text.id, text.seed] for text in texts], **_record(condition)}
 
@@ -111,6 +117,8 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
         for start in range(0, len(texts), BATCH):
             some = texts[start : start + BATCH]
             nats = token_nats(subject.model, torch.cat([text.tokens for text in some]), prefill=prefill)
+            if not bool(nats.isfinite().all()):
+                raise ModelError(f"{condition.name}: the model's logits are not finite; give --dtype bf16 or fp32")
             totals = nats.double().sum(1).tolist()
             rows += [
                 {"id": text.id, "seed": text.seed, "nats": total, "tokens": nats.shape[1]}

@@ -95,3 +95,24 @@ def answer_rows(
 def tasks_of(subject: Subject) -> list[str]:
     """The four tasks that the model's book has."""
     return [task for task in TASKS if task in subject.book.tasks()]
+
+
+def effect_rows(
+    subject: Subject,
+    texts: Sequence[Text],
+    options: Options,
+    condition: Condition = BASELINE,
+    *,
+    layer: int | None = None,
+) -> list[Row]:
+    """Rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition."""
+    rows = loss_rows(subject, texts, condition, layer=layer)
+    for task in tasks_of(subject):
+        rows += answer_rows(subject, task, options, condition, layer=layer)
+    return rows
+
+
+def absent_rows(subject: Subject, condition: str, reason: str, *, layer: int | None = None) -> list[Row]:
+    """What `effect_rows` measures, without values: the condition cannot be made of this model, and why."""
+    metrics = ["perplexity", "nats", "delta_nats", *(f"{task}_accuracy" for task in tasks_of(subject))]
+    return [row(metric, None, 0, condition=condition, layer=layer, reason=reason) for metric in metrics]

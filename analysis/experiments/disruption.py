@@ -1,0 +1,196 @@
+"""Experiment 2: what a model loses when massive dimensions of queries and keys are filled, or others in their place."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.experiments import masks
+from analysis.experiments.evaluation import BATCH, Condition, kept, losses
+from analysis.experiments.masks import Fill, Mask, Where
+from analysis.experiments.rows import Row, row
+from analysis.experiments.subject import Options, Subject, Text, spread
+from analysis.models.interventions import applied
+from analysis.models.libraries import need
+from analysis.models.likelihood import token_nats
+
+SETTINGS: dict[str, Any] = {
+    "threshold": "norm over the sequence above 5 times the mean of the layer's heads and dimensions of that tensor",
+    "top1": "the dimension of the largest norm in each head",
+    "selected on": "texts of seed 900001, mean of the norms over texts; evaluated on others",
+    "fills": ["mean", "zero"],
+    "where": ["pre", "post"],
+    "controls": {
+        "random": "as many random dimensions, massive ones excluded",
+        "matched": "random dimensions, massive ones excluded, until the squared norm removed is nearest",
+        "smallest": "as many dimensions of the smallest norm",
+    },
+    "rank": "random masks of the condition MASSIVE_mean_pre on the texts of the first seed",
+    "decode": "no decode steps: one forward of the whole text",
+}
+FILLS: tuple[Fill, ...] = ("mean", "zero")
+PLACES: tuple[Where, ...] = ("pre", "post")
+FACTOR = 5.0
+CONTROLS = ("random", "matched", "smallest")
+CHUNK = 20  # random masks that are kept together
+WHOLE_RUN = 10  # texts of the rank
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    *,
+    factor: float = FACTOR,
+    draws: int = 5,
+    permutations: int = 200,
+    rank_texts: int = WHOLE_RUN,
+) -> list[Row]:
+    """Rows of the experiment.
+
+    Conditions are SELECT_TARGET_FILL_WHERE: dimensions selected by `threshold` or as `top1` per head; `massive` ones,
+    or `random`, `matched` or `smallest` ones in their place; filled with their `mean` over the sequence or `zero`;
+    before (`pre`) or after (`post`) the rotary embedding. Metrics: `dims` (filled, over all layers, n layers),
+    `removed_share` (squared norm removed over all of it), `largest_over_mean`, `delta_nats` (a token, n texts),
+    `text_delta_nats` (by text; of random masks the mean over draws), `perplexity`, `minus_random`, `minus_matched`,
+    `minus_smallest` (delta of the massive ones less that of the control, mean over texts) with `..._sd`, and
+    `permutation_p`, `permutation_median`, `permutation_highest` (n random masks).
+
+    Parameters
+    ----------
+    factor : float
+        Threshold of a massive dimension over the mean.
+    draws : int
+        Random masks, and norm-matched ones, of each condition.
+    permutations, rank_texts : int
+        Random masks of the rank, and texts that it is on; no rank when `permutations` is 0.
+    """
+    chosen, texts = masks.split_texts(subject, options)
+    before = _nats(subject, texts)
+    rows: list[Row] = []
+    for where in PLACES:
+        found = masks.measured(subject, chosen, where)
+        for select in ("threshold", "top1"):
+            mask = masks.above(found, factor) if select == "threshold" else masks.top(found)
+            ratio = masks.largest_ratio(found)
+            name = f"{select}_massive_{where}"
+            rows.append(row("largest_over_mean", ratio, subject.layers, condition=name))
+            rows.append(row("dims", mask.count, subject.layers, condition=name))
+            for fill in FILLS:
+                if not mask.count:
+                    rows += _absent(select, fill, where, f"no dimension above {factor:g} times the mean")
+                    continue
+                subject.tell(f"disruption: {select}, {fill}, {where}")
+                targets = {
+                    "massive": [mask],
+                    "random": [masks.random(mask, seed) for seed in range(draws)],
+                    "matched": [masks.matched(mask, found, fill, seed) for seed in range(draws)],
+                    "smallest": [masks.smallest(mask, found)],
+                }
+                rows += _conditions(subject, texts, before, found, targets, (select, fill, where))
+            if mask.count and where == "pre" and permutations:
+                rows += _rank(subject, texts, mask, select, permutations, rank_texts, options)
+    return rows
+
+
+def _nats(subject: Subject, texts: Sequence[Text], condition: Condition | None = None) -> NDArray[np.float64]:
+    """Nats a token of each text."""
+    found = losses(subject, texts, condition) if condition else losses(subject, texts)
+    return np.array([each.nats / each.tokens for each in found])
+
+
+def _conditions(
+    subject: Subject,
+    texts: Sequence[Text],
+    before: NDArray[np.float64],
+    found: Any,
+    targets: dict[str, list[Mask]],
+    key: tuple[str, Fill, Where],
+) -> list[Row]:
+    select, fill, where = key
+    rows, deltas = [], {}
+    for target, some in targets.items():
+        name = f"{select}_{target}_{fill}_{where}"
+        after = [_nats(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in some]
+        delta = deltas[target] = np.mean(after, axis=0) - before
+        shares = [masks.removed_share(mask, found, fill) for mask in some]
+        share = None if None in shares else float(np.mean(np.array(shares, dtype=float)))
+        rows += [
+            row("dims", float(np.mean([mask.count for mask in some])), subject.layers, condition=name),
+            row("removed_share", share, len(some), condition=name, reason="" if share is not None else "all are zero"),
+            row("delta_nats", float(delta.mean()), len(texts), condition=name),
+            row("perplexity", math.exp(min(float(np.mean(after)), 700.0)), len(texts), condition=name),
+        ]
+        rows += [
+            row("text_delta_nats", float(value), len(some), condition=name, unit_id=text.id, seed=text.seed)
+            for text, value in zip(texts, delta, strict=True)
+        ]
+    name = f"{select}_massive_{fill}_{where}"
+    for control in CONTROLS:
+        differences = (deltas["massive"] - deltas[control]).tolist()
+        sd = spread(differences)
+        rows += [
+            row(f"minus_{control}", float(np.mean(differences)), len(texts), condition=name),
+            row(f"minus_{control}_sd", sd, len(texts), condition=name, reason="" if sd is not None else "one text"),
+        ]
+    return rows
+
+
+def _absent(select: str, fill: Fill, where: Where, reason: str) -> list[Row]:
+    rows = [
+        row(metric, None, 0, condition=f"{select}_{target}_{fill}_{where}", reason=reason)
+        for target, metric in itertools.product(("massive", *CONTROLS), ("delta_nats", "perplexity"))
+    ]
+    name = f"{select}_massive_{fill}_{where}"
+    return rows + [row(f"minus_{control}", None, 0, condition=name, reason=reason) for control in CONTROLS]
+
+
+def _rank(
+    subject: Subject,
+    texts: Sequence[Text],
+    mask: Mask,
+    select: str,
+    permutations: int,
+    count: int,
+    options: Options,
+) -> list[Row]:
+    """Where the massive mask stands among random ones: p = (1 + number at or above it) / (1 + all of them)."""
+    some = [text for text in texts if text.seed == options.seeds[0]][:count]
+    before = _nats(subject, some).mean()
+    name = f"{select}_massive_mean_pre"
+    own = float(_nats(subject, some, Condition(name, mask.interventions("mean", "pre"))).mean() - before)
+    found: list[float] = []
+    for start in range(0, permutations, CHUNK):
+        subject.tell(f"disruption: {select}, random mask {start + 1} of {permutations}")
+        drawn = [masks.random(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
+        asked = {"texts": [[text.id, text.seed] for text in some], "masks": [each.digest() for each in drawn]}
+        found += kept(subject, "random masks", asked | _marks(some), lambda drawn=drawn: _means(subject, some, drawn))
+    deltas = np.array(found) - before
+    return [
+        row("permutation_p", (1 + int((deltas >= own).sum())) / (1 + len(deltas)), len(deltas), condition=name),
+        row("permutation_delta_nats", own, len(some), condition=name),
+        row("permutation_median", float(np.median(deltas)), len(deltas), condition=name),
+        row("permutation_highest", float(deltas.max()), len(deltas), condition=name),
+    ]
+
+
+def _marks(texts: Sequence[Text]) -> dict[str, Any]:
+    return {"tokens": [text.tokens.tolist() for text in texts]}
+
+
+def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask]) -> list[float]:
+    """Mean nats a token over texts under each mask."""
+    torch = need("torch")
+    batches = [
+        torch.cat([text.tokens for text in texts[start : start + BATCH]]) for start in range(0, len(texts), BATCH)
+    ]
+    found = []
+    for mask in drawn:
+        with applied(subject.model, mask.interventions("mean", "pre")):
+            nats = torch.cat([token_nats(subject.model, batch) for batch in batches])
+        found.append(float(nats.double().mean()))
+    return found

@@ -1,0 +1,153 @@
+"""Tiny Llama models whose weights are set so that an experiment's answer is known, and subjects made of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import transformers
+
+from analysis.experiments.subject import Subject
+from analysis.models.items import NO, YES, Item
+from artifacts.errors import DataError
+from models_tiny import SIZES
+
+WORDS = ("<pad>", "<s>", "</s>", "<unk>", YES, NO, "?", "key", *map(str, range(10)))
+ALL_WORDS = (*WORDS, *(f"w{number}" for number in range(64 - len(WORDS))))
+BOS = 1
+
+
+@dataclass(frozen=True)
+class PlantedBook:
+    """Questions of random words with yes and no in turns, a key in filler, and texts of random words."""
+
+    name: str = "planted"
+    given: tuple[str, ...] = ("cities", "sports", "sentiment", "passkey")
+
+    def tasks(self) -> Sequence[str]:
+        return self.given
+
+    def kinds(self) -> Sequence[str]:
+        return ("filler",)
+
+    def items(
+        self,
+        task: str,
+        count: int,
+        seed: int,
+        tokenizer: Any,
+        *,
+        length: int | None = None,
+        depth: float | None = None,
+        form: str | None = None,
+    ) -> list[Item]:
+        if task not in self.given:
+            raise DataError(f"no task {task}")
+        draw = random.Random(f"{task}/{seed}")
+        found = []
+        for number in range(count):
+            if task == "passkey":
+                key = "".join(draw.choice("0123456789") for _ in range(3))
+                words = _words(draw, (length or 16) - 6)
+                prompt = " ".join([*words, "key", *key, "?"])
+                found.append(Item(f"{task}-{number:04d}", task, prompt, key))
+            else:
+                prompt = " ".join([*_words(draw, 4 + number % 2), "?"])
+                found.append(Item(f"{task}-{number:04d}", task, prompt, (YES, NO)[number % 2], (YES, NO)))
+        return found
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        return [" ".join(_words(random.Random(f"{seed}/{number}"), tokens)) for number in range(count)]
+
+
+def _words(draw: random.Random, count: int) -> list[str]:
+    return [draw.choice(ALL_WORDS[len(WORDS) :]) for _ in range(count)]
+
+
+def tokenizer(bos: bool = True) -> Any:
+    """A word-level tokenizer, with or without a beginning token in front."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from tokenizers.processors import TemplateProcessing
+
+    made = Tokenizer(WordLevel({word: place for place, word in enumerate(ALL_WORDS)}, unk_token="<unk>"))
+    made.pre_tokenizer = WhitespaceSplit()
+    if bos:
+        made.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", BOS)])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
+    )
+
+
+def model(layers: int = 3, **changes: Any) -> Any:
+    """A Llama model with grouped queries (4 heads on 2 key heads of 8 dimensions) and random weights."""
+    torch.manual_seed(0)
+    sizes = {**SIZES, "num_hidden_layers": layers, **changes}
+    return transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).eval()
+
+
+def subject(made: Any, *, bos: bool = True, **changes: Any) -> Subject:
+    """A subject in memory of a planted model, with texts and prompts of 24 tokens."""
+    given: dict[str, Any] = {"name": "planted", "positional": "rope", "training_length": 24, "book": PlantedBook()}
+    return Subject(model=made, tokenizer=tokenizer(bos), **(given | changes))
+
+
+def massive(made: Any, layer: int, side: str, head: int, dim: int, factor: float = 60.0) -> Any:
+    """Make one dimension of queries or keys large by one row of the projection."""
+    with torch.no_grad():
+        weight = getattr(made.model.layers[layer].self_attn, f"{side}_proj").weight
+        weight[head * made.model.layers[layer].self_attn.head_dim + dim] *= factor
+    return made
+
+
+def without_attention(made: Any, layer: int) -> Any:
+    """Make the attention of a layer write nothing."""
+    with torch.no_grad():
+        made.model.layers[layer].self_attn.o_proj.weight.zero_()
+    return made
+
+
+def only_at_beginning(made: Any) -> Any:
+    """Reserve the first dimension of the residual stream for the beginning token: nothing else reads or writes it."""
+    with torch.no_grad():
+        made.model.embed_tokens.weight[:, 0] = 0.0
+        made.model.embed_tokens.weight[BOS, 0] = 1.0
+        made.lm_head.weight[:, 0] = 0.0
+        for block in made.model.layers:
+            for name in ("q_proj", "k_proj", "v_proj"):
+                getattr(block.self_attn, name).weight[:, 0] = 0.0
+            block.self_attn.o_proj.weight[0] = 0.0
+            block.mlp.gate_proj.weight[:, 0] = 0.0
+            block.mlp.up_proj.weight[:, 0] = 0.0
+            block.mlp.down_proj.weight[0] = 0.0
+    return made
+
+
+def spiking(made: Any, layer: int, size: float = 1000.0) -> Any:
+    """Have the MLP of one layer write a large vector for the beginning token and nothing for others.
+
+    Its one neuron reads the dimension that only the beginning token has.
+    """
+    only_at_beginning(made)
+    with torch.no_grad():
+        mlp = made.model.layers[layer].mlp
+        for part in (mlp.gate_proj, mlp.up_proj, mlp.down_proj):
+            part.weight.zero_()
+        mlp.gate_proj.weight[0, 0] = mlp.up_proj.weight[0, 0] = 1.0
+        mlp.down_proj.weight[1, 0] = size
+    return made
+
+
+def writing_from_beginning(made: Any, layer: int, size: float = 3.0) -> Any:
+    """Give only the beginning token a value in one layer; attention there is even."""
+    only_at_beginning(made)
+    with torch.no_grad():
+        attention = made.model.layers[layer].self_attn
+        for name in ("q_proj", "k_proj", "v_proj"):
+            getattr(attention, name).weight.zero_()
+        attention.v_proj.weight[:, 0] = size
+    return made
