@@ -102,6 +102,7 @@ def run(
     samples = lbp_data.load(data, chosen)
     folder = root / "out/bench/lbp" / key
     settings: dict[str, Any] = {}
+    libraries, words = LIBRARIES, ["--predictions FILE..."]
     if generate:
         source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
         asked = lbp_run.Settings(
@@ -117,6 +118,8 @@ def run(
             path = lbp_run.answer(load(source), samples, asked, folder, progress)
         predictions, mode = [path], asked.mode
         settings = {"answers": lbp_run.settings_of(path)}
+        libraries += ("torch", "transformers")
+        words = lbp_run.words_of(asked)
     found = lbp_predictions.read(predictions, samples, mode)
     tables = {}
     for each, answered in found.items():
@@ -126,14 +129,22 @@ def run(
         write(folder / f"{each}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
         tables[each] = lbp_scores.aggregated(scores, samples)
     facts = {
-        "data": data_name or (data if not Path(data).exists() else Path(data).name),
+        "data": data_name or (Path(data).stem if Path(data).exists() else data),
         "checkpoint": Path(model).name if Path(model).is_dir() else model,
         "role": ROLES[1] if null else ROLES[0],
     }
     paths = []
     for each, table in tables.items():
-        note = _manifest(facts, key, each, samples, found[each], chosen, generate=generate, partial=partial)
-        paths.append(stored(root, key, each, table, facts, {**note, **settings}, replace=replace))
+        given = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
+        given += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
+        given += ["--partial"] * partial + ["--null-reference"] * null
+        note = {
+            "command": f"python build.py bench lbp {' '.join(given)}",
+            "versions": {library: importlib.metadata.version(library) for library in libraries},
+            **_manifest(samples, found[each]),
+            **settings,
+        }
+        paths.append(stored(root, key, each, table, facts, note, replace=replace))
         _say(each, table)
     return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
 
@@ -146,27 +157,12 @@ def _lengths(asked: str | None) -> tuple[str, ...]:
     return tuple(length for length in LENGTHS if length in given)
 
 
-def _manifest(
-    facts: dict[str, str],
-    name: str,
-    mode: str,
-    samples: Sequence[Sample],
-    predictions: Sequence[Prediction],
-    lengths: tuple[str, ...],
-    *,
-    generate: bool,
-    partial: bool,
-) -> dict[str, Any]:
-    """What made the scores; no times, no facts of the machine."""
+def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> dict[str, Any]:
+    """What was scored; no times, no facts of the machine."""
     answers = hashlib.blake2b(digest_size=16)
     for each in sorted(predictions, key=lambda each: (each.id, each.run)):
         answers.update(f"{each.id}\0{each.run}\0{each.text}\0".encode())
-    words = ["--run" if generate else "--predictions FILE...", f"--model {facts['checkpoint']}", f"--name {name}"]
-    words += [f"--mode {mode}", f"--data {facts['data']}"]
-    words += [f"--lengths {','.join(lengths)}"] * (lengths != LENGTHS) + ["--partial"] * partial
     return {
-        "command": f"python build.py bench lbp {' '.join(words)}",
-        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES},
         "samples": len(samples),
         "questions": lbp_data.fingerprint(samples),
         "predictions": answers.hexdigest(),

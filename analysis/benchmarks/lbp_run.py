@@ -205,3 +205,10 @@ def settings_of(path: Path) -> dict[str, Any]:
     """How the answers of a prediction file were made, as `answer` has written it beside them."""
     note = path.with_name(f"{path.stem}.settings.json")
     return dict(json.loads(note.read_text(encoding="utf-8")))
+
+
+def words_of(settings: Settings) -> list[str]:
+    """The options that make these settings, those at their defaults left out."""
+    names = ("runs", "batch", "limit", "new_tokens", "temperature", "seed")
+    given = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(Settings(), name)}
+    return ["--run", *(f"--{name.replace('_', '-')} {value}" for name, value in given.items())]

@@ -15,7 +15,6 @@ from analysis.statistics.bootstrap import percentile_interval, resamples
 
 DRAWS = 2000
 OVERALL = "overall"
-FEW = 2  # fewer samples have no spread to resample
 
 
 def scored(
@@ -91,10 +90,10 @@ def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, emb
     if kind == OVERALL and absent and len(scores):
         reasons.append(f"no predictions of length {', '.join(absent)}")
     low = high = float("nan")
-    if given and len(scores) >= FEW:
+    if given and scores["score"].nunique() > 1:
         low, high = _interval(scores)
     elif given:
-        reasons.append("one sample has no interval")
+        reasons.append("no interval: all samples score the same")
     summaries = any(is_summary(task) for task in expected["task"])
     return {
         "slice": kind,
