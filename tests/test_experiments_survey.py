@@ -1,0 +1,419 @@
+"""Experiments on surveys: planted models give the rows that are known, and what does not appear has a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.experiments import attention_patterns, bos_value, crosslayer_balance, layer_content, massive_values, sinks
+from analysis.experiments.rows import frame
+from analysis.models.loading import ModelSource, load
+from analysis.models.survey import SurveyOptions, survey
+from analysis.models.text_survey import TextSurvey
+from artifacts.errors import DataError
+from models_tiny import built, saved
+
+pytestmark = pytest.mark.models
+
+TOKENS, TEXTS = 24, 3
+HARMONIC = float((1 / np.arange(1, TOKENS + 1)).sum() / TOKENS)
+EXPERIMENTS: dict[str, Callable[[Sequence[TextSurvey]], list[dict[str, Any]]]] = {
+    "massive_values": massive_values.rows,
+    "attention_patterns": attention_patterns.rows,
+    "layer_content": layer_content.rows,
+    "crosslayer_balance": crosslayer_balance.rows,
+    "sinks": sinks.survey_rows,
+    "bos_value": bos_value.survey_rows,
+}
+
+
+def surveyed(model: Any, texts: int = TEXTS, **options: Any) -> list[TextSurvey]:
+    found = []
+    for number in range(texts):
+        ids = torch.randint(4, 64, (1, TOKENS), generator=torch.Generator().manual_seed(number))
+        ids[0, 0] = 1
+        found.append(survey(model, ids, SurveyOptions(**options), text=f"text-{number}"))
+    return found
+
+
+@cache
+def plain() -> list[TextSurvey]:
+    return surveyed(built("llama"))
+
+
+def one(rows: list[dict[str, Any]], metric: str, **where: Any) -> dict[str, Any]:
+    """The only row of a metric that is of exactly this condition, layer, head and text."""
+    wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    found = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    assert len(found) == 1, f"{len(found)} rows of {wanted}"
+    return found[0]
+
+
+def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
+    found = one(rows, metric, **where)
+    assert found["n"] > 0
+    assert found["reason"] == ""
+    return float(found["value"])
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_rows_are_tidy(name: str) -> None:
+    """No row twice, none without number and reason; one text has no spread and says so."""
+    for surveys in (plain(), plain()[:1]):
+        table = frame(EXPERIMENTS[name](surveys), "rope", "fp32")
+        keys = ["condition", "layer", "head", "unit_id", "metric"]
+        assert not table.duplicated(keys).any()
+        assert (table["value"].isna() == (table["reason"] != "")).all()
+        assert (table["value"].isna() == (table["n"] == 0)).all()
+        assert len(table) > 20
+        assert {"text-0"} <= set(table["unit_id"])
+        single = table[table["metric"].str.endswith("_sd")]
+        assert len(single) > 0
+        if len(surveys) == 1:
+            assert single["value"].isna().all()
+            assert "one text has no spread" in set(single["reason"])
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_texts_that_cannot_be_put_together(name: str) -> None:
+    first, second, _ = plain()
+    with pytest.raises(DataError, match="at least one text"):
+        EXPERIMENTS[name]([])
+    with pytest.raises(DataError, match="surveyed twice"):
+        EXPERIMENTS[name]([first, first])
+    with pytest.raises(DataError, match="different models or settings"):
+        EXPERIMENTS[name]([first, replace(second, where="post")])
+
+
+@pytest.mark.parametrize("architecture", ["gpt_neox", "mistral", "gemma3"])
+def test_other_architectures(architecture: str) -> None:
+    """As many key heads as query heads, windows, norms behind the parts."""
+    surveys = surveyed(built(architecture), texts=2)
+    for rows in EXPERIMENTS.values():
+        assert len(frame(rows(surveys), "rope", "fp32")) > 20
+
+
+def test_planted_massive_dimensions() -> None:
+    """Two scaled rows of the query projection and one of the keys': just these, in every text."""
+    model = built("llama")
+    attention = model.model.layers[1].self_attn
+    for row in (2, 19):
+        attention.q_proj.weight.data[row] *= 40
+    attention.k_proj.weight.data[9] *= 40
+    surveys = surveyed(model)
+    found = massive_values.massive(surveys[0].norms_q[1], 5)
+    assert np.argwhere(found).tolist() == [[0, 2], [2, 3]]
+    rows = massive_values.rows(surveys)
+    for threshold in ("5", "8"):
+        at = {"condition": f"pre lambda={threshold}"}
+        assert [value(rows, "massive_q", layer=layer, **at) for layer in range(3)] == [0, 2, 0]
+        assert value(rows, "massive_q_sd", layer=1, **at) == 0
+        assert value(rows, "massive_total_q", unit_id="text-1", **at) == 2
+        assert value(rows, "massive_every_text_q", **at) == 2
+        assert value(rows, "massive_total_k", **at) == 1
+        ratio = one(rows, "massive_ratio_q", **at)
+        assert ratio["n"] == 2 * TEXTS
+        assert ratio["value"] > 8
+    assert value(rows, "largest_ratio_q", condition="pre", unit_id="text-0") == pytest.approx(
+        (surveys[0].norms_q[1] / surveys[0].norms_q[1].mean()).max()
+    )
+    assert value(rows, "gini_q", condition="pre", layer=1) > value(rows, "gini_q", condition="pre", layer=0) + 0.2
+
+
+def test_no_massive_dimensions() -> None:
+    rows = massive_values.rows(plain())
+    for tensor in massive_values.TENSORS:
+        at = {"condition": "pre lambda=8"}
+        assert value(rows, f"massive_total_{tensor}", **at) == 0
+        assert value(rows, f"massive_every_text_{tensor}", **at) == 0
+        missing = one(rows, f"massive_ratio_{tensor}", **at)
+        assert (missing["value"], missing["n"]) == (None, 0)
+        assert "no dimension" in missing["reason"]
+    empty = [replace(each, norms_v=np.zeros_like(each.norms_v)) for each in plain()]
+    missing = one(massive_values.rows(empty), "gini_v", condition="pre", layer=0)
+    assert missing["n"] == 0
+    assert missing["reason"] == "all v are zero"
+
+
+def test_gini() -> None:
+    assert massive_values.gini(np.full((4, 8), 2.5)) == pytest.approx(0)
+    single = np.zeros((4, 8))
+    single[1, 2] = 7
+    assert massive_values.gini(single) == pytest.approx(1 - 1 / 32)
+    assert massive_values.gini(np.array([1.0, 3.0])) == pytest.approx(0.25)
+    assert np.isnan(massive_values.gini(np.zeros(3)))
+
+
+def on_first(model: Any, layer: int) -> None:
+    """Make a layer's queries and keys so that each token attends to the first one alone."""
+    attention = model.model.layers[layer].self_attn
+
+    def queries(module: Any, inputs: Any, output: Any) -> Any:
+        made = torch.zeros_like(output)
+        made[..., 3::8] = 100.0  # the slowest rotation hardly turns it
+        return made
+
+    def keys(module: Any, inputs: Any, output: Any) -> Any:
+        made = torch.zeros_like(output) + 1e-3
+        made[:, 0, 3::8] = 100.0
+        return made
+
+    attention.q_proj.register_forward_hook(queries)
+    attention.k_proj.register_forward_hook(keys)
+
+
+def test_planted_sinks() -> None:
+    """A layer that attends to the first token alone, one that attends evenly, and the rates that follow."""
+    model = built("llama")
+    on_first(model, 1)
+    model.model.layers[2].self_attn.q_proj.weight.data *= 1e-9
+    rows = sinks.survey_rows(surveyed(model))
+    later = float((1 / np.arange(2, TOKENS + 1)).mean())
+    for condition, null in (("rows=all", HARMONIC), ("rows=later", later)):
+        at = {"condition": condition}
+        for head in range(4):
+            assert value(rows, "sink_score", layer=1, head=head, **at) == pytest.approx(1)
+            assert value(rows, "sink_score", layer=2, head=head, **at) == pytest.approx(null, rel=1e-5)
+        assert value(rows, "uniform_null", layer=2, **at) == pytest.approx(null)
+        assert value(rows, "sink_excess", layer=1, **at) == pytest.approx(1 - null)
+        assert value(rows, "sink_excess", layer=2, **at) == pytest.approx(0, abs=1e-6)
+        assert value(rows, "sink_rate", condition=f"{condition} tau=0.8", layer=1) == 1
+        assert value(rows, "sink_rate", condition=f"{condition} tau=0.2", layer=2) == 0
+    assert value(rows, "sink_rate", condition="rows=all tau=0.1", layer=2) == 1, "even attention passes a low tau"
+    assert value(rows, "uniform_null", condition=f"T={TOKENS}") == pytest.approx(HARMONIC)
+    rates = [value(rows, "sink_rate", condition=f"rows=all tau={tau:g}") for tau in sinks.TAUS]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] >= 1 / 3
+    assert value(rows, "first_is_bos") == 1
+
+
+def test_the_null_depends_on_the_length() -> None:
+    short = survey(built("llama"), torch.arange(4, 14)[None], text="short")
+    rows = sinks.survey_rows([*plain(), short])
+    assert value(rows, "uniform_null", condition="T=10") == pytest.approx((1 / np.arange(1, 11)).mean())
+    assert one(rows, "uniform_null", condition=f"T={TOKENS}")["n"] == TEXTS
+    assert value(rows, "first_is_bos") == 0.75
+
+
+def spiked(layer: int, size: float) -> list[TextSurvey]:
+    model = built("llama")
+
+    def plant(module: Any, inputs: Any, output: Any) -> Any:
+        output = output.clone()
+        output[:, 0, 0] += size
+        return output
+
+    model.model.layers[layer].mlp.register_forward_hook(plant)
+    return surveyed(model)
+
+
+def test_a_planted_spike_is_found_by_all_definitions() -> None:
+    surveys = spiked(1, 3000.0)
+    assert sinks.spike_layers(surveys) == dict.fromkeys(sinks.SPIKES, 1)
+    rows = sinks.survey_rows(surveys)
+    for name in sinks.SPIKES:
+        assert value(rows, "spike_layer", condition=name) == 1
+        assert value(rows, "spike_layer", condition=name, unit_id="text-2") == 1
+        assert value(rows, "spike_ratio", condition=name) > 20
+    assert value(rows, "first_norm", layer=1) == pytest.approx(3000, rel=0.05)
+    assert value(rows, "first_ratio", layer=1) > 20 > value(rows, "first_ratio", layer=0)
+    whole, content = (
+        value(rows, "hidden_entropy", layer=1, condition=f"squared {kind}") for kind in ("all", "content")
+    )
+    assert whole < 0.5 < content
+
+
+def test_definitions_of_the_spike_can_differ() -> None:
+    first, *_ = plain()
+    norms = np.array([1.0, 3.0, 30.0, 80.0])
+    mixed = replace(first, residual_first=norms, residual_mean=np.array([1.0, 1.0, 2.0, 40.0]))
+    assert sinks.spike_layers([mixed]) == dict(zip(sinks.SPIKES, (0, 1, 2), strict=True))
+
+
+def test_no_spike() -> None:
+    """A first token that shrinks: three definitions, no layer, three reasons."""
+    falling = [
+        replace(each, residual_first=np.array([4.0, 3.0, 2.0, 1.0]), residual_mean=np.full(4, 5.0)) for each in plain()
+    ]
+    rows = sinks.survey_rows(falling)
+    for name in sinks.SPIKES:
+        for metric in ("spike_layer", "spike_ratio"):
+            missing = one(rows, metric, condition=name)
+            assert (missing["value"], missing["n"]) == (None, 0)
+            assert missing["reason"] == sinks.NO_SPIKE[name]
+        assert one(rows, "spike_layer", condition=name, unit_id="text-0")["n"] == 0
+    still = [replace(each, residual_mean=np.zeros(4)) for each in plain()]
+    missing = one(sinks.survey_rows(still), "first_ratio", layer=0)
+    assert missing["n"] == 0
+    assert missing["reason"]
+
+
+def test_entropy_that_was_left_out() -> None:
+    rows = sinks.survey_rows(surveyed(built("llama"), texts=2, entropy=False))
+    missing = one(rows, "hidden_entropy", condition="squared all", layer=0)
+    assert missing["n"] == 0
+    assert missing["reason"] == "the survey left it out"
+
+
+def test_a_chosen_value_is_written() -> None:
+    """All attention on a first token with values of norm 6 and 2: each query head writes that of its key head."""
+    model = built("llama")
+    on_first(model, 1)
+
+    def plant(module: Any, inputs: Any, output: Any) -> Any:
+        made = torch.ones_like(output) / 8**0.5
+        made[:, 0, :8] *= 6
+        made[:, 0, 8:] *= 2
+        return made
+
+    model.model.layers[1].self_attn.v_proj.register_forward_hook(plant)
+    rows = bos_value.survey_rows(surveyed(model))
+    assert [value(rows, "write", layer=1, head=head) for head in range(4)] == pytest.approx([6, 6, 2, 2])
+    assert [value(rows, "value_first", layer=1, head=head, condition="key head") for head in (0, 1)] == pytest.approx(
+        [6, 2]
+    )
+    assert value(rows, "value_content", layer=1) == pytest.approx(1)
+    assert value(rows, "value_ratio", layer=1) == pytest.approx(4)
+    assert value(rows, "write", layer=1) == pytest.approx(4)
+    assert value(rows, "first_mass", layer=1) == pytest.approx(1)
+    silent = [replace(each, value_content=np.zeros_like(each.value_content)) for each in plain()]
+    missing = one(bos_value.survey_rows(silent), "value_ratio", layer=0)
+    assert (missing["n"], missing["reason"]) == (0, bos_value.NO_VALUES)
+
+
+def test_patterns() -> None:
+    """A sink layer and an even layer, and the classes of heads whose measures are given."""
+    assert attention_patterns.pattern(0.5, 0.2, 0.1) == "sink"
+    assert attention_patterns.pattern(0.4, 0.5, 0.9) == "local"
+    assert attention_patterns.pattern(0.1, 0.2, 0.7) == "distributed"
+    assert attention_patterns.pattern(0.1, 0.2, 0.3) == "mixed"
+    model = built("llama")
+    on_first(model, 1)
+    model.model.layers[2].self_attn.q_proj.weight.data *= 1e-9
+    rows = attention_patterns.rows(surveyed(model), attention_patterns.Thresholds(local=0.45))
+    condition = "sink>=0.3 local>=0.45 distributed>=0.7"
+    for layer, kind in ((1, "sink"), (2, "distributed")):
+        counts = {name: value(rows, f"heads_{name}", layer=layer, condition=condition) for name in ("sink", "local")}
+        assert value(rows, f"heads_{kind}", layer=layer, condition=condition) == 4
+        assert sum(counts.values()) == (4 if kind == "sink" else 0)
+        assert value(rows, f"pattern_{kind}", layer=layer, head=3, condition=condition) == 1
+    counts = np.arange(1, TOKENS + 1)
+    assert value(rows, "entropy", layer=2) == pytest.approx(np.log(counts).mean(), rel=1e-5)
+    assert value(rows, "entropy_share", layer=2) == pytest.approx(1, rel=1e-5)
+    assert value(rows, "self_attention", layer=2) == pytest.approx(HARMONIC, rel=1e-5)
+    assert value(rows, "attention_at_distance", layer=2, condition="distance=0") == pytest.approx(HARMONIC, rel=1e-5)
+    assert value(rows, "attention_at_distance_content", layer=1, condition="distance=4-7") == pytest.approx(0, abs=1e-6)
+    share = value(rows, "attention_at_distance", layer=1, condition="distance=4-7")
+    assert share == pytest.approx(4 / sum(TOKENS - gap for gap in range(4, 8)), rel=1e-5)
+
+
+def test_distances_that_a_window_hides() -> None:
+    rows = attention_patterns.rows(surveyed(built("mistral"), texts=2))
+    missing = one(rows, "attention_at_distance", layer=0, condition="distance=8-15")
+    assert missing["n"] == 0
+    assert "no pair" in missing["reason"]
+    assert value(rows, "attention_at_distance", layer=0, condition="distance=2-3") > 0
+
+
+def test_contributions() -> None:
+    """An attention that adds nothing has share 0, an MLP that adds nothing gives it 1; and nothing at all has none."""
+    model = built("llama")
+    model.model.layers[0].self_attn.o_proj.weight.data.zero_()
+    model.model.layers[1].mlp.down_proj.weight.data.zero_()
+    surveys = surveyed(model)
+    rows = layer_content.rows(surveys)
+    for name in ("contribution_mean_of_ratios", "contribution_ratio_of_means"):
+        assert [value(rows, name, layer=layer, condition="all") for layer in (0, 1)] == [0, 1]
+        assert 0 < value(rows, name, layer=2, condition="content") < 1
+    assert value(rows, "cosine_attention", layer=1, condition="first") == pytest.approx(1)
+    assert one(rows, "cosine_attention", layer=0, condition="all")["reason"] == "attention or the update is zero"
+    assert value(rows, "mlp_norm", layer=1, condition="all") == 0
+    balance = crosslayer_balance.rows(surveys)
+    name = "contribution_ratio_of_means"
+    assert value(balance, f"{name}_largest_layer", unit_id="text-0", condition="all") == 1
+    shares = [value(balance, name, layer=layer, condition="all") for layer in range(3)]
+    by_text = [value(balance, f"{name}_mean", unit_id=f"text-{number}", condition="all") for number in range(TEXTS)]
+    assert np.mean(by_text) == pytest.approx(np.mean(shares))
+    larger = value(balance, f"{name}_attention_larger", unit_id="text-0", condition="all")
+    text = surveys[0].attention_norm[2, 0] > surveys[0].mlp_norm[2, 0]
+    assert larger == 1 + int(text)
+    model.model.layers[1].self_attn.o_proj.weight.data.zero_()
+    silent = surveyed(model)
+    missing = one(layer_content.rows(silent), name, layer=1, condition="all")
+    assert (missing["value"], missing["n"], missing["reason"]) == (None, 0, "neither attention nor MLP adds anything")
+    for what in ("mean", "sd_over_layers", "attention_larger", "largest_layer"):
+        missing = one(crosslayer_balance.rows(silent), f"{name}_{what}", unit_id="text-0", condition="all")
+        assert (missing["n"], missing["reason"]) == (0, "undefined in at least one layer")
+
+
+def test_ratio_of_means_is_not_mean_of_ratios() -> None:
+    first, *_ = plain()
+    shares = layer_content.contributions([first])
+    a, m = first.attention_norm, first.mlp_norm
+    np.testing.assert_allclose(shares["contribution_ratio_of_means"][0], a / (a + m))
+    np.testing.assert_array_equal(shares["contribution_mean_of_ratios"][0], first.share)
+    assert np.abs(a / (a + m) - first.share)[:, 0].max() > 1e-4
+
+
+def test_scaled_updates_have_no_shares() -> None:
+    scaled = [replace(each, unexplained=np.array([0.0, 0.3, 0.0])) for each in plain()]
+    rows = layer_content.rows(scaled)
+    missing = one(rows, "attention_norm", layer=1, condition="all")
+    assert (missing["n"], missing["reason"]) == (0, layer_content.SCALED)
+    assert value(rows, "unexplained", layer=1) == pytest.approx(0.3)
+    assert value(rows, "attention_norm", layer=0, condition="all") > 0
+    assert value(rows, "q_norm", layer=1, condition="all") > 0, "projections are what they are"
+    balance = crosslayer_balance.rows(scaled)
+    assert one(balance, "contribution_ratio_of_means", layer=1, condition="all")["reason"] == layer_content.SCALED
+
+
+def test_four_bit(tmp_path: Path) -> None:
+    """All six experiments on NF4 weights: near the full-precision rows, and not equal to them."""
+    pytest.importorskip("bitsandbytes")
+    pytest.importorskip("accelerate")
+    folder = saved("llama-wide", tmp_path / "model")
+    small = load(ModelSource(str(folder), dtype="fp32", quantize="nf4", device="cpu")).model
+    exact, found = surveyed(built("llama-wide"), texts=2), surveyed(small, texts=2)
+    for name, metric in (
+        ("massive_values", "gini_q"),
+        ("attention_patterns", "entropy"),
+        ("layer_content", "mlp_norm"),
+        ("crosslayer_balance", "contribution_mean_of_ratios"),
+        ("sinks", "sink_score"),
+        ("bos_value", "value_first"),
+    ):
+        here, there = (frame(EXPERIMENTS[name](each), "rope", "nf4") for each in (found, exact))
+        assert len(here) == len(there)
+        values = [table.loc[table["metric"] == metric, "value"].to_numpy() for table in (here, there)]
+        error = np.linalg.norm(values[0] - values[1]) / np.linalg.norm(values[1])
+        assert 1e-5 < error < 0.2, f"{name}: {error}"
+
+
+def test_one_layer_only() -> None:
+    """A model of one layer has no spread over layers, and says so."""
+    first, second, _ = plain()
+    cut = [_one_layer(each) for each in (first, second)]
+    for name, rows in EXPERIMENTS.items():
+        assert len(frame(rows(cut), "rope", "fp32")) > 10, name
+    missing = one(
+        crosslayer_balance.rows(cut),
+        "contribution_ratio_of_means_sd_over_layers",
+        unit_id="text-0",
+        condition="all",
+    )
+    assert (missing["n"], missing["reason"]) == (0, "one layer has no spread")
+
+
+def _one_layer(given: TextSurvey) -> TextSurvey:
+    changed: dict[str, Any] = {}
+    for name, held in vars(given).items():
+        if isinstance(held, np.ndarray) and name != "edges":
+            changed[name] = held[: len(held) - len(given.layers) + 1]
+    return replace(given, **changed)
