@@ -95,7 +95,7 @@ def measure(root, planted, **changes):
 
 def test_what_was_planted_is_found(planted, target):
     files = measure(target, planted)
-    assert len(files) == 6
+    assert len(files) == 8
     table = read(target, "head_metrics").set_index(["layer", "head"])
     assert list(table.index) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert (table["queries"] == 4 * BUCKETS * DOCUMENTS).all()
@@ -114,6 +114,22 @@ def test_what_was_planted_is_found(planted, target):
     assert (drift["ap_last_20"] < content["ap_last_20"]).all()
     assert (table["gap_by_bin"] < 0.03).all()
     assert (table["residual_pos_r"].abs() < 1e-12).all()
+
+
+def test_components_and_plane_of_planted_heads(planted, target):
+    measure(target, planted)
+    spectrum = read(target, "head_spectrum")
+    assert np.allclose(spectrum.groupby(["layer", "head"])["explained"].sum(), 1)  # all of the 8 dimensions
+    metrics = read(target, "head_metrics").set_index(["layer", "head"])
+    first = spectrum[spectrum["component"] == 0].set_index(["layer", "head"])
+    assert np.allclose(first["explained"], metrics["pc0_explained"])
+    plane = read(target, "head_plane")
+    assert set(plane.groupby(["layer", "head", "side"]).size()) == {32}
+    for place, points in plane.groupby(["layer", "head"]):
+        drift = metrics.loc[place, "r_k_a"]
+        keys = points[points["side"] == "key"]
+        assert abs(np.corrcoef(keys["position"], keys["a"])[0, 1] - drift) < 0.35
+        assert points["b"].groupby(points["side"]).mean()["query"] >= points["b"].groupby(points["side"]).mean()["key"]
 
 
 def test_model_metrics_are_means_over_heads_with_the_key_heads_as_units(planted, target):

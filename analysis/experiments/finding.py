@@ -33,6 +33,7 @@ COMPONENT = ("pc0_explained", "pc0_r_q", "pc0_r_k", "linear_share_q", "linear_sh
 GAPS = ("gap_by_pair", "gap_by_bin")
 METRICS = (*PLASTICITY, *ROTATION, *COMPONENT, *GAPS)
 LENGTHS = tuple(f"ap_{name}" for name in LENGTH_NAMES)
+PLANE_POINTS = 32  # of each side, evenly over the positions
 DECILES = tuple(f"ap_decile_{place}" for place in range(10))
 
 
@@ -62,6 +63,10 @@ class Finding:
         Cells by query bin and key distance (indices): pairs, mean |m|, mean sqrt(v).
     dimensions : list of list
         R^2 of each original dimension on position, and its weight.
+    spectrum : list of list
+        By principal component: share of the variance, correlations of queries and keys with position.
+    plane : list of list
+        A draw of vectors in the plane: 1 for a query and 0 for a key, position, projections on a and b.
     precision : str
         Precision of the products; empty when there are none.
     """
@@ -79,6 +84,8 @@ class Finding:
     cells: list[list[float]] = field(default_factory=list)
     competition: list[list[float]] = field(default_factory=list)
     dimensions: list[list[float]] = field(default_factory=list)
+    spectrum: list[list[float]] = field(default_factory=list)
+    plane: list[list[float]] = field(default_factory=list)
     precision: str = ""
 
     def put(self, name: str, value: float | Scalar) -> None:
@@ -151,7 +158,7 @@ def analyse(capture: captures.Capture, head: sampling.Head, options: Options, ve
         return found
     moments = head_moments(data)
     _plasticity(found, data, moments, options)
-    _try(found, ROTATION, lambda: _rotation(found, moments, capture.context))
+    _try(found, ROTATION, lambda: _rotation(found, data, moments, capture.context))
     _try(found, COMPONENT[:5], lambda: _components(found, moments))
     weights = position_weights(moments.queries)
     found.put("beta_norm", weights.beta_norm)
@@ -167,8 +174,16 @@ def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> No
         found.without(names, str(error))
 
 
-def _rotation(found: Finding, moments: HeadMoments, context: int) -> None:
+def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int) -> None:
     plane = rotation(moments, context)
+    axes = np.stack([plane.a, plane.b], axis=1)
+    for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
+        order = np.argsort(positions, kind="stable")
+        drawn = order[np.linspace(0, len(order) - 1, min(PLANE_POINTS, len(order))).astype(int)]
+        points = vectors[drawn].astype(np.float64) @ axes
+        found.plane += [
+            [side, int(place), float(a), float(b)] for place, (a, b) in zip(positions[drawn], points, strict=True)
+        ]
     for name in ROTATION:
         value = getattr(plane, "plane_var_fraction" if name == "plane_var" else name)
         # a check that is zero but for rounding: its digits would differ from machine to machine
@@ -178,6 +193,7 @@ def _rotation(found: Finding, moments: HeadMoments, context: int) -> None:
 def _components(found: Finding, moments: HeadMoments) -> None:
     parts = pca(moments, min(COMPONENTS, moments.pool.mean.size))
     found.kind = parts.kind
+    found.spectrum = np.column_stack([parts.explained, parts.r_q, parts.r_k]).tolist()
     for name, value in zip(COMPONENT, (parts.explained[0], parts.r_q[0], parts.r_k[0]), strict=False):
         found.put(name, value)
     found.put("linear_share_q", parts.linear_share_q)

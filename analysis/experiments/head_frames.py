@@ -13,6 +13,8 @@ from analysis.experiments.finding import DECILES, LENGTHS, METRICS, Finding
 from analysis.heads.aggregate import OverHeads, over_heads
 from analysis.heads.plasticity import Options
 
+PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
+
 
 def frames(
     findings: Sequence[Finding], options: Options, context: int, bins: int, model: str = ""
@@ -36,6 +38,8 @@ def frames(
         "head_pairs": head_pairs(findings, options, context),
         "head_competition": head_competition(findings, options, context),
         "head_components": head_components(findings),
+        "head_spectrum": head_spectrum(findings),
+        "head_plane": head_plane(findings),
         "model_metrics": model_metrics(findings, options, context, bins, model),
     }
 
@@ -104,6 +108,33 @@ def head_components(findings: Sequence[Finding]) -> pd.DataFrame:
         {**_place(found), "dimension": place, "r2": r2, "weight": weight}
         for found in findings
         for place, (r2, weight) in enumerate(found.dimensions)
+    )
+
+
+def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
+    """One row a head and principal component of its queries and keys, the first ones."""
+    return pd.DataFrame(
+        {**_place(found), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
+        for found in findings
+        for place, (explained, r_q, r_k) in enumerate(found.spectrum)
+    )
+
+
+def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
+    """A draw of queries and keys in the plane of drift and separation, for heads spread evenly over the captured."""
+    known = [found for found in findings if found.plane]
+    picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
+    return pd.DataFrame(
+        {
+            **_place(known[place]),
+            "point": point,
+            "side": "query" if side else "key",
+            "position": int(position),
+            "a": a,
+            "b": b,
+        }
+        for place in picked
+        for point, (side, position, a, b) in enumerate(known[place].plane)
     )
 
 
