@@ -1,0 +1,93 @@
+"""The tiny pair among the measurements: its rows, and means and differences with training seeds as the unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from artifacts.errors import DataError
+
+NAME = re.compile(r"tiny-(rope|drope)(?:-s(\d+))?")
+SIDES = ("rope", "drope")
+
+
+def of_pair(measured: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the tiny models, with their `side` (rope, drope) and `training_seed`.
+
+    Raises
+    ------
+    DataError
+        When there are none.
+    """
+    parts = measured["model"].str.extract(NAME.pattern + "$")
+    mine = parts[0].notna() & measured["model"].str.fullmatch(NAME.pattern)
+    if not mine.any():
+        raise DataError(
+            "no measurement of the tiny pair; run: python build.py run --all --model tiny-rope --against tiny-drope"
+        )
+    return measured[mine].assign(side=parts[0][mine], training_seed=parts[1][mine].fillna("0").astype(int))
+
+
+def over_seeds(measured: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:
+    """Means over training seeds of each side, and the paired difference DroPE minus RoPE.
+
+    Parameters
+    ----------
+    measured : DataFrame
+        From `of_pair`; one row a side, seed and what `by` names.
+    by : sequence of str
+        What a row of the result is of.
+    value : str
+        The column that is averaged.
+
+    Returns
+    -------
+    DataFrame
+        `by`, then for `rope`, `drope` and `difference`: the mean, `_low` and `_high` (95 % interval of Student's t
+        over seeds), for the sides also `_least` and `_most` over seeds; `seeds`, those with both sides; `note` where
+        something is missing. A side that has no value in a seed leaves that seed out of the difference only.
+
+    Raises
+    ------
+    DataError
+        When a side has two rows for one seed.
+    """
+    keys = [*by, "training_seed"]
+    twice = measured.duplicated([*keys, "side"])
+    if twice.any():
+        raise DataError(f"two measurements of one seed: {measured.loc[twice, [*keys, 'side']].iloc[0].to_dict()}")
+    table = measured.pivot(index=keys, columns="side", values=value).reindex(columns=list(SIDES)).reset_index()
+    rows = []
+    for names, part in table.groupby(list(by), sort=False, dropna=False) if by else [((), table)]:
+        row: dict[str, object] = dict(zip(by, names, strict=True))
+        notes = []
+        for side in SIDES:
+            given = part[side].dropna().to_numpy(dtype=float)
+            row[side], row[f"{side}_low"], row[f"{side}_high"] = interval(given)
+            row[f"{side}_least"] = given.min() if len(given) else None
+            row[f"{side}_most"] = given.max() if len(given) else None
+            if len(given) < len(part):
+                notes.append(f"{side}: a value in {len(given)} of {len(part)} seeds")
+        both = part.dropna(subset=list(SIDES))
+        given = (both["drope"] - both["rope"]).to_numpy(dtype=float)
+        row["difference"], row["difference_low"], row["difference_high"] = interval(given)
+        row["seeds"] = len(both)
+        if len(both) < 2:
+            notes.append(f"{len(both)} seeds with both: no interval")
+        rows.append({**row, "note": "; ".join(notes)})
+    return pd.DataFrame(rows)
+
+
+def interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float | None, float | None, float | None]:
+    """Mean and 95 % interval of Student's t; no interval below two values, no mean of none."""
+    if not len(values):
+        return None, None, None
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, None, None
+    half = float(stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean, mean - half, mean + half
