@@ -1,0 +1,283 @@
+"""Recipes: read strictly, weighed without a download, and every model of theirs tried small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+import yaml
+
+from analysis.experiments import recipes
+from analysis.experiments.choices import EXPERIMENTS
+from analysis.experiments.recipes import Entry, load_recipe, outline, run_recipe, weigh
+from analysis.models.architecture import survey
+from analysis.models.estimate import of_config
+from analysis.models.positions import encoding, positional, shift_error
+from analysis.models.shapes import Shape
+from artifacts.errors import DataError, ModelError
+from models_tiny import saved
+
+pytestmark = pytest.mark.models
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / recipes.FOLDER
+FILES = sorted(path.name for path in FOLDER.glob("*.yaml"))
+# Parameters of the published checkpoints, image towers and their projections left out
+KNOWN = {
+    "llama2-7b-rope": 6_738_415_616,
+    "llama2-7b-drope": 6_738_415_616,
+    "qwen3-0.6b": 596_049_920,
+    "qwen3-1.7b": 1_720_574_976,
+    "qwen3-4b": 4_022_468_096,
+    "qwen3-8b": 8_190_735_360,
+    "qwen3-14b": 14_768_307_200,
+    "llama3.2-1b": 1_235_814_400,
+    "llama3.2-3b": 3_212_749_824,
+    "llama3.1-8b": 8_030_261_248,
+    "mistral-v0.2-7b": 7_241_732_096,
+}
+ROUNDED = {"ministral3-3b": 3.4, "ministral3-8b": 8.5, "ministral3-14b": 13.5, "llama3.2-11b": 9.8}  # billions
+SHAPED: dict[str, Shape] = {
+    entry.name: entry.shape for file in FILES for entry in load_recipe(FOLDER / file).models if entry.shape is not None
+}
+PLAIN: dict[str, Any] = {
+    "title": "A test",
+    "experiments": ["sinks", "massive_values"],
+    "models": [{"name": "m", "id": "owner/m"}],
+}
+SHAPE: dict[str, Any] = {
+    "type": "llama",
+    "layers": 2,
+    "width": 64,
+    "inner": 128,
+    "heads": 4,
+    "key_heads": 2,
+    "head_dim": 16,
+    "vocabulary": 100,
+    "positions": 64,
+    "rope_theta": 10000,
+}
+
+
+def written(folder: Path, content: Any) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+    return path
+
+
+def test_the_recipes_that_ship() -> None:
+    assert FILES == ["llama2-drope.yaml", "study-models.yaml", "tiny.yaml"]
+    for file in FILES:
+        recipe = load_recipe(FOLDER / file)
+        assert recipe.title
+        outline(recipe)  # each fits the memory that it is written for
+    tiny = load_recipe(FOLDER / "tiny.yaml")
+    assert tiny.experiments == EXPERIMENTS
+    assert [entry.source.name for entry in tiny.models] == ["tiny-rope", "tiny-drope"]
+    pair = load_recipe(FOLDER / "llama2-drope.yaml")
+    assert pair.experiments == EXPERIMENTS
+    assert {entry.source.quantize for entry in pair.models} == {"nf4"}
+    assert [(entry.source.load_as, entry.source.position) for entry in pair.models] == [
+        (None, "as configured"),
+        ("llama", "drope"),
+    ]
+    assert pair.models[0].shape == pair.models[1].shape
+
+
+def test_names_and_ids_are_those_of_the_study() -> None:
+    """Measurements join the sources by name; layers and heads agree with the facts recorded there."""
+    import pandas as pd
+
+    facts = pd.read_csv(ROOT / "artifacts/sources/models.csv").set_index("model")
+    study = load_recipe(FOLDER / "study-models.yaml")
+    captured = facts[facts["subject"] == "captured"]
+    assert {entry.name for entry in study.models} == set(captured.index)
+    assert len(study.models) == 13
+    for entry in (*study.models, *load_recipe(FOLDER / "llama2-drope.yaml").models):
+        row, shape = facts.loc[entry.name], entry.shape
+        assert shape is not None
+        assert entry.source.name == row["captured_checkpoint"]
+        assert (shape.layers, shape.heads, shape.key_heads, shape.head_dim) == tuple(
+            row[["layers", "query_heads", "key_heads", "head_dim"]]
+        )
+        if entry.source.position != "drope" and pd.notna(row["rope_theta"]):
+            assert shape.rope_theta == row["rope_theta"]
+
+
+def test_counts_of_published_models() -> None:
+    assert set(KNOWN) | set(ROUNDED) == set(SHAPED)
+    for name, shape in SHAPED.items():
+        found = shape.estimate(name, context=1)
+        if name in KNOWN:
+            assert found.parameters == KNOWN[name], name
+        else:
+            assert round((found.parameters - shape.besides) / 1e9, 1) == ROUNDED[name], name
+
+
+@pytest.mark.parametrize("name", sorted(SHAPED))
+def test_full_width_at_two_layers(name: str) -> None:
+    """Each layer weighs the same: two layers and the rest predict the whole."""
+    shape = SHAPED[name]
+    two, four = (of_config(shape.shallow(n).config(), name, context=64, dtype="bf16").parameters for n in (2, 4))
+    if not shape.cross_layers:
+        whole = of_config(shape.config(), name, context=64, dtype="bf16").parameters
+        assert whole == two + (four - two) // 2 * (shape.layers - 2)
+    nf4 = of_config(shape.shallow().config(), name, context=64, dtype="bf16", quantize="nf4")
+    assert nf4.weights < 2 * two
+    assert nf4.activations > of_config(shape.shallow().config(), name, context=64, dtype="bf16").activations
+
+
+@pytest.mark.parametrize("name", sorted(set(SHAPED) - {"llama2-7b-drope"}))
+def test_small_twins_run(name: str) -> None:
+    """The same class, heads and rotation: attention is seen in each layer, and positions can be taken away."""
+    shape = SHAPED[name]
+    small = shape.small()
+    torch.manual_seed(0)
+    config = small.config()
+    config.get_text_config().initializer_range = 0.3
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    layers = survey(model)
+    assert [(layer.query_heads, layer.key_heads) for layer in layers] == [(shape.heads, shape.key_heads)] * 2
+    assert [layer.kind for layer in layers] == (["full", "cross"] if shape.cross_layers else ["full", "full"])
+    kind = positional(model)
+    assert kind == ("yarn" if shape.type == "ministral3" else "rope")
+    tokens = torch.arange(20)[None]
+    assert shift_error(model, tokens, 50) > 1e-4
+    if kind == "yarn":  # Ministral 3 scales its queries by position besides
+        with pytest.raises(ModelError, match="scales its queries"), encoding(model, "drope"):
+            pass
+        return
+    with encoding(model, "drope"):
+        assert shift_error(model, tokens, 50) == 0
+
+
+def test_a_whole_recipe(tmp_path: Path) -> None:
+    content = {
+        **PLAIN,
+        "dtype": "bf16",
+        "quantize": "nf4",
+        "documents": 3,
+        "tokens": 64,
+        "items": 7,
+        "seeds": [2, 0],
+        "texts": "some/texts",
+        "context": 128,
+        "memory": 1,
+        "settings": {"sinks": {"tau": 0.5}},
+        "models": [
+            {"name": "m", "id": "owner/m", "revision": "v1", "shape": SHAPE},
+            {"name": "n", "id": "owner/n", "quantize": "int8", "load_as": "llama", "position": "drope", "scaling": 1},
+        ],
+    }
+    recipe = load_recipe(written(tmp_path, content))
+    assert recipe.experiments == ("massive_values", "sinks"), "in the order in which they run"
+    assert (recipe.options.texts, recipe.options.tokens, recipe.options.items) == (3, 64, 7)
+    assert (recipe.options.seeds, recipe.options.place) == ((2, 0), "some/texts")
+    assert recipe.settings == {"sinks": {"tau": 0.5}}
+    first, second = recipe.models
+    assert (first.source.revision, first.source.quantize, first.source.dtype) == ("v1", "nf4", "bf16")
+    assert (second.source.quantize, second.source.scaling, second.shape) == ("int8", 1.0, None)
+    lines = outline(recipe)
+    assert lines[0].startswith("m: 0.00 B parameters")
+    assert "of 1.00 GB free" in lines[0]
+    assert "estimated when it is loaded" in lines[1]
+
+
+def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
+    model = {"name": "m", "id": "owner/m", "shape": {**SHAPE, "layers": 200, "width": 4096, "inner": 16384}}
+    with pytest.raises(ModelError, match=r"m: .* of 1\.00 GB free: .* cannot fit"):
+        outline(load_recipe(written(tmp_path, {**PLAIN, "memory": 1, "models": [model]})))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"titel": "x"}, r"mine\.yaml: titel is no key of a recipe; did you mean title\?"),
+        ({"frobnicate": 1}, "frobnicate is no key of a recipe; keys are title, experiments"),
+        ({"title": 3}, "title = 3 is not text"),
+        ({"items": "many"}, "items = 'many' is not a whole number"),
+        ({"items": True}, "items = True is not a whole number"),
+        ({"items": 0}, "items = 0 is not above 0"),
+        ({"tokens": 4}, "tokens = 4 is below 8"),
+        ({"memory": -1}, "memory = -1.0 is not above 0"),
+        ({"seeds": [0, "one"]}, r"seeds = \[0, 'one'\] is not a list of whole numbers"),
+        ({"seeds": []}, "seeds is empty"),
+        ({"experiments": ["sink"]}, r"experiments has 'sink', which is none; did you mean sinks\?"),
+        ({"experiments": ["xyz"]}, "they are massive_values, .*, or all"),
+        ({"experiments": []}, "experiments is empty"),
+        ({"settings": {"knowledge": {}}}, "settings.knowledge is of no experiment that the recipe runs"),
+        ({"settings": {"sinks": 3}}, "settings.sinks = 3 is not a mapping"),
+        ({"models": []}, "models is empty"),
+        ({"models": ["tiny-rope"]}, r"models\[0\] is not a mapping"),
+        ({"models": [{"name": "m"}]}, r"models\[0\] lacks id"),
+        ({"models": [{"name": "m", "id": "a/m", "quantise": "nf4"}]}, r"models\[0\]\.quantise is no key .*quantize\?"),
+        ({"models": [{"name": "m", "id": "a/m", "quantize": "int4"}]}, r"models\[0\]: quantization 'int4' is unknown"),
+        ({"models": [{"name": "m", "id": "a/m", "load_as": "llama"}]}, r"models\[0\]: load_as llama: .* say how"),
+        ({"models": [{"name": "M X", "id": "a/m"}]}, r"models\[0\]: 'M X' is no name of measurements"),
+        ({"models": [{"name": "m", "id": "a/m"}, {"name": "m", "id": "b/m"}]}, "two models are called m"),
+        ({"models": [{"name": "m", "id": "a/m", "shape": {"type": "llama"}}]}, r"models\[0\]\.shape lacks layers"),
+        (
+            {"models": [{"name": "m", "id": "a/m", "shape": {**SHAPE, "layers": 2.5}}]},
+            r"models\[0\]\.shape\.layers = 2\.5 is not a whole number",
+        ),
+    ],
+)
+def test_mistakes_are_named_with_file_and_key(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        load_recipe(written(tmp_path, {**PLAIN, **change}))
+    assert "mine.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("title: [", "not YAML"), ("just words", "not a mapping"), ("title: x\n", "lacks models, experiments")],
+)
+def test_files_that_are_none(content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=message):
+        load_recipe(written(tmp_path, content))
+    with pytest.raises(DataError, match="cannot be read"):
+        load_recipe(tmp_path / "absent.yaml")
+
+
+def test_unknown_types_of_models() -> None:
+    with pytest.raises(ModelError, match="does not make a model of type quantum"):
+        Shape(**{**SHAPE, "type": "quantum"}).config()
+
+
+def test_running_weighs_each_model_and_goes_on_after_one_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from analysis.experiments import run
+
+    folder = saved("llama", tmp_path / "model")
+    models = [{"name": "bad", "id": "owner-less"}, {"name": "good", "id": str(folder), "dtype": "fp32"}]
+    plans: list[Any] = []
+
+    def measured(plan: Any, tell: Any) -> list[Path]:
+        plans.append(plan)
+        return [plan.root / "artifacts/measurements/sinks/good.csv"]
+
+    monkeypatch.setattr(run, "measure", measured)
+    recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
+    with pytest.raises(ModelError, match="1 of 2 models not measured; run again for these: bad: 'owner-less' is no"):
+        run_recipe(tmp_path, recipe, device="cpu")
+    assert [(plan.name, plan.source.device, plan.experiments) for plan in plans] == [
+        ("good", "cpu", ("massive_values", "sinks"))
+    ]
+    assert "for 32 tokens" in capsys.readouterr().err
+    good = load_recipe(written(tmp_path, {**PLAIN, "models": models[1:]}))
+    assert run_recipe(tmp_path, good, device="cpu", again=True) == ["artifacts/measurements/sinks/good.csv"]
+    assert plans[-1].again
+
+
+def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from analysis.models import estimate
+
+    source = Entry("m", recipes.ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
+    monkeypatch.setattr(estimate, "room", lambda device: 1000)
+    with pytest.raises(ModelError, match="cannot fit"):
+        weigh(tmp_path, source, 64)
+    assert "going on as asked" in weigh(tmp_path, source, 64, anyway=True)
