@@ -1,0 +1,165 @@
+"""Beyond the training length: keys retrieved, verified and ranked at half to four times of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from analysis.experiments.evaluation import kept
+from analysis.experiments.key_choices import batch_of, choice_rows, keyed
+from analysis.experiments.rows import Row, row
+from analysis.experiments.subject import Options, Subject
+from analysis.models.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
+from analysis.models.generation import greedy
+from analysis.models.items import Item
+from analysis.models.positions import encoding
+from analysis.statistics.proportion import wilson_interval
+from artifacts.errors import DataError, ModelError
+
+RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+BASELINES = ("pi", "yarn")  # of a model that rotates, beyond its training length
+DEPTHS = 5  # equal parts of the context that a key may lie in
+LONGEST = 16384  # tokens of a prompt; longer ones are left out and said to be
+NEW_TOKENS = 12
+SETTINGS: dict[str, Any] = {
+    "ratios": list(RATIOS),
+    "baselines": list(BASELINES),
+    "factor": "of a baseline: the prompt's length over the training length",
+    "depth_parts": DEPTHS,
+    "longest": LONGEST,
+    "new_tokens": NEW_TOKENS,
+    "interval": "Wilson, 95 %",
+    "near_miss": "same length, one or two digits changed",
+    "ties": "m candidates that share the first place count 1/m each",
+}
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What came out of one prompt: the item, its seed, the number said, and the class of its error."""
+
+    item: Item
+    seed: int
+    said: str
+    key: str
+    kind: str
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    *,
+    ratios: Sequence[float] = RATIOS,
+    baselines: Sequence[str] = BASELINES,
+    longest: int = LONGEST,
+) -> list[Row]:
+    """Measure retrieval at each length under the model's own encoding and the baselines, verification and ranking.
+
+    Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` where only these
+    prompts count. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one
+    row an item, 1 or 0), `class_NAME` (how many of n answers are in a class of errors, see
+    `analysis.models.answers.error_class`) and `class_run_deletion_at_end` (those that could be truncations as well).
+    Metrics of verification and ranking: see `analysis.experiments.key_choices`.
+
+    A length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows
+    without value that say so.
+
+    Raises
+    ------
+    DataError
+        When no length can be measured, or the book gives no items.
+    """
+    rows: list[Row] = []
+    measured, last = 0, None
+    for ratio in sorted(ratios):
+        length = round(ratio * subject.training_length)
+        label = f"{ratio:g}x"
+        if length > longest:
+            reason = f"{length} tokens, more than the {longest} that are measured"
+            rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
+            continue
+        try:
+            items = keyed(subject, "passkey", options, length)
+        except DataError as error:
+            last = error
+            rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=str(error)))
+            continue
+        measured += 1
+        for name in ("own", *(baselines if ratio > 1 and subject.positional == "rope" else ())):
+            subject.tell(f"keys at {label}, {name} encoding")
+            rows += _retrieval_rows(subject, items, name, ratio, f"{name}/{label}")
+        subject.tell(f"choices at {label}")
+        rows += choice_rows(subject, options, length, f"own/{label}")
+    if not measured:
+        raise last or DataError(f"{subject.name}: no length to measure; --longest is below half the training length")
+    return rows
+
+
+def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float) -> list[Retrieval]:
+    """What the model continues each prompt with, under an encoding by name ("own", "pi", "yarn").
+
+    Raises
+    ------
+    ModelError
+        When the model cannot take the encoding.
+    """
+    prompts = [item.prompt for _, item in items]
+    length = int(items[0][1].facts["length"])
+
+    def ask() -> list[str]:
+        with _encoded(subject, name, ratio):
+            return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, batch=batch_of(length))
+
+    question = {"items": [asdict(item) for _, item in items], "encoding": name, "ratio": ratio, "new": NEW_TOKENS}
+    found = []
+    for (seed, item), text in zip(items, kept(subject, "retrieval", question, ask), strict=True):
+        digits = item.facts.get("digits")
+        said, key = number(text, digits), number(item.answer, digits)
+        found.append(Retrieval(item, seed, said, key, error_class(said, key)))
+    return found
+
+
+def _encoded(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
+    if name == "own":
+        return nullcontext()
+    return encoding(subject.model, name, factor=ratio, length=subject.training_length)
+
+
+def _retrieval_rows(
+    subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float, condition: str
+) -> list[Row]:
+    try:
+        found = retrieve(subject, items, name, ratio)
+    except ModelError as error:
+        if name == "own":
+            raise
+        return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
+    rows = _exact_rows(found, condition)
+    low, high = wilson_interval(sum(each.kind == EXACT for each in found), len(found))
+    rows.append(row("passkey_exact_low", low, len(found), condition=condition))
+    rows.append(row("passkey_exact_high", high, len(found), condition=condition))
+    counts = Counter(each.kind for each in found)
+    for kind in CLASSES:
+        rows.append(row(f"class_{kind}", float(counts[kind]), len(found), condition=condition))
+    doubtful = sum(ambiguous(each.said, each.key) for each in found)
+    rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(found), condition=condition))
+    for form in sorted({str(each.item.facts["form"]) for each in found}):
+        rows += _exact_rows([each for each in found if each.item.facts["form"] == form], f"{condition}/form:{form}")
+    for part in range(DEPTHS):
+        some = [each for each in found if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == part]
+        if some:
+            rows += _exact_rows(some, f"{condition}/depth:{part / DEPTHS:g}-{(part + 1) / DEPTHS:g}")
+    rows += [
+        row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
+        for each in found
+    ]
+    return rows
+
+
+def _exact_rows(found: Sequence[Retrieval], condition: str) -> list[Row]:
+    return [
+        row("passkey_exact", sum(each.kind == EXACT for each in found) / len(found), len(found), condition=condition)
+    ]

@@ -1,0 +1,287 @@
+"""Keys beyond the training length, on a planted model whose every answer is known.
+
+The model has one head for each of four digits of a key. A digit is a word of its own place (`a7 b0 c3 d3`), so the
+head that is asked for a place looks for words of that place, by content, and copies the digit. Its score is carried by
+one rotary pair of a wavelength of 320 positions: it is positive while the key lies nearer than 80 positions, or farther
+than 240, and negative between.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+import transformers
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+
+from analysis.experiments import key_choices
+from analysis.experiments.context_length import measure
+from analysis.experiments.rows import frame
+from analysis.experiments.subject import Options, Subject
+from analysis.models.answers import CLASSES
+from analysis.models.items import NO, YES, Item
+from analysis.models.loading import ModelSource, load
+from artifacts.errors import DataError
+from models_tiny import saved
+
+pytestmark = pytest.mark.models
+SLOTS = "abcd"
+DIGITS = {f"{slot}{digit}": str(digit) for slot in SLOTS for digit in range(10)}
+FILLER = tuple(f"f{number}" for number in range(8))
+WORDS = ("<pad>", "<s>", "</s>", "<unk>", "ask", "key", "is", "?", ".", YES, NO, *DIGITS, *FILLER)
+IDS = {word: place for place, word in enumerate(WORDS)}
+WIDTH, PAIR, HEAD = 64, 4, 16
+TRAINED, QUARTER = 64, 80  # positions: the training length, and a quarter of the wavelength
+
+
+def planted(drope: bool = False) -> Any:
+    theta = (2 * QUARTER / math.pi) ** (HEAD / 2 / PAIR)
+    rope = {"rope_type": "default", "rope_theta": theta}
+    if drope:
+        rope |= {"rope_type": "linear", "factor": 1e30}
+    config = transformers.LlamaConfig(
+        vocab_size=WIDTH, hidden_size=2 * WIDTH, intermediate_size=8, num_hidden_layers=1, num_attention_heads=4,
+        num_key_value_heads=4, head_dim=HEAD, max_position_embeddings=TRAINED, rope_parameters=rope,
+        pad_token_id=0, bos_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    model = transformers.LlamaForCausalLM(config).eval()
+    attention = model.model.layers[0].self_attn
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim == 2:
+                weight.zero_()
+        model.model.embed_tokens.weight[:, :WIDTH] = torch.eye(WIDTH)  # who a word is; what comes next is beside it
+        model.lm_head.weight[:, WIDTH:] = torch.eye(WIDTH)
+        model.lm_head.weight[IDS["."], [IDS[f"d{digit}"] for digit in range(10)]] = 5.0  # the last digit ends a key
+        strength = math.sqrt(60 * math.sqrt(HEAD) / (2 * WIDTH))  # a score of 60 at distance 0, after the norm
+        for place, slot in enumerate(SLOTS):
+            wanting = ["ask"] if place == 0 else [f"{SLOTS[place - 1]}{digit}" for digit in range(10)]
+            for word in wanting:
+                attention.q_proj.weight[place * HEAD + PAIR, IDS[word]] = strength
+            for digit in range(10):
+                token = IDS[f"{slot}{digit}"]
+                attention.k_proj.weight[place * HEAD + PAIR, token] = strength
+                attention.v_proj.weight[place * HEAD + digit, token] = 1.0
+                attention.o_proj.weight[WIDTH + token, place * HEAD + digit] = 1.0
+    return model
+
+
+def tokenizer() -> Any:
+    inner = Tokenizer(WordLevel(IDS, unk_token="<unk>"))
+    inner.pre_tokenizer = WhitespaceSplit()
+    inner.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inner, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>"
+    )
+
+
+def written(key: str) -> str:
+    return " ".join(f"{slot}{digit}" for slot, digit in zip(SLOTS, key, strict=True))
+
+
+class Planted:
+    """A book of keys that have a word for each digit and place."""
+
+    name = "planted"
+
+    def __init__(self, *tasks: str, empty: bool = False) -> None:
+        self._tasks, self._empty = tasks or ("passkey", "ranking"), empty
+
+    def tasks(self) -> tuple[str, ...]:
+        return self._tasks
+
+    def kinds(self) -> tuple[str, ...]:
+        return ()
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        raise NotImplementedError
+
+    def items(
+        self, task: str, count: int, seed: int, tokenizer: Any, *, length: int | None = None, **rest: Any
+    ) -> list[Item]:
+        return [] if self._empty else list(self._items(task, count, seed, length or TRAINED))
+
+    def _items(self, task: str, count: int, seed: int, length: int) -> Iterator[Item]:
+        draw = random.Random(f"{task}/{seed}/{length}")
+        for number in range(count):
+            key, depth = "".join(str(draw.randrange(10)) for _ in SLOTS), (number + 0.5) / count
+            room = length - 1 - 4 - 1
+            filler = draw.choices(FILLER, k=room)
+            at = round(depth * room)
+            facts: dict[str, Any] = {"depth": depth, "length": length, "form": "ab"[number % 2], "digits": DIGITS}
+            facts["at"] = 1 + at  # the beginning token aside
+            front = " ".join([*filler[:at], written(key), *filler[at:]])
+            shown = [key, *(key[:3] + str((int(key[3]) + step) % 10) for step in (1, 2, 3))]
+            draw.shuffle(shown)
+            facts["candidates"] = [written(one) for one in shown]
+            facts["prompts"] = [f"{front} key is {written(one)} ?" for one in shown]
+            yield Item(f"{task}-{number:04d}", task, f"{front} ask", written(key), (), facts)
+
+
+def subject(model: Any, **more: Any) -> Subject:
+    given = {"name": "planted", "tokenizer": tokenizer(), "book": Planted(), "positional": "rope"}
+    return Subject(model=model, training_length=TRAINED, **(given | more))
+
+
+def value(rows: list[dict[str, Any]], metric: str, condition: str) -> Any:
+    [found] = [row for row in rows if row["metric"] == metric and row["condition"] == condition and not row["unit_id"]]
+    return found["value"]
+
+
+@pytest.fixture(scope="module")
+def rotated() -> list[dict[str, Any]]:
+    return measure(subject(planted()), Options(items=10, seeds=(0, 1)))
+
+
+def test_rotation_finds_keys_only_where_its_wave_is_positive(rotated: list[dict[str, Any]]) -> None:
+    for ratio in (0.5, 1.0):
+        assert value(rotated, "passkey_exact", f"own/{ratio:g}x") == 1.0
+        assert value(rotated, "passkey_exact_low", f"own/{ratio:g}x") == pytest.approx(20 / (20 + 1.96**2), abs=1e-3)
+    for ratio in (1.5, 2.0, 3.0, 4.0):
+        length = round(ratio * TRAINED)
+        right = {
+            (row["seed"], row["unit_id"]): row["value"]
+            for row in rotated
+            if row["metric"] == "passkey_right" and row["condition"] == f"own/{ratio:g}x"
+        }
+        assert len(right) == 20
+        for seed in (0, 1):
+            for item in Planted().items("passkey", 10, seed, None, length=length):
+                distance = length - 1 - item.facts["at"]  # all digits are read from equally far
+                wave = math.cos(math.pi / 2 * distance / QUARTER)
+                if abs(wave) > 0.2:  # near zero the score drowns among the fillers
+                    assert right[seed, item.id] == float(wave > 0), (ratio, item.id, distance)
+        assert 0 < value(rotated, "passkey_exact", f"own/{ratio:g}x") < 1
+        assert value(rotated, "passkey_exact", f"own/{ratio:g}x/depth:0.8-1") == 1.0, "the last keys are near"
+
+
+def test_interpolation_brings_the_keys_back(rotated: list[dict[str, Any]]) -> None:
+    for ratio in ("1.5x", "2x", "3x", "4x"):
+        assert value(rotated, "passkey_exact", f"pi/{ratio}") == 1.0
+        assert value(rotated, "passkey_exact", f"own/{ratio}") < 1.0
+        assert 0 <= value(rotated, "passkey_exact", f"yarn/{ratio}") <= 1.0
+    assert not [row for row in rotated if row["condition"].startswith(("pi/1x", "yarn/1x", "pi/0.5x"))]
+
+
+def test_without_rotation_every_length_is_read() -> None:
+    blind = subject(planted(drope=True), positional="drope")
+    rows = measure(blind, Options(items=10))
+    for ratio in ("0.5x", "1x", "1.5x", "2x", "3x", "4x"):
+        assert value(rows, "passkey_exact", f"own/{ratio}") == 1.0
+        assert value(rows, "class_exact", f"own/{ratio}") == 10
+        assert value(rows, "ranking_likelihood", f"own/{ratio}") == 1.0
+    assert not [row for row in rows if row["condition"].startswith(("pi", "yarn"))]
+
+
+def test_every_answer_is_in_one_class_form_and_depth(rotated: list[dict[str, Any]]) -> None:
+    for condition in {row["condition"] for row in rotated if row["metric"] == "class_exact"}:
+        counts = [value(rotated, f"class_{kind}", condition) for kind in CLASSES]
+        assert sum(counts) == 20
+        assert counts[0] == pytest.approx(20 * value(rotated, "passkey_exact", condition))
+        for parts in ("form", "depth"):
+            some = [
+                row
+                for row in rotated
+                if row["metric"] == "passkey_exact" and row["condition"].startswith(f"{condition}/{parts}:")
+            ]
+            assert sum(row["n"] for row in some) == 20
+            assert sum(row["n"] * row["value"] for row in some) == pytest.approx(counts[0])
+    frame(rotated, "rope", "fp32")
+
+
+def test_a_model_that_says_yes_alike_to_all_ranks_at_chance(rotated: list[dict[str, Any]]) -> None:
+    assert value(rotated, "ranking_yes", "own/1x") == 0.25, "four share the first place"
+    assert value(rotated, "ranking_yes_tied", "own/1x") == 1.0
+    assert value(rotated, "ranking_likelihood", "own/1x") == 1.0
+    assert value(rotated, "ranking_chance", "own/1x") == 0.25
+    [absent] = [row for row in rotated if row["metric"] == "verification_auc" and row["condition"] == "own/1x"]
+    assert (absent["n"], absent["value"], absent["reason"]) == (0, None, "the book planted has no task verification")
+
+
+def test_shared_first_places_count_in_parts() -> None:
+    assert key_choices.credit([0.1, 0.9, 0.3], 1) == (1.0, 1)
+    assert key_choices.credit([0.1, 0.9, 0.3], 0) == (0.0, 1)
+    assert key_choices.credit([0.9, 0.9, 0.3], 0) == (0.5, 2)
+    assert key_choices.credit([0.9, 0.9, 0.3], 2) == (0.0, 2)
+    assert key_choices.higher([1.0, 2.0], [1.0, 0.0]) == (0.5 + 1 + 1 + 1) / 4
+
+
+def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = {"exact": [0.9, 0.6], "one-digit": [0.7], "other": [0.1]}
+    items, answers = [], []
+    for kind, shares in shown.items():
+        for share in shares:
+            facts = {"kind": kind, "length": 8}
+            items.append(Item(f"v-{len(items)}", "verification", "", YES if kind == "exact" else NO, (YES, NO), facts))
+            answers.append(key_choices.Scores((YES, NO), (math.log(share / 2), math.log((1 - share) / 2)), (1, 1)))
+    monkeypatch.setattr(key_choices, "scores", lambda *rest: answers)
+    book = Planted("passkey", "verification")
+    monkeypatch.setattr(book, "items", lambda *rest, **more: items)
+    rows = key_choices.choice_rows(subject(planted(), book=book), Options(items=4), 8, "own/1x")
+    assert value(rows, "p_yes_exact", "own/1x") == pytest.approx(0.75)
+    assert value(rows, "p_yes_raw_exact", "own/1x") == pytest.approx(0.375)
+    assert value(rows, "p_yes_exact_sd", "own/1x") == pytest.approx(math.sqrt(2) * 0.15)
+    assert value(rows, "p_yes_one-digit_sd", "own/1x") is None
+    assert value(rows, "verification_accuracy", "own/1x") == 0.75
+    assert value(rows, "verification_auc_one-digit", "own/1x") == 0.5
+    assert value(rows, "verification_auc_other", "own/1x") == 1.0
+    assert value(rows, "verification_auc", "own/1x") == 0.75
+
+
+def test_lengths_that_cannot_be_measured_say_why() -> None:
+    class Long(Planted):
+        def items(self, task: str, count: int, *rest: Any, length: int | None = None, **more: Any) -> list[Item]:
+            if (length or 0) < 40:
+                raise DataError("a prompt of 32 tokens is too short")
+            return super().items(task, count, *rest, length=length, **more)
+
+    rows = measure(subject(planted(), book=Long("passkey")), Options(items=2), longest=130)
+    reasons = {row["condition"]: row["reason"] for row in rows if row["metric"] == "passkey_exact" and not row["n"]}
+    assert reasons == {
+        "own/0.5x": "a prompt of 32 tokens is too short",
+        "own/3x": "192 tokens, more than the 130 that are measured",
+        "own/4x": "256 tokens, more than the 130 that are measured",
+    }
+    with pytest.raises(DataError, match="gives no items of passkey"):
+        measure(subject(planted(), book=Planted("passkey", empty=True)), Options(items=2))
+    with pytest.raises(DataError, match="no length to measure"):
+        measure(subject(planted()), Options(items=2), longest=8)
+    with pytest.raises(DataError, match="nothing to measure"):
+        Options(items=0)
+
+
+def test_a_baseline_that_a_model_cannot_take_says_why() -> None:
+    model = planted()
+    model.config.rope_parameters |= {"rope_type": "llama3"}
+    rows = measure(subject(model), Options(items=2), ratios=(2.0,), baselines=("pi",))
+    [refused] = [row for row in rows if row["condition"] == "pi/2x"]
+    assert refused["n"] == 0
+    assert "llama3" in refused["reason"]
+
+
+def test_grouped_queries_without_a_beginning_token_and_in_four_bits(tmp_path: Path) -> None:
+    folder = saved("llama-wide", tmp_path)
+    inner = tokenizer().backend_tokenizer
+    inner.post_processor = TemplateProcessing(single="$A")
+    bare = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>", pad_token="<pad>")
+    for quantize in (None, "nf4"):
+        model = load(ModelSource(str(folder), dtype="fp32", quantize=quantize, device="cpu"), tokenizer=False).model
+        assert model.config.num_key_value_heads < model.config.num_attention_heads
+        asked = subject(model, tokenizer=bare, precision=quantize or "fp32")
+        assert not asked.has_bos
+        rows = measure(asked, Options(items=3), ratios=(1.0, 1.5))
+        assert value(rows, "passkey_exact", "own/1x") == 0.0, "random weights know no key"
+        assert value(rows, "passkey_exact_high", "yarn/1.5x") == pytest.approx(1.96**2 / (3 + 1.96**2), abs=1e-3)
+        frame(rows, "rope", quantize or "fp32")
