@@ -102,7 +102,8 @@ def run(
     samples = lbp_data.load(data, chosen)
     folder = root / "out/bench/lbp" / key
     settings: dict[str, Any] = {}
-    libraries, words = LIBRARIES, ["--predictions FILE..."]
+    libraries: tuple[str, ...] = LIBRARIES
+    words = ["--predictions FILE..."]
     if generate:
         source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
         asked = lbp_run.Settings(

@@ -37,14 +37,16 @@ def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: 
     ModelError
         When prompt and answer would not fit the model, or the model is smaller than the benchmark and none was asked.
     """
-    most = None if positions is None else positions - new_tokens - MARGIN
+    if positions is not None and new_tokens >= positions:
+        raise ModelError(
+            f"{model}: answers of {new_tokens} tokens do not fit its {positions} positions; give --new-tokens"
+        )
+    most = None if positions is None else max(1, positions - new_tokens - MARGIN)
     if asked is not None:
-        if most is not None and asked > most:
+        if positions is not None and asked + new_tokens > positions:
             raise ModelError(
                 f"{model}: prompts of {asked} tokens and answers of {new_tokens} do not fit its {positions} positions; "
                 f"give --limit {most} or less"
-                if most > 0
-                else f"{model}: answers of {new_tokens} tokens do not fit its {positions} positions; give --new-tokens"
             )
         return asked
     for size, limit in LIMITS:
@@ -52,10 +54,6 @@ def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: 
             return limit
     if most is None:
         raise ModelError(f"{model}: its configuration does not say how many positions it has; give --limit")
-    if most < 1:
-        raise ModelError(
-            f"{model}: answers of {new_tokens} tokens do not fit its {positions} positions; give --new-tokens"
-        )
     raise ModelError(
         f"{model}: prompts of the benchmark's limits and answers of {new_tokens} tokens do not fit its {positions} "
         f"positions; give --limit {most} or less to cut prompts further (more of the longest inputs is then lost)"

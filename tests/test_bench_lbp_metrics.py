@@ -1,0 +1,276 @@
+"""Every metric of LongBench Pro on answers scored by hand, in both languages, and what is no answer."""
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="the extra bench: sklearn, rouge-score, jieba")
+pytest.importorskip("rouge_score")
+pytest.importorskip("jieba")
+
+from analysis.benchmarks import lbp_scores
+from analysis.benchmarks.lbp_answers import area, lines, split_thoughts
+from analysis.benchmarks.lbp_data import Sample
+from analysis.benchmarks.lbp_metrics import score
+from analysis.benchmarks.lbp_predictions import Prediction
+from analysis.benchmarks.lbp_tasks import LANGUAGES, LENGTHS, TASKS
+
+LOG2_3 = math.log2(3)
+
+
+def test_there_are_25_tasks_of_11_kinds():
+    assert len(TASKS) == 25
+    assert len({task.partition(".")[0] for task in TASKS}) == 11
+    expected = {
+        "ndcg": {"T1.1", "T1.2"},
+        "pairwise": {"T2.1", "T2.2", "T6.3"},
+        "exact": {"T3.1", "T3.2", "T11.1", "T11.2"},
+        "summary": {"T4.1", "T4.2"},
+        "f1": {"T5.1", "T5.2", "T6.2", "T7.1", "T7.2", "T7.3", "T9.1", "T9.2"},
+        "present": {"T6.1", "T8.1", "T8.2", "T8.3", "T10.1", "T10.2"},
+    }
+    assert {kind: {task for task, named in TASKS.items() if named == kind} for kind in expected} == expected
+
+
+# --- answers
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("thinking\n[Answer]\nOne\nTwo", "One\nTwo"),
+        ("[Answer] first\n[Answer]\nsecond", "second"),
+        ("想\n[答案]\n一\n二", "一\n二"),
+        ("[Answer] a\n[答案] b", "a\n[答案] b"),
+        ("[答案] b\n[Answer] a", "a"),
+        ("no mark at all", "no mark at all"),
+        ("[answer] small letters are no mark", "[answer] small letters are no mark"),
+        ("[Answer]", ""),
+    ],
+)
+def test_the_answer_is_what_follows_the_last_mark(text, answer):
+    assert area(text) == answer
+
+
+def test_lines_are_lower_cased_and_squeezed():
+    assert lines("[Answer]\n  The  RED\t house \r\nＡ b\n\nlast ") == ["the red house", "ａ b", "", "last"]
+    assert lines("[Answer] 1 11") != lines("[Answer] 11 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "opened", "said"),
+    [
+        ("<think>a\nb</think>\n[Answer] c", False, ("[Answer] c", "a\nb")),
+        ("a\nb</think>c", True, ("c", "a\nb")),
+        ("<think>never ends", False, ("", "never ends")),
+        ("never ends", True, ("", "never ends")),
+        ("no thoughts", False, ("no thoughts", "")),
+    ],
+)
+def test_thoughts_are_no_answer(text, opened, said):
+    assert split_thoughts(text, opened=opened) == said
+
+
+# --- metrics by hand
+
+GOLD = ["Alpha", "Beta", "Gamma"]  # gains 3, 2, 1: ideal 3 + 2 / log2(3) + 1 / 2
+IDEAL = 3 + 2 / LOG2_3 + 1 / 2
+
+BY_HAND = [
+    # NDCG at 3 lines
+    ("T1.1", GOLD, "alpha\nbeta\ngamma", 1),
+    ("T1.2", GOLD, "gamma\nbeta\nalpha", (1 + 2 / LOG2_3 + 3 / 2) / IDEAL),
+    ("T1.1", GOLD, "beta", 2 / IDEAL),  # what is not listed counts nothing, wherever ties would put it
+    ("T1.1", GOLD, "x\ny\nz\nalpha", 0),  # found below the cut
+    ("T1.1", GOLD, "x\nalpha", 3 / LOG2_3 / IDEAL),
+    ("T1.1", GOLD, "alpha\nalpha\nbeta", (3 + 2 / LOG2_3) / IDEAL),  # a repeated line counts once, at its last place
+    ("T1.2", ["only"], "only", 1),
+    ("T1.2", ["only"], "other\nonly", 0),
+    # pairs in the right order over predicted pairs
+    ("T2.1", GOLD, "alpha\nbeta\ngamma", 1),
+    ("T2.2", GOLD, "gamma\nbeta\nalpha", 0),
+    ("T2.2", GOLD, "alpha\ngamma\nbeta", 2 / 3),
+    ("T6.3", GOLD, "alpha\nbeta\ngamma\nx", 3 / 6),  # three more pairs hold a line that is not gold
+    ("T6.3", GOLD, "alpha\nbeta", 1),  # over predicted pairs: the missing one costs nothing
+    ("T2.1", GOLD, "alpha", 0),
+    ("T2.1", ["only"], "only\nx", 0),
+    ("T2.1", GOLD, "alpha\nx\nalpha", 0),
+    # first line alone
+    ("T3.1", ["Paris"], "  PARIS \nand more", 1),
+    ("T3.2", ["Paris"], "in Paris", 0),
+    ("T11.1", ["Paris", "Rome"], "Rome", 0),
+    ("T11.2", ["B"], "b", 1),
+    # F1 of sets
+    ("T5.1", GOLD, "beta\nalpha\ngamma", 1),
+    ("T5.2", GOLD, "alpha\nx", 2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3)),
+    ("T6.2", GOLD, "alpha\nalpha\nbeta", 2 * 1 * (2 / 3) / (1 + 2 / 3)),
+    ("T7.1", GOLD, "x\ny", 0),
+    ("T7.2", GOLD, "alpha\n\nbeta\ngamma", 2 * (3 / 4) * 1 / (3 / 4 + 1)),  # an empty line inside is a line
+    ("T7.3", ["[3]"], "[3]", 1),
+    ("T9.1", GOLD, "gamma", 2 * 1 * (1 / 3) / (1 + 1 / 3)),
+    ("T9.2", GOLD, "alpha, beta, gamma", 0),  # one line, not three
+    # gold lines present, surplus free
+    ("T6.1", GOLD, "x\ngamma\ny\nalpha", 2 / 3),
+    ("T8.1", GOLD, "gamma\nbeta\nalpha", 1),
+    ("T8.2", ["42"], "the total is 42", 0),
+    ("T8.3", ["42"], "41\n42", 1),
+    ("T10.1", ["a", "a", "b"], "a", 2 / 3),
+    ("T10.2", GOLD, "none", 0),
+]
+
+
+@pytest.mark.parametrize(("task", "gold", "text", "value"), BY_HAND)
+@pytest.mark.parametrize(("language", "mark"), [("English", "[Answer]"), ("Chinese", "[答案]")])
+def test_scores_by_hand(task, gold, text, value, language, mark):
+    assert score(task, gold, f"Let me see.\n{mark}\n{text}", language) == pytest.approx(value, abs=1e-12)
+
+
+def test_chinese_lines_score_as_they_stand():
+    gold = ["第三章 起源", "第一章 序言"]
+    assert score("T5.1", gold, "想一想\n[答案]\n第一章  序言\n第三章 起源", "Chinese") == 1
+    assert score("T2.1", gold, "[答案]\n第一章 序言\n第三章 起源", "Chinese") == 0
+    assert score("T3.1", ["北京"], "[答案] 北京", "Chinese") == 1
+    assert score("T3.1", ["北京"], "[答案] 北京。", "Chinese") == 0
+
+
+# --- summaries
+
+
+def test_summaries_by_rouge_l_of_words():
+    gold = ["the cat sat on the mat", "a dog"]
+    # the longest common subsequence, the cat on the mat, has 5 of 6 gold and 5 of 5 predicted words
+    assert score("T4.1", gold, "[Answer] The cat on the mat", "English") == pytest.approx(2 * (5 / 6) / (5 / 6 + 1))
+    assert score("T4.2", gold, "[Answer] A dog", "English") == 1  # the best of the gold texts
+    assert score("T4.2", gold, "[Answer] nothing alike", "English") == 0
+
+
+def test_chinese_summaries_are_cut_into_words():
+    gold, text = ["我们今天在北京学习"], "[答案] 我们明天在北京学习"
+    # jieba: we | today | in | Beijing | study against we | tomorrow | in | Beijing | study
+    assert score("T4.1", gold, text, "Chinese") == pytest.approx(4 / 5)
+    assert score("T4.1", gold, text, "English") == 0  # no blanks, so one word against another
+
+
+def test_with_a_similarity_summaries_are_half_of_each():
+    def similarity(gold, predicted):
+        assert list(gold) == ["a b", "c d"]
+        assert predicted == "a x"
+        return 0.9
+
+    assert score("T4.1", ["A b", "C d"], "[Answer] a X", "English", similarity) == pytest.approx((0.9 + 0.5) / 2)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("text", ["", "  \n ", "[Answer]", "thoughts [答案] \n"])
+def test_no_answer_scores_zero(task, text):
+    assert score(task, ["", "gold"], text, "Chinese") == 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_malformed_answers_stay_within_bounds(task):
+    for text in (
+        "[Answer]\n\n\n|||\n" * 3,
+        "\x00[Answer]\x00",
+        "{'a': [1]}",
+        "a" * 5000,
+        "[Answer] 。\n，",
+    ):
+        for language in LANGUAGES:
+            assert 0 <= score(task, GOLD, text, language) < 1
+
+
+# --- means
+
+
+def sample(task, language="English", length="8k", number=0):
+    return Sample(f"{task}-{language}-{length}-{number}", "", language, length, task, {}, ("right",))
+
+
+def grid(tasks=("T3.1", "T5.1"), lengths=LENGTHS, each=2):
+    return [
+        sample(task, language, length, number)
+        for task in tasks
+        for language in LANGUAGES
+        for length in lengths
+        for number in range(each)
+    ]
+
+
+def said(samples, answers, runs=1):
+    return [
+        Prediction(one.id, run, "nonthinking", f"[Answer] {answers(one, run)}")
+        for one in samples
+        for run in range(1, runs + 1)
+    ]
+
+
+def row(table, key):
+    [found] = table[table["key"] == key].to_dict("records")
+    return found
+
+
+def test_means_by_length_task_and_language():
+    samples = grid()
+    answers = said(samples, lambda one, run: "right" if one.task == "T3.1" and one.length in ("8k", "16k") else "wrong")
+    table = lbp_scores.aggregated(lbp_scores.scored(samples, answers), samples)
+    assert row(table, "overall")["value"] == pytest.approx(100 * 2 / 6 / 2)
+    assert [row(table, length)["value"] for length in LENGTHS] == [50, 50, 0, 0, 0, 0]
+    assert row(table, "overall")["value"] == pytest.approx(np.mean([row(table, length)["value"] for length in LENGTHS]))
+    assert row(table, "T3.1")["value"] == pytest.approx(100 / 3)
+    assert row(table, "T5.1")["value"] == 0
+    assert {row(table, language)["value"] for language in LANGUAGES} == {row(table, "overall")["value"]}
+    assert row(table, "overall")["samples"] == 48
+    assert row(table, "8k")["samples"] == 8
+    assert set(table["metric"]) == {"lbp"}
+
+
+def test_runs_of_a_sample_are_averaged_before_samples_are():
+    samples = grid(each=1)
+    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right" if run == 1 else "wrong", runs=3))
+    assert np.allclose(scores["score"], 1 / 3)
+    overall = row(lbp_scores.aggregated(scores, samples), "overall")
+    assert overall["value"] == pytest.approx(100 / 3)
+    assert (overall["n"], overall["samples"]) == (72, 24)
+
+
+def test_summaries_without_the_embedder_change_the_metric_name():
+    samples = grid(tasks=("T3.1", "T4.1"))
+    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right"))
+    table = lbp_scores.aggregated(scores, samples)
+    assert row(table, "T3.1")["metric"] == "lbp"
+    assert {row(table, key)["metric"] for key in ("overall", "8k", "T4.1", "English")} == {"lbp_rouge_t4"}
+    embedded = lbp_scores.aggregated(scores, samples, embedded=True)
+    assert set(embedded["metric"]) == {"lbp"}
+
+
+def test_intervals_are_those_of_the_mean_of_samples():
+    samples = grid(tasks=("T3.1",), lengths=("8k",), each=50)
+    answers = said(samples, lambda one, run: "right" if int(one.id.rpartition("-")[2]) < 15 else "wrong")
+    found = row(lbp_scores.aggregated(lbp_scores.scored(samples, answers), samples), "8k")
+    error = 100 * math.sqrt(0.3 * 0.7 / 100)
+    assert found["value"] == pytest.approx(30)
+    assert found["ci_low"] == pytest.approx(30 - 1.96 * error, abs=1.5)
+    assert found["ci_high"] == pytest.approx(30 + 1.96 * error, abs=1.5)
+
+
+def test_lengths_are_resampled_apart():
+    # all of one length right, all of the others wrong: no resample within lengths can change the mean
+    samples = grid(tasks=("T3.1",))
+    answers = said(samples, lambda one, run: "right" if one.length == "8k" else "wrong")
+    found = row(lbp_scores.aggregated(lbp_scores.scored(samples, answers), samples), "overall")
+    assert [found[name] for name in ("value", "ci_low", "ci_high")] == pytest.approx([100 / 6] * 3)
+
+
+def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
+    samples = grid(tasks=("T3.1",))
+    some = [one for one in samples if one.length != "256k"]
+    table = lbp_scores.aggregated(lbp_scores.scored(samples, said(some, lambda one, run: "right")), samples)
+    overall, first, last = row(table, "overall"), row(table, "8k"), row(table, "256k")
+    assert math.isnan(overall["value"])
+    assert overall["reason"] == "4 of 24 samples have no prediction; no predictions of length 256k"
+    assert first["value"] == 100
+    assert math.isnan(first["ci_low"])
+    assert first["reason"] == "no interval: all samples score the same"
+    assert math.isnan(last["value"])
+    assert last["samples"] == 0

@@ -1,0 +1,426 @@
+"""LongBench Pro on the command line: predictions scored, a random model run and resumed, and what can go wrong."""
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("sklearn", reason="the extra bench: sklearn, rouge-score, jieba")
+pytest.importorskip("rouge_score")
+pytest.importorskip("jieba")
+
+from analysis.benchmarks import lbp_data, lbp_prompts, lbp_smoke
+from analysis.benchmarks.lbp_tasks import LENGTHS, TASKS
+from artifacts.errors import DataError, ModelError
+from build import main
+from conftest import ROOT
+
+FEW = ("T1.1", "T3.1", "T4.1", "T5.1")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """The hand-made set, and its samples."""
+    path = lbp_smoke.make(tmp_path_factory.mktemp("data"))
+    return path, lbp_data.load(str(path))
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """A project of its own for measurements, which the command line takes for the root."""
+    root = tmp_path / "project"
+    (root / "artifacts").mkdir(parents=True)
+    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
+    monkeypatch.setattr("build.ROOT", root)
+    return root
+
+
+def bench(*arguments):
+    """Run `bench lbp` as the command line does: its errors become a line and an exit code."""
+    return CliRunner().invoke(main, ["bench", "lbp", "--model", "some/Planted-1B", *map(str, arguments)])
+
+
+def lines(samples, answer=None, mode="nonthinking", runs=1, **more):
+    mark = {"English": "[Answer]", "Chinese": "[答案]"}
+    rows = [
+        {
+            "id": one.id,
+            "run": run,
+            "mode": mode,
+            "prediction": f"{mark[one.language]}\n" + (answer(one) if answer else "\n".join(one.answer)),
+            **more,
+        }
+        for one in samples
+        for run in range(1, runs + 1)
+    ]
+    return [json.dumps(row, ensure_ascii=False) for row in rows]
+
+
+def written(path, rows):
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def table(root, name="planted-1b"):
+    with (root / f"artifacts/measurements/measured_lbp/{name}.csv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def value(rows, key, mode="nonthinking"):
+    [row] = [row for row in rows if row["key"] == key and row["mode"] == mode]
+    return float(row["value"])
+
+
+# --- predictions
+
+
+def test_right_answers_score_100_in_every_slice(lab, data, tmp_path):
+    path, samples = data
+    done = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", lines(samples, runs=3)))
+    assert done.exit_code == 0, done.output
+    assert "artifacts/measurements/measured_lbp/planted-1b.csv" in done.output
+    rows = table(lab)
+    assert len(rows) == 1 + len(LENGTHS) + len(TASKS) + 2
+    assert {float(row["value"]) for row in rows} == {100}
+    assert {(row["checkpoint"], row["data"], row["role"]) for row in rows} == {
+        ("some/Planted-1B", "smoke-set", "model")
+    }
+    overall = rows[0]
+    assert (overall["n"], overall["samples"], overall["metric"]) == ("900", "300", "lbp_rouge_t4")
+    manifest = json.loads((lab / "artifacts/measurements/measured_lbp/planted-1b.json").read_text())
+    assert "--data smoke-set" in manifest["command"]
+    assert set(manifest["versions"]) == {"jieba", "numpy", "rouge-score", "scikit-learn"}
+
+
+def test_answers_right_at_short_lengths_only(lab, data, tmp_path):
+    path, samples = data
+    rows = lines(samples, lambda one: "\n".join(one.answer) if one.length in ("8k", "16k") else "wrong")
+    done = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", rows))
+    assert done.exit_code == 0, done.output
+    found = table(lab)
+    assert [value(found, length) for length in LENGTHS] == [100, 100, 0, 0, 0, 0]
+    assert value(found, "overall") == pytest.approx(100 / 3)
+    assert value(found, "Chinese") == pytest.approx(100 / 3)
+
+
+def test_both_modes_stand_in_one_file_and_nothing_is_replaced_silently(lab, data, tmp_path):
+    path, samples = data
+    first = written(tmp_path / "a.jsonl", lines(samples))
+    second = written(tmp_path / "b.jsonl", lines(samples, lambda one: "wrong", mode="thinking"))
+    other = written(tmp_path / "c.jsonl", lines(samples, lambda one: "wrong"))
+    assert bench("--data", path, "--predictions", first).exit_code == 0
+    assert bench("--data", path, "--predictions", second).exit_code == 0
+    rows = table(lab)
+    assert [value(rows, "overall", mode) for mode in ("nonthinking", "thinking")] == [100, 0]
+    assert bench("--data", path, "--predictions", first).exit_code == 0  # the same scores again
+    refused = bench("--data", path, "--predictions", other)
+    assert refused.exit_code == 1
+    assert "holds other scores of the mode nonthinking already" in refused.output
+    assert table(lab) == rows
+    assert bench("--data", path, "--predictions", other, "--replace").exit_code == 0
+    assert [value(table(lab), "overall", mode) for mode in ("nonthinking", "thinking")] == [0, 0]
+
+
+def test_several_files_make_one_score(lab, data, tmp_path):
+    path, samples = data
+    one = written(tmp_path / "1.jsonl", lines(samples[:100]))
+    two = written(tmp_path / "2.jsonl", lines(samples[100:]))
+    assert bench("--data", path, "--predictions", one, two).exit_code == 0
+    assert value(table(lab), "overall") == 100
+
+
+def test_what_is_there_is_scored_when_asked(lab, data, tmp_path):
+    path, samples = data
+    some = [one for one in samples if one.length != "256k"][1:]
+    file = written(tmp_path / "p.jsonl", lines(some))
+    assert bench("--data", path, "--predictions", file, "--partial").exit_code == 0
+    rows = {row["key"]: row for row in table(lab)}
+    assert rows["overall"]["value"] == ""
+    assert rows["overall"]["reason"] == "51 of 300 samples have no prediction; no predictions of length 256k"
+    assert rows["16k"]["value"] == "100"
+    assert rows["256k"]["value"] == ""
+
+
+def test_lengths_can_be_left_out(lab, data, tmp_path):
+    path, samples = data
+    file = written(tmp_path / "p.jsonl", lines([one for one in samples if one.length in ("8k", "128k")]))
+    assert bench("--data", path, "--predictions", file, "--lengths", "8k,128k").exit_code == 0
+    rows = {row["key"]: row for row in table(lab)}
+    assert {"8k", "128k"} == set(rows) & set(LENGTHS)
+    assert rows["overall"]["value"] == ""
+
+
+# --- bad predictions
+
+
+def changed(position, **fields):
+    def change(rows):
+        row = json.loads(rows[position])
+        row = {key: field for key, field in {**row, **fields}.items() if field is not None}
+        return [*rows[:position], json.dumps(row), *rows[position + 1 :]]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "more", "words"),
+    [
+        (changed(4, id="T9.9-french"), [], ":5: the data set has no sample 'T9.9-french'"),
+        (lambda rows: [*rows, rows[7]], [], ":301: sample 't1.1-chinese-16k', run 1 stands at"),
+        (changed(2, mode="thinking"), [], ":3: mode 'thinking' where 'nonthinking' was of"),
+        (lambda rows: rows, ["--mode", "thinking"], ":1: mode 'nonthinking' where 'thinking' was asked for"),
+        (changed(1, mode="fast"), [], ":2: no mode 'fast'; it is one of nonthinking, thinking"),
+        (lambda rows: [rows[0], '{"id": 3, "mode"', *rows[1:]], [], ":2: not JSON (Expecting ':' delimiter)"),
+        (lambda rows: [rows[0], "[1, 2]", *rows[1:]], [], ":2: a list where an object should be"),
+        (changed(3, prediction=None), [], ":4: no field prediction; it has id, run, mode"),
+        (changed(3, prediction=["a"]), [], ":4: prediction is a list, not a text"),
+        (changed(3, run=0), [], ":4: run is 0; runs are numbered from 1"),
+        (changed(3, run=2), [], "300 of 600 predictions are missing"),
+        (lambda rows: [], [], "the file is empty"),
+        (lambda rows: rows[:-1], [], "1 of 300 predictions are missing: t11.2-chinese-256k (run 1)"),
+        (lambda rows: [row for row in rows if "-256k" not in row], [], "no predictions of length 256k; give them"),
+        (lambda rows: rows, ["--lengths", "8k"], "(of the lengths asked for)"),
+        (lambda rows: rows, ["--lengths", "8k,9k"], "no length 9k; they are 8k, 16k"),
+        (lambda rows: rows, ["--name", "No Name"], "'No Name' is no name of measurements"),
+    ],
+)
+def test_bad_predictions_end_in_one_line(lab, data, tmp_path, change, more, words):
+    path, samples = data
+    file = written(tmp_path / "p.jsonl", change(lines(samples)))
+    if not change(lines(samples)):
+        file.write_text("\n")
+    done = bench("--data", path, "--predictions", file, *more)
+    assert done.exit_code == 1, done.output
+    assert words in done.output
+    assert "Traceback" not in done.output
+    assert not (lab / "artifacts/measurements").exists()
+
+
+def test_a_missing_file_and_wrong_usage(lab, data):
+    path, _ = data
+    absent = bench("--data", path, "--predictions", "no/such.jsonl")
+    assert (absent.exit_code, "no such prediction file" in absent.output) == (1, True)
+    assert bench("--data", path).exit_code == 2
+    assert bench("--data", path, "stray.jsonl", "--run").exit_code == 2
+    assert bench("--data", path, "--run", "--predictions", "x.jsonl").exit_code == 2
+
+
+# --- data
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_set_reads_the_same_from_every_form(data, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").Table
+    path, samples = data
+    rows = rows_of(path)
+    (tmp_path / "list.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    for number, part in enumerate((rows[:120], rows[120:])):
+        parquet.write_table(table.from_pylist(part), tmp_path / f"folder/{number}.parquet")
+    for place in (tmp_path / "list.json", tmp_path / "folder"):
+        assert lbp_data.load(str(place)) == samples
+    assert lbp_data.fingerprint(samples[::-1]) == lbp_data.fingerprint(samples)
+    assert lbp_data.fingerprint(samples[1:]) != lbp_data.fingerprint(samples)
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "words"),
+    [
+        ("language", "French", ":2: language is 'French'; it should be English, Chinese"),
+        ("token_length", 8000, ":2: token_length is 8000; it should be 8k, 16k"),
+        ("secondary_task", "T12.1 New", ":2: secondary_task is 'T12.1 New'"),
+        ("answer", "one text", ":2: answer is 'one text'; it should be a list of texts"),
+        ("answer", [], ":2: answer is []"),
+        ("context", None, ":2: no column context; it has id"),
+        ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' stands twice"),
+    ],
+)
+def test_a_wrong_sample_is_named(data, tmp_path, field, wrong, words):
+    rows = rows_of(data[0])[:3]
+    rows[1][field] = wrong
+    path = tmp_path / "d.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError) as raised:
+        lbp_data.load(str(path), ["8k"])
+    assert words in str(raised.value)
+
+
+def test_data_that_is_not_there(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.json").write_text("[{]")
+    for place, words in (
+        (tmp_path / "none.jsonl", "no such file or folder"),
+        (tmp_path / "empty", "no .jsonl, .json, .parquet file"),
+        (tmp_path / "bad.json", "bad.json:1: not JSON"),
+    ):
+        with pytest.raises(DataError, match=words):
+            lbp_data.load(str(place))
+
+
+# --- prompts
+
+
+class Letters:
+    """A tokenizer of single letters."""
+
+    def __call__(self, text, **options):
+        return {"input_ids": list(text)}
+
+    def decode(self, tokens, **options):
+        return "".join(tokens)
+
+
+def test_prompts_lose_their_middle(data):
+    sample = data[1][0]
+    assert lbp_prompts.text(sample, "thinking").endswith(sample.questions["thinking"])
+    assert lbp_prompts.text(sample, "nonthinking").startswith(sample.context + "\n\n")
+    assert lbp_prompts.cut("abcdefghij", Letters(), 10) == ("abcdefghij", 10, False)
+    assert lbp_prompts.cut("abcdefghij", Letters(), 4) == ("abij", 10, True)
+    assert lbp_prompts.cut("abcdefghij", Letters(), 5) == ("abhij", 10, True)
+
+
+@pytest.mark.parametrize(
+    ("positions", "new", "asked", "limit"),
+    [
+        (131_072, 1024, None, 120_000),
+        (131_072, 8192, None, 120_000),
+        (262_144, 32_768, None, 224_000),
+        (10_000_000, 8192, None, 224_000),
+        (262_144, 40_000, None, 120_000),
+        (1024, 32, 992, 992),
+        (None, 32, 900, 900),
+    ],
+)
+def test_limits_are_the_benchmarks_or_as_asked(positions, new, asked, limit):
+    assert lbp_prompts.limit_for(positions, new, asked, "m") == limit
+
+
+@pytest.mark.parametrize(
+    ("positions", "new", "asked", "words"),
+    [
+        (32_768, 1024, None, "give --limit 31680 or less"),
+        (32_768, 1024, 40_000, "prompts of 40000 tokens .* do not fit its 32768 positions; give --limit 31680 or less"),
+        (1024, 2048, None, "give --new-tokens"),
+        (1024, 2048, 100, "give --new-tokens"),
+        (None, 1024, None, "does not say how many positions"),
+    ],
+)
+def test_prompts_beyond_the_model_are_refused(positions, new, asked, words):
+    with pytest.raises(ModelError, match=words):
+        lbp_prompts.limit_for(positions, new, asked, "m")
+
+
+# --- a run
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A random model of 64 positions, and two dozen samples."""
+    from models_tiny import saved
+
+    folder = tmp_path_factory.mktemp("models")
+    saved("llama", folder / "tiny")
+    rows = [row for row in rows_of(lbp_smoke.make(folder)) if row["secondary_task"].split()[0] in FEW[:2]]
+    path = folder / "few.jsonl"
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    return folder / "tiny", path
+
+
+SETTINGS = ("--runs", "2", "--batch", "5", "--limit", "48", "--new-tokens", "6", "--dtype", "fp32", "--device", "cpu")
+
+
+def answered(tiny, *more):
+    asked = ["bench", "lbp", "--run", "--model", str(tiny[0]), "--data", str(tiny[1])]
+    return CliRunner().invoke(main, [*asked, *SETTINGS, *more])
+
+
+@pytest.mark.models
+def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, monkeypatch):
+    pytest.importorskip("torch")
+    from analysis.models import chat
+
+    whole = answered(tiny, "--name", "whole")
+    assert whole.exit_code == 0, whole.output
+    answers = lab / "out/bench/lbp/whole/nonthinking.jsonl"
+    rows = rows_of(answers)
+    assert len(rows) == 48
+    assert {row["run"] for row in rows} == {1, 2}
+    assert all(row["new_tokens"] <= 6 for row in rows)
+    assert all(row["cut"] == (row["prompt_tokens"] > 48) for row in rows)
+    assert any(row["cut"] for row in rows)
+    assert len({row["prediction"] for row in rows}) > 20  # sampled at temperature 1
+
+    made, real = [], chat.answers
+
+    def killed(*arguments):
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        made.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(chat, "answers", killed)
+    first = answered(tiny, "--name", "broken")
+    assert first.exit_code == 130
+    part = lab / "out/bench/lbp/broken/nonthinking.jsonl"
+    assert len(rows_of(part)) == 15
+    assert not (lab / "artifacts/measurements/measured_lbp/broken.csv").exists()
+    with part.open("a", encoding="utf-8") as stream:
+        stream.write('{"id": "t1.1-eng')  # a kill in the middle of a line
+    monkeypatch.setattr(chat, "answers", real)
+    assert answered(tiny, "--name", "broken").exit_code == 0
+    assert part.read_bytes() == answers.read_bytes()
+    assert table(lab, "broken") == table(lab, "whole")
+
+    monkeypatch.setattr(chat, "answers", killed)  # complete: nothing is generated any more
+    assert answered(tiny, "--name", "broken").exit_code == 0
+    other = answered(tiny, "--name", "broken", "--seed", "7")
+    assert other.exit_code == 1
+    assert "holds answers made with other settings: seed 0 (now 7)" in other.output
+    part.write_text("not json\n" + part.read_text())
+    damaged = answered(tiny, "--name", "broken")
+    assert (damaged.exit_code, "nonthinking.jsonl:1: not JSON" in damaged.output) == (1, True)
+
+
+@pytest.mark.models
+def test_a_context_above_the_model_is_refused_before_anything_is_made(lab, tiny):
+    pytest.importorskip("torch")
+    for more, words in (
+        (("--limit", "60"), "prompts of 60 tokens and answers of 6 do not fit its 64 positions"),
+        (("--new-tokens", "64"), "answers of 64 tokens do not fit its 64 positions; give --new-tokens"),
+    ):
+        done = answered(tiny, *more)
+        assert done.exit_code == 1
+        assert words in done.output
+    assert not list(lab.glob("out/bench/lbp/*/*.jsonl"))
+
+
+@pytest.mark.models
+def test_chat_templates_thoughts_and_sampling(tiny):
+    pytest.importorskip("torch")
+    from analysis.models import chat
+    from analysis.models.loading import ModelSource, load
+
+    loaded = load(ModelSource(str(tiny[0]), dtype="fp32", device="cpu"))
+    words = loaded.tokenizer
+    assert not chat.reasons(words)
+    assert chat.turn(words, "w5 w6", thinking=True) == chat.Turn((1, 5, 6), False)
+    words.chat_template = (
+        "<s> {{ messages[0].content }}{% if enable_thinking %} <think>{% else %} w9{% endif %}"
+        "{% if add_generation_prompt %}{% endif %}"
+    )
+    assert chat.reasons(words)
+    assert chat.turn(words, "w5", thinking=False) == chat.Turn((1, 5, 9), False)
+    assert chat.turn(words, "w5", thinking=True).thinking
+    assert chat.sampling(loaded) == {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
+    assert chat.sampling(loaded, 0)["do_sample"] is False
+    loaded.model.generation_config.temperature, loaded.model.generation_config.top_k = 0.6, 20
+    assert chat.sampling(loaded) == {"do_sample": True, "temperature": 0.6, "top_k": 20, "top_p": 1.0}
+    turns = [chat.Turn((1, 5, 6, 7), False), chat.Turn((1, 8), False)]
+    greedy = chat.answers(loaded, turns, 5, chat.sampling(loaded, 0), seed=0)
+    alone = [chat.answers(loaded, [each], 5, chat.sampling(loaded, 0), seed=3)[0] for each in turns]
+    assert greedy == alone  # padding on the left changes nothing
