@@ -116,7 +116,12 @@ class Recipe:
     @property
     def longest(self) -> int:
         """Tokens that memory must hold."""
-        return self.context or self.options.tokens or 2048
+        return self.context or self.scored
+
+    @property
+    def scored(self) -> int:
+        """Tokens whose logits are kept at once: those of a text, while a prompt keeps its last."""
+        return self.options.tokens or 2048
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -183,7 +188,12 @@ def outline(recipe: Recipe) -> list[str]:
             continue
         source = entry.source
         found = entry.shape.estimate(
-            entry.name, context=recipe.longest, dtype=source.dtype, quantize=source.quantize, double=source.double
+            entry.name,
+            context=recipe.longest,
+            logits=recipe.scored,
+            dtype=source.dtype,
+            quantize=source.quantize,
+            double=source.double,
         )
         lines.append(check(found, free))
     return lines
@@ -233,7 +243,7 @@ def run_recipe(
                 shown.update(place, len(recipe.models), f"{name}: {text}")
 
             try:
-                shown.say(weigh(root, source, recipe.longest, anyway=anyway))
+                shown.say(weigh(root, source, recipe.longest, recipe.scored, anyway=anyway))
                 done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
             except ThesisError as error:
                 shown.say(f"{entry.name}: {error}")
@@ -246,13 +256,28 @@ def run_recipe(
     return done
 
 
-def weigh(root: Path, source: ModelSource, context: int, *, anyway: bool = False) -> str:
-    """The line of a model's estimate beside what its device has free (errors of `estimate.check`)."""
+def weigh(root: Path, source: ModelSource, context: int, scored: int | None = None, *, anyway: bool = False) -> str:
+    """The line of a model's estimate, to print before it is loaded, beside what its device has free.
+
+    Parameters
+    ----------
+    context : int
+        Tokens of the longest prompt.
+    scored : int or None
+        Tokens whose logits are kept at once; all when None.
+    anyway : bool
+        Say what does not fit and go on, in place of the error.
+
+    Raises
+    ------
+    ModelError
+        When the configuration cannot be had, or the model cannot fit.
+    """
     from analysis.models.builtin import resolve
     from analysis.models.estimate import check, estimate, room
 
     place = dataclasses.replace(source, name=resolve(root, source.name))
-    found = dataclasses.replace(estimate(place, context=context), name=source.name)
+    found = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
     return check(found, room(source.device), anyway=anyway)
 
 

@@ -182,7 +182,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
             quantization |= {"double": source.double, "compute": str(model.dtype).removeprefix("torch.")}
     asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling}
     if source.position != AS_CONFIGURED:
-        asked["position"] = source.position
+        asked |= {"position": source.position, "encoding": named(model.config)}
     return {
         "model": source.name,
         "revision": getattr(model.config, "_commit_hash", None) or source.revision,
@@ -195,7 +195,6 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         "versions": {
             name: version(name) for name in ("torch", "transformers", *(("bitsandbytes",) if source.quantize else ()))
         },
-        "encoding": named(model.config),
         **{key: value for key, value in asked.items() if value is not None},
     }
 

@@ -108,11 +108,20 @@ class Shape:
         )
 
     def estimate(
-        self, name: str, *, context: int, dtype: str = "bf16", quantize: str | None = None, double: bool = False
+        self,
+        name: str,
+        *,
+        context: int,
+        logits: int | None = None,
+        dtype: str = "bf16",
+        quantize: str | None = None,
+        double: bool = False,
     ) -> Estimate:
-        """Memory for one text of `context` tokens; what is loaded besides counts in the weights' type, unquantized."""
+        """Memory for one text (arguments of `of_config`); what is loaded besides counts in the weights' type."""
         dtype = "bf16" if dtype == "auto" else dtype
-        found = of_config(self.config(), name, context=context, dtype=dtype, quantize=quantize, double=double)
+        found = of_config(
+            self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double=double
+        )
         bytes_each = 4 if dtype == "fp32" else 2
         return dataclasses.replace(
             found,
