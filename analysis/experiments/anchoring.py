@@ -1,0 +1,168 @@
+"""Anchoring: whether a probe's belief in an answer's truth survives when the answer can no longer see the question.
+
+For every layer k, a linear probe reads "right" or "wrong" from the residual stream after block k at the last token of
+the exact answer. The attention of later tokens to the decisive words of the question is then cut in blocks 0 to k, and
+the same probe is read again: Delta P is the change of the probability that it gives to its own prediction, in
+percentage points. Samples whose prediction flips are question-anchored, the others answer-anchored.
+
+A flip implies a negative Delta P, so groups made layer by layer are apart by construction. Four further ways of
+grouping are measured beside it: once at a reference layer, by a probe trained on one half of the data and measured with
+one trained on the other, by the samples' design where it is known, and not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.experiments import anchoring_questions, anchoring_states
+from analysis.experiments.anchoring_data import LENGTH, Sample, Split, planted
+from analysis.experiments.anchoring_groups import DRAWS, Measured, group_rows, pooled, probe_rows
+from analysis.experiments.anchoring_probe import Bools, Probes, Readings, areas
+from analysis.experiments.anchoring_probe import train as trained
+from analysis.experiments.anchoring_states import Marked, marked, states
+from analysis.experiments.rows import Row, row
+from analysis.experiments.subject import Options, Subject
+from artifacts.errors import DataError
+
+PLANTED = "planted"
+TRAIN, TEST = 2000, 1000
+VALIDATION = 0.2  # of the units to train on; chooses the reference layer
+STRENGTH = 1.0
+SETTINGS: dict[str, Any] = {
+    "probe": "logistic regression on standardised states, L2 penalty",
+    "probe_c": STRENGTH,
+    "validation_share": VALIDATION,
+    "bootstrap_draws": DRAWS,
+    "train": TRAIN,
+    "test": TEST,
+    "planted_prompt_tokens": LENGTH,
+    "prompt": "{}".join(anchoring_questions.PROMPT),
+    "new_tokens": anchoring_questions.NEW_TOKENS,
+    "question_words": {name: source.rule for name, source in anchoring_questions.DATA.items()},
+    "right": "the normalised answer is an alias or holds one as whole words",
+}
+
+
+def file_name(model: str, *, data: str = PLANTED, **_: Any) -> str:
+    """Name of a model's measurements on a data set: each data set has its file, planted statements the plain name."""
+    return model if data == PLANTED else f"{model}-{data}"
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    *,
+    data: str = PLANTED,
+    data_file: str | Path | None = None,
+    train: int = TRAIN,
+    test: int = TEST,
+    read: str = "answer",
+    batch: int = anchoring_states.BATCH,
+) -> list[Row]:
+    """Measure Delta P by layer and group.
+
+    Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (each layer by its own flips), `reference` (the flips at the
+    layer whose probe is best on validation samples), `half` (flips of one half's probe, values of the other's),
+    `design` and `all`; groups are `question`, `answer` and `all`. Metrics: `delta_p`, `control` (as many other tokens
+    cut) and `excess` (their difference in each sample), each with `_low`, `_high` (95 % bootstrap over units) and
+    `_sd`; `question_share` (flips, in percent) with `_low` and `_high`; `samples`. The condition `DATA/probe/GROUP` has
+    `auroc` with its interval and `accuracy`; `DATA/seed/all` has `reference_layer` and `right_share` of each seed. `n`
+    counts units.
+
+    Parameters
+    ----------
+    subject : Subject
+    options : Options
+        Its seeds: each draws its own samples, probes and control; all are pooled, a unit counting once.
+    data : str
+        "planted", or a name of `anchoring_questions.DATA`.
+    data_file : path or None
+        A local copy of the data set.
+    train, test : int
+        Samples a seed.
+    read : {"answer", "end"}
+        Where states are read: at the last token of the exact answer, or of the text.
+    batch : int
+        Samples a forward.
+
+    Raises
+    ------
+    DataError
+        When there are too few samples, or answers of one kind only.
+    """
+    if train < 10 or test < 4:
+        raise DataError(f"{train} training and {test} test samples are too few; give at least 10 and 4")
+    found = []
+    rows: list[Row] = []
+    for seed in options.seeds:
+        if data == PLANTED:
+            if data_file is not None:
+                raise DataError("planted statements are written here; --data-file goes with another --data")
+            split = planted(subject, train, test, seed)
+        else:
+            file = None if data_file is None else Path(data_file)
+            split = anchoring_questions.answered(subject, data, file, train, test, seed)
+        one = _seed(subject, split, seed, read, batch)
+        found.append(one)
+        share = 100 * float(one.right.mean())
+        rows.append(row("reference_layer", int(one.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
+        rows.append(row("right_share", share, len(one.right), condition=f"{data}/seed/all", seed=seed))
+    everything = pooled(found)
+    return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
+
+
+def _seed(subject: Subject, split: Split, seed: int, read: str, batch: int) -> Measured:
+    learn = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.train]
+    asked = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.test]
+    total = len(learn) + 3 * len(asked)
+
+    def tell(before: int) -> Callable[[int], None]:
+        return lambda done: subject.tell(f"{before + done} of {total} samples read")
+
+    given = states(subject.model, learn, batch=batch, tell=tell(0))
+    before = states(subject.model, asked, batch=batch, tell=tell(len(learn)))
+    cut = states(subject.model, asked, lambda sample: sample.question, batch=batch, tell=tell(len(learn) + len(asked)))
+    with_control = np.asarray([bool(sample.control) for sample in asked])
+    control = np.full_like(cut, np.nan)
+    if with_control.any():
+        some: list[Marked] = [sample for sample in asked if sample.control]
+        control[with_control] = states(
+            subject.model, some, lambda sample: sample.control, batch=batch, tell=tell(total - len(asked))
+        )
+    right = np.asarray([sample.right for sample in split.train])
+    fit, held, halves = _parts(split.train, seed)
+
+    def probes(chosen: Bools, what: str) -> Probes:
+        if len(set(right[chosen].tolist())) < 2:
+            raise DataError(f"all {chosen.sum()} {what} samples are of one kind; take more samples")
+        return trained(given[chosen], right[chosen], STRENGTH)
+
+    def readings(of: Probes) -> Readings:
+        return Readings(of.probability(before), of.probability(cut), of.probability(control))
+
+    whole = probes(fit, "training")
+    if len(set(right[held].tolist())) < 2:
+        raise DataError(f"all {held.sum()} validation samples are of one kind; take more samples")
+    best = areas(whole.probability(given[held]), right[held])
+    return Measured(
+        whole=readings(whole),
+        first=readings(probes(fit & halves, "first-half")),
+        second=readings(probes(fit & ~halves, "second-half")),
+        right=np.asarray([sample.right for sample in split.test]),
+        names=tuple(sample.unit for sample in split.test),
+        kinds=tuple(sample.kind for sample in split.test),
+        reference=np.full(len(asked), int(np.argmax(best)), dtype=np.int64),
+    )
+
+
+def _parts(samples: Sequence[Sample], seed: int) -> tuple[Bools, Bools, Bools]:
+    """Which samples train, which validate, and which are of the first half; whole units each."""
+    names = np.asarray([sample.unit for sample in samples])
+    units = np.unique(names)
+    order = np.random.default_rng(seed).permutation(units)
+    held = np.isin(names, order[: max(1, round(VALIDATION * len(units)))])
+    return ~held, held, np.isin(names, order[1::2])
