@@ -13,12 +13,14 @@ import pytest
 import torch
 
 from analysis.experiments import attention_patterns, bos_value, crosslayer_balance, layer_content, massive_values, sinks
+from analysis.experiments.over_texts import over_texts
 from analysis.experiments.rows import frame
+from analysis.experiments.subject import Options, Subject
 from analysis.models.loading import ModelSource, load
 from analysis.models.survey import SurveyOptions, survey
 from analysis.models.text_survey import TextSurvey
 from artifacts.errors import DataError
-from models_tiny import built, saved
+from models_tiny import built, saved, text
 
 pytestmark = pytest.mark.models
 
@@ -90,6 +92,41 @@ def test_texts_that_cannot_be_put_together(name: str) -> None:
         EXPERIMENTS[name]([first, first])
     with pytest.raises(DataError, match="different models or settings"):
         EXPERIMENTS[name]([first, replace(second, where="post")])
+
+
+def test_means_over_texts() -> None:
+    mean, spread = over_texts("x", [1.0, np.nan, 2.0, 6.0], layer=3)
+    assert (mean["metric"], mean["value"], mean["n"], mean["layer"]) == ("x", 3.0, 3, 3)
+    assert spread["metric"] == "x_sd"
+    assert spread["value"] == pytest.approx(7**0.5)
+    missing, _ = over_texts("x", [np.nan], "nothing there")
+    assert (missing["value"], missing["n"], missing["reason"]) == (None, 0, "nothing there")
+
+
+class Words:
+    """A book of random words."""
+
+    name = "words"
+
+    def kinds(self) -> tuple[str, ...]:
+        return ("words",)
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        return [text(tokens, seed * 100 + number) for number in range(count)]
+
+
+@pytest.mark.parametrize("module", [massive_values, attention_patterns, layer_content, crosslayer_balance])
+def test_measured_of_a_subject(tmp_path: Path, module: Any) -> None:
+    """A loaded model with its tokenizer gives the rows of its own texts."""
+    loaded = load(ModelSource(str(saved("llama", tmp_path / "model")), dtype="fp32", device="cpu"))
+    book: Any = Words()
+    subject = Subject(
+        name="words", model=loaded.model, tokenizer=loaded.tokenizer, book=book, positional="rope", training_length=16
+    )
+    rows = module.measure(subject, Options(texts=2, seeds=(0, 1)))
+    assert len(frame(rows, "rope", "fp32")) > 20
+    assert {row["unit_id"] for row in rows} == {"", "words-0-0", "words-0-1", "words-1-0", "words-1-1"}
+    assert isinstance(module.SETTINGS, dict)
 
 
 @pytest.mark.parametrize("architecture", ["gpt_neox", "mistral", "gemma3"])
@@ -342,8 +379,8 @@ def test_contributions() -> None:
     by_text = [value(balance, f"{name}_mean", unit_id=f"text-{number}", condition="all") for number in range(TEXTS)]
     assert np.mean(by_text) == pytest.approx(np.mean(shares))
     larger = value(balance, f"{name}_attention_larger", unit_id="text-0", condition="all")
-    text = surveys[0].attention_norm[2, 0] > surveys[0].mlp_norm[2, 0]
-    assert larger == 1 + int(text)
+    last = surveys[0].attention_norm[2, 0] > surveys[0].mlp_norm[2, 0]
+    assert larger == 1 + int(last)
     model.model.layers[1].self_attn.o_proj.weight.data.zero_()
     silent = surveyed(model)
     missing = one(layer_content.rows(silent), name, layer=1, condition="all")

@@ -138,6 +138,15 @@ def test_even_attention_in_a_window() -> None:
     assert np.isfinite(even.decay[:, ~beyond]).all()
 
 
+def test_a_window_without_a_written_mask() -> None:
+    """Kernels that take the window as a number get no mask."""
+    call = calls(built("mistral"))[0]
+    assert call.mask is not None
+    written, bare = attention_statistics(call), attention_statistics(replace(call, mask=None))
+    for field in AttentionStatistics.__dataclass_fields__:
+        assert np.array_equal(getattr(written, field), getattr(bare, field), equal_nan=True), field
+
+
 def copying(tokens: int, target: int | None) -> Call:
     """One layer where each query's score is far higher on one key: position `target`, or the one just before."""
     eye = torch.eye(tokens)
