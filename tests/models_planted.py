@@ -127,7 +127,7 @@ def only_at_beginning(made: Any) -> Any:
     return made
 
 
-def spiking(made: Any, layer: int, size: float = 1000.0) -> Any:
+def spiking(made: Any, layer: int, size: float = 1e5) -> Any:
     """Have the MLP of one layer write a large vector for the beginning token and nothing for others.
 
     Its one neuron reads the dimension that only the beginning token has.

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from analysis.experiments import bos_interventions
 from analysis.experiments.over_texts import over_texts, per_text, together
 from analysis.experiments.rows import Row
+from analysis.experiments.subject import Options, Subject
+from analysis.experiments.surveys import surveys as surveyed
 from analysis.models.text_survey import TextSurvey
 
 NO_VALUES = "the values of all other tokens are zero"
+SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}
 
 
 def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
@@ -52,3 +56,9 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
         found += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
     found += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")
     return found
+
+
+def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
+    """Values of the first token over a subject's texts, and what is lost without them."""
+    found = survey_rows(surveyed(subject, options))
+    return found + bos_interventions.value_rows(subject, options, swept_items=swept_items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable
 from typing import Any
 
@@ -71,7 +72,7 @@ def _pooled(rows: list[Row], task: str, draws: int) -> list[Row]:
     if not draws:
         return []
     found = [value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
-    return [row(f"{task}_accuracy", sum(found) / draws, draws, condition="random")]
+    return [row(f"{task}_accuracy", statistics.mean(found), draws, condition="random")]
 
 
 def _degradation(rows: list[Row], task: str, condition: str) -> list[Row]:

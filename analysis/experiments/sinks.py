@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.experiments import bos_interventions
 from analysis.experiments.over_texts import over_texts, per_text, together
 from analysis.experiments.rows import Row, row
+from analysis.experiments.subject import Options, Subject
+from analysis.experiments.surveys import surveys as surveyed
 from analysis.models.text_survey import ENTROPY_TOKENS, VARIANTS, TextSurvey
 
 TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -28,6 +31,11 @@ NO_SPIKE = {
 }
 NO_RANK = "the states are zero or of rank one, so there is no log of the rank to divide by"
 LEFT_OUT = "the survey left it out"
+SETTINGS: dict[str, Any] = {
+    "taus": TAUS,
+    "spike_ratio": SPIKE_RATIO,
+    "interventions": bos_interventions.SETTINGS,
+}
 
 
 def spike_layers(surveys: Sequence[TextSurvey]) -> dict[str, int | None]:
@@ -161,3 +169,15 @@ def _entropy(surveys: Sequence[TextSurvey]) -> list[Row]:
                 there = {**at, "condition": f"{before}{variant} {tokens}"}
                 found += over_texts("hidden_entropy", values[:, place, kind, column], reason, **there)
     return found
+
+
+def measure(
+    subject: Subject,
+    options: Options,
+    taus: Sequence[float] = TAUS,
+    *,
+    swept_items: int = bos_interventions.SWEPT_ITEMS,
+) -> list[Row]:
+    """Sinks of a subject's texts, and what ablations at the beginning token and disrupted dimensions do to it."""
+    found = survey_rows(surveyed(subject, options), taus)
+    return found + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

@@ -103,7 +103,7 @@ def _shaped(made: Tensor, rotated: Tensor, call: Call) -> Tensor:
         ratio = rotated.float().norm(dim=-1) / reading.float().norm(dim=-1).clamp(min=1e-20)
         # One factor per position is allowed: scaled rotary embeddings (YaRN) and query scales put it there.
         per_position = ratio.mean(dim=1, keepdim=True)
-        if bool(((ratio / per_position - 1).abs() < TOLERANCE).all()):
+        if bool(((ratio - per_position).abs() <= TOLERANCE * per_position).all()):  # vectors of zeros fit too
             fitting.append(reading)
     if len(fitting) == 1:
         return fitting[0]

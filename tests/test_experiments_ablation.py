@@ -1,0 +1,247 @@
+"""Ablations of layers and of the beginning token on models whose answer is planted."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import models_planted as planted
+from analysis.experiments import bos_interventions as bos
+from analysis.experiments import bos_value, layer_ablation, sinks
+from analysis.experiments.evaluation import Condition, losses
+from analysis.experiments.masks import split_texts
+from analysis.experiments.rows import Row, frame
+from analysis.experiments.subject import Options, Subject
+from analysis.models.interventions import Intervention
+
+pytestmark = pytest.mark.models
+
+OPTIONS = Options(texts=3, items=2)
+FEW = Options(texts=2, items=1)
+TASKS = ("cities", "sports", "sentiment", "passkey")
+
+
+def found(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Row:
+    """The one row without a unit."""
+    whole = [row for row in rows if not row["unit_id"] and row["head"] is None]
+    [each] = [row for row in whole if (row["condition"], row["metric"], row["layer"]) == (condition, metric, layer)]
+    return each
+
+
+def value(rows: list[Row], condition: str, metric: str, layer: int | None = None) -> Any:
+    each = found(rows, condition, metric, layer)
+    assert (each["value"] is None) == (each["n"] == 0)
+    return each["value"]
+
+
+def reason(rows: list[Row], condition: str, metric: str = "perplexity", layer: int | None = None) -> str:
+    assert value(rows, condition, metric, layer) is None
+    return str(found(rows, condition, metric, layer)["reason"])
+
+
+def nats(subject: Subject, *interventions: Intervention) -> float:
+    found = losses(subject, subject.texts(OPTIONS), Condition("by hand", interventions))
+    return sum(loss.nats for loss in found) / sum(loss.tokens for loss in found)
+
+
+def unique(rows: list[Row]) -> None:
+    keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
+    assert len(set(keys)) == len(keys)
+    table = frame(rows, "rope", "fp32")
+    assert table["value"].isna().eq(table["n"] == 0).all()
+    assert (table.loc[table["n"] == 0, "reason"] != "").all()
+
+
+@pytest.fixture(scope="module")
+def plain() -> tuple[Subject, list[Row]]:
+    subject = planted.subject(planted.without_attention(planted.model(), 1))
+    return subject, layer_ablation.measure(subject, OPTIONS)
+
+
+def test_ablating_what_writes_nothing_changes_nothing(plain: tuple[Subject, list[Row]]) -> None:
+    rows = plain[1]
+    unique(rows)
+    assert value(rows, "attention", "delta_nats", 1) == 0
+    assert value(rows, "sweep_attention", "delta_nats", 1) == 0
+    for task in TASKS:
+        assert value(rows, "attention", f"{task}_accuracy", 1) == value(rows, "baseline", f"{task}_accuracy")
+    assert value(rows, "both", "nats", 1) == value(rows, "mlp", "nats", 1)
+    for layer in (0, 2):
+        assert abs(value(rows, "sweep_attention", "delta_nats", layer)) > 1e-3
+    for layer in range(3):
+        assert abs(value(rows, "sweep_mlp", "delta_nats", layer)) > 1e-3
+
+
+def test_ablations_are_those_made_in_the_weights(plain: tuple[Subject, list[Row]]) -> None:
+    """A zero MLP is one whose last projection is zero; without biases nothing else of it is left."""
+    subject, rows = plain
+    usual = nats(subject)
+    assert value(rows, "baseline", "nats") == pytest.approx(usual)
+    for layer in range(3):
+        for part, names in (("mlp", ["mlp.down_proj"]), ("both", ["mlp.down_proj", "self_attn.o_proj"])):
+            block = subject.model.model.layers[layer]
+            kept = {name: block.get_submodule(name).weight.detach().clone() for name in names}
+            with torch.no_grad():
+                for name in names:
+                    block.get_submodule(name).weight.zero_()
+            assert value(rows, f"sweep_{part}", "nats", layer) == pytest.approx(nats(subject), abs=1e-6)
+            with torch.no_grad():
+                for name in names:
+                    block.get_submodule(name).weight.copy_(kept[name])
+    assert nats(subject) == usual
+
+
+def test_at_the_beginning_only(plain: tuple[Subject, list[Row]]) -> None:
+    subject, rows = plain
+    by_hand = nats(
+        subject,
+        Intervention("attention", "zero", layers=(0,), positions=(0,)),
+        Intervention("mlp", "zero", layers=(0,), positions=(0,)),
+    )
+    assert value(rows, "sweep_both_bos", "nats", 0) == pytest.approx(by_hand, abs=1e-6)
+    assert value(rows, "sweep_both_bos", "nats", 0) != value(rows, "sweep_both", "nats", 0)
+
+
+def test_items_of_a_sweep_are_fewer(plain: tuple[Subject, list[Row]]) -> None:
+    short = dataclasses.replace(plain[0], book=planted.PlantedBook(given=("cities",)))
+    rows = layer_ablation.measure(short, Options(texts=1, items=3), swept_items=2)
+    assert {r["n"] for r in rows if r["metric"] == "cities_accuracy"} == {3, 2}
+    assert all(r["n"] == 2 for r in rows if r["metric"] == "cities_accuracy" and r["condition"].startswith("sweep"))
+
+
+def test_a_model_of_one_layer() -> None:
+    rows = layer_ablation.measure(planted.subject(planted.model(layers=1)), FEW)
+    unique(rows)
+    assert reason(rows, "mlp", layer=1) == "the model has 1 layer, none of number 1"
+    assert reason(rows, "both", "passkey_accuracy", 1) == "the model has 1 layer, none of number 1"
+    assert {r["layer"] for r in rows if r["condition"] == "sweep_mlp"} == {0}
+    assert value(rows, "sweep_mlp", "perplexity", 0) > 1
+
+
+def test_without_a_beginning_token() -> None:
+    subject = planted.subject(planted.model(layers=2), bos=False)
+    assert not subject.has_bos
+    rows = layer_ablation.measure(subject, FEW)
+    assert reason(rows, "both_bos", layer=1) == layer_ablation.NO_BOS
+    assert reason(rows, "sweep_both_bos", layer=0) == layer_ablation.NO_BOS
+    assert value(rows, "both", "perplexity", 1) > 1
+    for some, names in (
+        (bos.sink_rows(subject, FEW), ("bos_mlp_matching", "combined_best", "sweep_bos_mlp")),
+        (bos.value_rows(subject, FEW), ("bos_value_spike", "bos_value_all", "sweep_bos_value")),
+    ):
+        unique(some)
+        for name in names:
+            assert reason(some, name, "cities_accuracy") == layer_ablation.NO_BOS
+        assert value(some, "baseline", "perplexity") > 1
+
+
+@pytest.mark.parametrize("layer", [0, 2])
+def test_the_layer_that_writes_the_spike_is_found(layer: int) -> None:
+    subject = planted.subject(planted.spiking(planted.model(layers=4), layer))
+    texts = subject.texts(OPTIONS)
+    usual = bos.ratios(subject, texts)
+    assert (usual[:layer] < bos.SPIKE).all()
+    assert (usual[layer:] > 20).all()
+    layers = bos.choose(subject, texts)
+    assert layers.spike == layers.matching == layer
+    assert layers.peaks[layer] < bos.SPIKE
+    assert all(peak > 10 for other, peak in enumerate(layers.peaks) if other != layer)
+
+
+def test_ratios_are_those_of_the_hidden_states() -> None:
+    subject = planted.subject(planted.spiking(planted.model(), 1))
+    text = subject.texts(FEW)[0]
+    with torch.inference_mode():
+        states = subject.model(input_ids=text.tokens, output_hidden_states=True).hidden_states[1:-1]
+    lengths = [state[0].norm(dim=1) for state in states]
+    wanted = [float(each[0] / each[1:].mean()) for each in lengths]
+    assert bos.ratios(subject, [text])[:-1] == pytest.approx(np.array(wanted), rel=1e-5)
+
+
+def test_conditions_at_the_beginning_token() -> None:
+    """The ablation at the spike's layer is the model whose MLP there was left empty."""
+    subject = planted.subject(planted.spiking(planted.model(), 1))
+    rows = sinks.measure(subject, OPTIONS)
+    unique(rows)
+    assert value(rows, "bos_mlp_matching", "nats", 1) == value(rows, "sweep_bos_mlp", "nats", 1)
+    assert value(rows, "sweep_bos_mlp", "bos_peak", 1) < 2 < 20 < value(rows, "baseline", "bos_peak")
+    empty = planted.subject(planted.spiking(planted.model(), 1, size=0.0))
+    assert value(rows, "bos_mlp_matching", "nats", 1) == pytest.approx(nats(empty), abs=1e-5)
+    assert value(rows, "combined_matching", "nats", 1) != value(rows, "bos_mlp_matching", "nats", 1)
+    assert value(rows, "qk", "delta_nats") != 0
+    assert value(rows, "first ratio above 2", "spike_layer") == 1, "the survey finds the same layer"
+    for name in ("baseline", "qk"):
+        assert {r["metric"] for r in rows if r["condition"] == name} >= {f"{task}_accuracy" for task in TASKS}
+
+
+def test_no_spike_is_a_result() -> None:
+    subject = planted.subject(planted.model())
+    rows = bos.sink_rows(subject, OPTIONS)
+    unique(rows)
+    assert reason(rows, "bos_mlp_matching").startswith("no spike: the beginning token's norm is at most")
+    assert reason(rows, "combined_matching", "passkey_accuracy").startswith("no spike")
+    texts = split_texts(subject, OPTIONS)[0]
+    best = bos.choose(subject, texts).best
+    sweep = [sum(loss.nats for loss in losses(subject, texts, bos.bos_mlp(layer, ""))) for layer in range(3)]
+    assert best == int(np.argmax(sweep))
+    assert value(rows, "bos_mlp_best", "nats", best) == value(rows, "sweep_bos_mlp", "nats", best)
+    values = bos_value.measure(subject, OPTIONS)
+    unique(values)
+    assert reason(values, "bos_value_spike").startswith("no spike")
+    assert value(values, "bos_value_all", "perplexity") > 1
+
+
+def test_a_spike_that_no_mlp_writes() -> None:
+    made = planted.only_at_beginning(planted.model())
+    with torch.no_grad():
+        made.model.embed_tokens.weight[planted.BOS, 0] = 500.0
+    layers = bos.choose(planted.subject(made), planted.subject(made).texts(FEW))
+    assert layers.spike == 0
+    assert layers.matching is None
+    assert "no layer's MLP" in layers.no_match
+
+
+def test_states_of_zero_have_no_ratio() -> None:
+    made = planted.model(layers=2)
+    with torch.no_grad():
+        for weights in made.parameters():
+            weights.zero_()
+    subject = planted.subject(made)
+    assert (bos.ratios(subject, subject.texts(FEW)) == 0).all()
+    rows = bos.value_rows(subject, FEW) + bos.sink_rows(subject, FEW)
+    assert all(np.isfinite(r["value"]) for r in rows if r["value"] is not None)
+    assert all(r["value"] == 0 for r in rows if r["metric"] == "delta_nats" and r["n"])
+
+
+def test_a_value_that_only_the_beginning_token_has() -> None:
+    """Where only it has a value, taking that away takes the layer's attention away; elsewhere the layers differ."""
+    subject = planted.subject(planted.writing_from_beginning(planted.model(), 1))
+    rows = bos_value.measure(subject, OPTIONS)
+    without = nats(subject, Intervention("attention", "zero", layers=(1,)))
+    assert value(rows, "sweep_bos_value", "nats", 1) == pytest.approx(without, abs=1e-6)
+    assert abs(value(rows, "sweep_bos_value", "delta_nats", 1)) > 1e-3
+    other = nats(subject, Intervention("attention", "zero", layers=(0,)))
+    assert value(rows, "sweep_bos_value", "nats", 0) != pytest.approx(other, abs=1e-4)
+    every = nats(subject, Intervention("v", "zero", positions=(0,)))
+    assert value(rows, "bos_value_all", "nats") == pytest.approx(every, abs=1e-6)
+
+
+def test_four_bit_weights(tmp_path: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    from analysis.models.loading import ModelSource, load
+
+    made = planted.spiking(planted.model(layers=2, hidden_size=64, intermediate_size=128), 1)
+    made.save_pretrained(tmp_path)
+    loaded = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
+    subject = planted.subject(loaded, precision="nf4")
+    few = dataclasses.replace(FEW, tokens=16)
+    rows = bos.sink_rows(subject, few)
+    unique(rows)
+    assert value(rows, "bos_mlp_matching", "nats", 1) == value(rows, "sweep_bos_mlp", "nats", 1)
+    assert value(rows, "sweep_bos_mlp", "bos_peak", 1) < 2 < value(rows, "baseline", "bos_peak")
+    unique(layer_ablation.measure(subject, few))
