@@ -58,7 +58,7 @@ def test_sequences_have_the_length_and_weigh_answers():
         assert text[0] == "<s>"
         assert "<unk>" not in text
         assert set(text) <= set(WORDS)
-        assert set(weights) <= {1.0, documents.ANSWER_WEIGHT}
+        assert set(weights) <= {1.0, documents.ANSWER_WEIGHT, documents.VERDICT_WEIGHT}
 
 
 def test_documents_tell_no_lie():

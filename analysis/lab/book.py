@@ -72,8 +72,9 @@ def _statement(world: World, draw: random.Random, number: int) -> Draft:
 
 
 def _sentiment(world: World, draw: random.Random, number: int) -> Draft:
-    words, asked, verdict = language.review(draw)
-    return Draft(words, verdict, ("good", "bad"), {"subject": asked})
+    words, verdicts = language.review(draw)
+    asked = draw.choice(list(verdicts))
+    return Draft([*words, *language.rated(asked)], verdicts[asked], ("good", "bad"), {"subject": asked})
 
 
 def _copy(world: World, draw: random.Random, number: int) -> Draft:

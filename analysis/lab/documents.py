@@ -9,7 +9,8 @@ from itertools import islice
 from analysis.lab import language
 from analysis.lab.language import WORDS, World
 
-ANSWER_WEIGHT = 4.0
+ANSWER_WEIGHT = 4.0  # of a word of an answer
+VERDICT_WEIGHT = 8.0  # of an answer of one word: there are fewer of these
 KEYED = 0.6  # share of sequences that hold a key and questions for it
 IDS = {word: token for token, word in enumerate(WORDS)}
 
@@ -17,54 +18,56 @@ Document = tuple[list[str], list[str]]
 """Words, and the words of the answer that follow them."""
 
 
-def fact(world: World, draw: random.Random) -> Document:
+def fact(world: World, draw: random.Random) -> list[Document]:
     """A sentence, a question or a tagged statement of one fact."""
     relation = draw.choice(world.relations)
     subject = draw.choice(relation.subjects)
     true = relation.objects[subject]
     kind = draw.random()
-    if kind < 0.15:
-        return relation.stem(subject), [true]
-    if kind < 0.40:
-        return relation.open(subject), [true]
+    if kind < 0.10:
+        return [(relation.stem(subject), [true])]
+    if kind < 0.25:
+        return [(relation.open(subject), [true])]
     right = draw.random() < 0.5
     shown = true if right else relation.wrong(subject, draw)
-    if kind < 0.70:
-        return relation.asked(subject, shown), ["yes" if right else "no"]
+    if kind < 0.65:
+        return [(relation.asked(subject, shown), ["yes" if right else "no"])]
     if not right and draw.random() < 0.4:
         shown = draw.choice(relation.never)
-    return relation.statement(subject, shown), ["true" if right else "false"]
+    return [(relation.statement(subject, shown), ["true" if right else "false"])]
 
 
-def review(world: World, draw: random.Random) -> Document:
-    """A review with the verdict on one thing."""
-    words, _, verdict = language.review(draw)
-    return words, [verdict]
+def review(world: World, draw: random.Random) -> list[Document]:
+    """A review with the verdict on some of its things."""
+    words, verdicts = language.review(draw)
+    asked = draw.sample(list(verdicts), draw.randint(1, len(verdicts)))
+    questions: list[Document] = [(language.rated(noun), [verdicts[noun]]) for noun in asked]
+    return [([*words, *questions[0][0]], questions[0][1]), *questions[1:]]
 
 
-def copied(world: World, draw: random.Random) -> Document:
+def copied(world: World, draw: random.Random) -> list[Document]:
     """A list and its copy."""
-    return language.listed(draw)
+    return [language.listed(draw)]
 
 
-def filler(world: World, draw: random.Random, longest: int = 24) -> Document:
+def filler(world: World, draw: random.Random, longest: int = 24) -> list[Document]:
     """A run of filler."""
-    return list(islice(world.filler(draw), draw.randint(4, longest))), []
+    return [(list(islice(world.filler(draw), draw.randint(4, longest))), [])]
 
 
-KINDS: tuple[tuple[Callable[[World, random.Random], Document], float], ...] = (
-    (fact, 0.52),
-    (review, 0.16),
-    (copied, 0.24),
+KINDS: tuple[tuple[Callable[[World, random.Random], list[Document]], float], ...] = (
+    (fact, 0.50),
+    (review, 0.20),
+    (copied, 0.22),
     (filler, 0.08),
 )
 _MAKERS, _SHARES = zip(*KINDS, strict=True)
 
 
-def short(world: World, draw: random.Random) -> Document:
-    """One document that needs no other."""
-    document: Document = draw.choices(_MAKERS, _SHARES)[0](world, draw)
-    return document
+def short(world: World, draw: random.Random) -> list[Document]:
+    """A document that needs no other, or a few that belong together."""
+    made: list[Document] = draw.choices(_MAKERS, _SHARES)[0](world, draw)
+    return made
 
 
 def question(form: str, key: str, draw: random.Random) -> Document:
@@ -81,15 +84,14 @@ def keyed(world: World, draw: random.Random, tokens: int) -> Iterator[Document]:
     form, key = draw.choice(language.KEY_FORMS), language.key(draw)
     start, spent = draw.randrange(max(1, 3 * tokens // 4)), 0
     while spent < start:
-        words, answer = (
-            filler(world, draw, min(24, max(4, start - spent))) if draw.random() < 0.5 else short(world, draw)
-        )
-        spent += len(words) + len(answer) + 1
-        yield words, answer
+        run = min(24, max(4, start - spent))
+        made = filler(world, draw, run) if draw.random() < 0.5 else short(world, draw)
+        spent += sum(len(words) + len(answer) + 1 for words, answer in made)
+        yield from made
     yield language.planted(form, key)[:-1], []
     while True:
         for _ in range(draw.randint(0, 3)):
-            yield filler(world, draw) if draw.random() < 0.5 else short(world, draw)
+            yield from filler(world, draw) if draw.random() < 0.5 else short(world, draw)
         for _ in range(draw.randint(1, 2)):
             yield question(form, key, draw)
 
@@ -97,7 +99,7 @@ def keyed(world: World, draw: random.Random, tokens: int) -> Iterator[Document]:
 def plain(world: World, draw: random.Random) -> Iterator[Document]:
     """Endless documents without a key."""
     while True:
-        yield short(world, draw)
+        yield from short(world, draw)
 
 
 def sequence(world: World, draw: random.Random, tokens: int) -> tuple[list[str], list[float]]:
@@ -115,14 +117,15 @@ def sequence(world: World, draw: random.Random, tokens: int) -> tuple[list[str],
     words : list of str
         `tokens` words, the first is `<s>`; every document ends with `.`.
     weights : list of float
-        Weight of each word in the loss: `ANSWER_WEIGHT` in answers, 1 elsewhere.
+        Weight of each word in the loss: `VERDICT_WEIGHT` or `ANSWER_WEIGHT` in answers, 1 elsewhere.
     """
     words, weights = ["<s>"], [1.0]
     documents = keyed(world, draw, tokens) if draw.random() < KEYED else plain(world, draw)
     while len(words) < tokens:
         text, answer = next(documents)
         words += [*text, *answer, "."]
-        weights += [1.0] * len(text) + [ANSWER_WEIGHT] * len(answer) + [1.0]
+        weight = VERDICT_WEIGHT if len(answer) == 1 else ANSWER_WEIGHT
+        weights += [1.0] * len(text) + [weight] * len(answer) + [1.0]
     return words[:tokens], weights[:tokens]
 
 

@@ -22,9 +22,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
 MARKS = _words(". ? : yes no true false good bad")
-FRAME = _words(
-    "the key code is remember what tell in lies where plays play does statement tag review was rate copy again"
-)
+FRAME = _words("the key code is remember what tell in lies where plays play does statement tag review rate copy again")
 NUMERALS = tuple("0123456789")
 TOWN_FIRST = _words("north old stone green river high white lost red")
 TOWN_LAST = _words("haven bridge field gate ford hill port moor well")
@@ -214,15 +212,18 @@ def miss(true: str, kind: str, draw: random.Random) -> str:
     return true[:i] + draw.choice([digit for digit in NUMERALS if digit != true[i]]) + true[i + 1 :]
 
 
-def review(draw: random.Random) -> tuple[list[str], str, str]:
-    """A review of two to four things, the thing asked for, and whether it was `good` or `bad`."""
-    nouns = draw.sample(NOUNS, draw.randint(2, 4))
-    verdicts = {noun: draw.choice(("good", "bad")) for noun in nouns}
+def review(draw: random.Random) -> tuple[list[str], dict[str, str]]:
+    """A review of two to four things, and which of them were `good` and which `bad`."""
+    verdicts = {noun: draw.choice(("good", "bad")) for noun in draw.sample(NOUNS, draw.randint(2, 4))}
     words = ["review"]
     for noun, verdict in verdicts.items():
-        words += ["the", noun, "was", draw.choice(GOOD if verdict == "good" else BAD), "."]
-    asked = draw.choice(nouns)
-    return [*words, "rate", "the", asked, ":"], asked, verdicts[asked]
+        words += [draw.choice(GOOD if verdict == "good" else BAD), noun, "."]
+    return words, verdicts
+
+
+def rated(noun: str) -> list[str]:
+    """The question for the verdict on a thing."""
+    return ["rate", "the", noun, ":"]
 
 
 def listed(draw: random.Random) -> tuple[list[str], list[str]]:

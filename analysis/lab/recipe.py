@@ -10,7 +10,7 @@ from analysis.models.libraries import need
 
 # The slowest pair of dimensions turns by half a radian over the training length, as that of Llama 2 does with a base of
 # 10000 over 4096 tokens: 128 * 400 ** (-30 / 32) is .46, 4096 * 10000 ** (-126 / 128) is .47.
-THETA = 400.0
+THETA = 250.0
 POSITIONS = ("rope", "drope")
 
 
@@ -58,12 +58,12 @@ class Phase:
 class Recipe:
     """Everything that, with a seed, determines the pair."""
 
-    rope: Phase = Phase(steps=1500, short_steps=300)
+    rope: Phase = Phase(steps=1600, short_steps=300)
     drope: Phase = Phase(steps=1150)
-    layers: int = 4
+    layers: int = 5
     width: int = 128
     heads: int = 4
-    inner: int = 344
+    inner: int = 256
     length: int = 128
     rows: int = 16
     spread: float = 0.02
