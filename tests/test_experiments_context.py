@@ -33,6 +33,7 @@ from analysis.experiments.subject import Options, Subject
 from analysis.models.answers import CLASSES
 from analysis.models.items import NO, YES, Item
 from analysis.models.loading import ModelSource, load
+from analysis.models.scoring import Scores
 from artifacts.errors import DataError
 from models_tiny import saved
 
@@ -225,8 +226,8 @@ def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.Monke
         for share in shares:
             facts = {"kind": kind, "length": 8}
             items.append(Item(f"v-{len(items)}", "verification", "", YES if kind == "exact" else NO, (YES, NO), facts))
-            answers.append(key_choices.Scores((YES, NO), (math.log(share / 2), math.log((1 - share) / 2)), (1, 1)))
-    monkeypatch.setattr(key_choices, "scores", lambda *rest: answers)
+            answers.append(Scores((YES, NO), (math.log(share / 2), math.log((1 - share) / 2)), (1, 1)))
+    monkeypatch.setattr(key_choices, "scores", lambda *rest: [[one] for one in answers])
     book = Planted("passkey", "verification")
     monkeypatch.setattr(book, "items", lambda *rest, **more: items)
     rows = key_choices.choice_rows(subject(planted(), book=book), Options(items=4), 8, "own/1x")

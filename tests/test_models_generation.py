@@ -19,9 +19,11 @@ from tokenizers.models import BPE, WordLevel
 from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from analysis.models import generation, likelihood
-from analysis.models.generation import encode, greedy, option_logprobs, options_logprobs
+from analysis.models import likelihood
+from analysis.models.forwards import encode
+from analysis.models.generation import greedy
 from analysis.models.likelihood import negative_log_likelihood, token_nats
+from analysis.models.scoring import Scores, continuation, grouped_logprobs, option_logprobs, options_logprobs
 from artifacts.errors import DataError, ModelError
 from models_tiny import built, text
 
@@ -120,8 +122,34 @@ def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize("name", ["llama", "ministral", "gemma2"])
+def test_prompts_that_begin_alike_are_run_once_with_the_same_result(name: str) -> None:
+    model, tokenizer = built(name), words()
+    front, other = text(9, 1), text(9, 2)
+    groups = [
+        [(front, ("w5 w6", "w7 w8")), (f"{front} w9 w10", ("w5", "w6")), (f"{front} w11", ("w5", "w6 w7"))],
+        [(other, ("w5 w6", "w7 w8 w9"))],
+        [(f"{other} w5", ("w5",)), (f"{other} w6", ("w5",))],
+    ]
+    forwards: list[int] = []
+    hook = model.register_forward_pre_hook(
+        lambda module, inputs, options: forwards.append(options["input_ids"].numel()), with_kwargs=True
+    )
+    found = grouped_logprobs(model, tokenizer, groups)
+    hook.remove()
+    assert forwards[0] == 3 * 10, "the three beginnings are of one length and run together"
+    assert sum(forwards[1:]) < 40
+    for group, scores in zip(groups, found, strict=True):
+        alone = options_logprobs(model, tokenizer, group)
+        for one, two in zip(scores, alone, strict=True):
+            assert (one.options, one.tokens) == (two.options, two.tokens)
+            assert one.logprobs == pytest.approx(two.logprobs, abs=1e-4)
+    with pytest.raises(DataError, match="begin with different tokens"):
+        grouped_logprobs(model, words(begin=False), [[("w5", ("w6",)), ("w7", ("w6",))]])
+
+
 def test_shares_are_among_the_options_and_raw_ones_are_not() -> None:
-    scores = generation.Scores(("yes", "no"), (math.log(0.3), math.log(0.1)), (1, 1))
+    scores = Scores(("yes", "no"), (math.log(0.3), math.log(0.1)), (1, 1))
     assert scores.raw("yes") == pytest.approx(0.3)
     assert scores.normalised("yes") == pytest.approx(0.75)
     assert scores.best == "yes"
@@ -149,9 +177,9 @@ def test_a_tokenizer_that_joins_prompt_and_answer_is_refused() -> None:
     inner = Tokenizer(BPE(letters, [("Ġ", "b"), ("Ġ", "a")]))
     inner.pre_tokenizer = ByteLevel(add_prefix_space=False)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>")
-    assert generation.continuation(tokenizer, "a a", "b") == [4]
+    assert continuation(tokenizer, "a a", "b") == [4]
     with pytest.raises(ModelError, match="joins the answer 'b'"):
-        generation.continuation(tokenizer, "a a ", "b")
+        continuation(tokenizer, "a a ", "b")
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])

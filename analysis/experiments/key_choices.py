@@ -9,8 +9,8 @@ from typing import Any
 from analysis.experiments.evaluation import kept
 from analysis.experiments.rows import Row, row
 from analysis.experiments.subject import Options, Subject, spread
-from analysis.models.generation import Scores, options_logprobs
 from analysis.models.items import NO, YES, Item
+from analysis.models.scoring import Question, Scores, grouped_logprobs
 from artifacts.errors import DataError
 
 EXACT = "exact"
@@ -76,15 +76,21 @@ def batch_of(length: int) -> int:
     return max(1, min(ROWS, TOKENS // length))
 
 
-def scores(subject: Subject, asked: Sequence[tuple[str, tuple[str, ...]]], length: int) -> list[Scores]:
-    """Log-probabilities of answers to prompts of about `length` tokens; kept for the next run."""
+def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) -> list[list[Scores]]:
+    """Log-probabilities of answers to groups of prompts of about `length` tokens; kept for the next run.
 
-    def ask() -> list[dict[str, Any]]:
-        found = options_logprobs(subject.model, subject.tokenizer, asked, batch_of(length))
-        return [asdict(one) for one in found]
+    Prompts of one group begin alike, and that is run once.
+    """
 
-    found = kept(subject, "options", {"asked": [[prompt, list(options)] for prompt, options in asked]}, ask)
-    return [Scores(tuple(one["options"]), tuple(one["logprobs"]), tuple(one["tokens"])) for one in found]
+    def ask() -> list[list[dict[str, Any]]]:
+        found = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_of(length))
+        return [[asdict(one) for one in some] for some in found]
+
+    asked = [[[prompt, list(options)] for prompt, options in group] for group in groups]
+    found = kept(subject, "options", {"asked": asked}, ask)
+    return [
+        [Scores(tuple(one["options"]), tuple(one["logprobs"]), tuple(one["tokens"])) for one in some] for some in found
+    ]
 
 
 def credit(values: Sequence[float], right: int) -> tuple[float, int]:
@@ -105,7 +111,8 @@ def _odds(found: Scores) -> float:
 
 
 def _verification(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
-    found = scores(subject, [(item.prompt, item.options) for _, item in items], int(items[0][1].facts["length"]))
+    groups = [[(item.prompt, item.options)] for _, item in items]
+    found = [one for [one] in scores(subject, groups, int(items[0][1].facts["length"]))]
     kinds: dict[str, list[Scores]] = {}
     for (_, item), one in zip(items, found, strict=True):
         kinds.setdefault(str(item.facts["kind"]), []).append(one)
@@ -137,12 +144,16 @@ def _ranking(subject: Subject, items: Sequence[Seeded], condition: str) -> list[
     length = int(items[0][1].facts["length"])
     candidates = [tuple(str(one) for one in item.facts["candidates"]) for _, item in items]
     places = [some.index(item.answer) for some, (_, item) in zip(candidates, items, strict=True)]
-    liked = scores(subject, [(item.prompt, some) for some, (_, item) in zip(candidates, items, strict=True)], length)
-    said = scores(subject, [(prompt, (YES, NO)) for _, item in items for prompt in item.facts["prompts"]], length)
+    groups = [
+        [(item.prompt, some), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
+        for some, (_, item) in zip(candidates, items, strict=True)
+    ]
+    found = scores(subject, groups, length)
     rows = []
-    ways = {"ranking_likelihood": [list(one.logprobs) for one in liked]}
-    rest = iter(said)
-    ways["ranking_yes"] = [[_odds(next(rest)) for _ in some] for some in candidates]
+    ways = {
+        "ranking_likelihood": [list(group[0].logprobs) for group in found],
+        "ranking_yes": [[_odds(one) for one in group[1:]] for group in found],
+    }
     for metric, values in ways.items():
         earned = [credit(some, place) for some, place in zip(values, places, strict=True)]
         rows.append(row(metric, sum(share for share, _ in earned) / len(items), len(items), condition=condition))

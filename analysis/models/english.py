@@ -10,9 +10,10 @@ from typing import Any
 from analysis.models import english_prose as prose
 from analysis.models.answers import NEAR
 from analysis.models.english_facts import ATHLETES, CITIES
-from analysis.models.generation import continuation, encode
+from analysis.models.forwards import encode
 from analysis.models.items import NO, TASKS, YES, Item
 from analysis.models.prompt_length import Filler
+from analysis.models.scoring import continuation
 from analysis.models.texts import Source, texts
 from artifacts.errors import DataError, ModelError
 

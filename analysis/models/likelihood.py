@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from analysis.models.forwards import Around, home
 from analysis.models.libraries import need
 from artifacts.errors import DataError
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel
 
-Around = Callable[[], AbstractContextManager[Any]]
 LOGIT_ROWS = 512  # rows of logits at a time: 512 x 128k words in float32 are a quarter of a gigabyte
 
 
@@ -67,11 +67,6 @@ def negative_log_likelihood(
     """
     nats = token_nats(model, tokens, prefill=prefill)
     return float(nats.double().sum()), int(nats.numel())
-
-
-def home(model: PreTrainedModel) -> Any:
-    """The device that token ids go to."""
-    return model.get_input_embeddings().weight.device
 
 
 def _logits(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:

@@ -8,7 +8,7 @@ from itertools import accumulate, islice
 from typing import Any
 
 from analysis.models.english_prose import sentence
-from analysis.models.generation import encode
+from analysis.models.forwards import encode
 from artifacts.errors import DataError
 
 POOL = 120  # filler sentences to choose from; long prompts repeat them
