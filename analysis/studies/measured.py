@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.studies._pair import NAME
 from artifacts.errors import DataError
 
 METRICS = (
@@ -17,7 +18,8 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
     """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
 
     A model that the sources describe gets their name for it. `captured_context` is in tokens; `heads` and `key_heads`
-    are those behind the overall plasticity. Nothing of a source enters.
+    are those behind the overall plasticity. Nothing of a source enters. The tiny pair is left out: its contexts are too
+    short to stand beside captured models, and it has results of its own (`lab_geometry`).
 
     Raises
     ------
@@ -25,7 +27,8 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.Dat
         When the file of a model lacks a metric.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
-    rows = [_row(str(model), metrics, names) for model, metrics in model_metrics.groupby("model", sort=True)]
+    kept = _without_the_pair(model_metrics)
+    rows = [_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
 
@@ -61,10 +64,11 @@ def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, 
 def measured_profiles(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Plasticity of measured models by tenth of their captured context: mean over heads with its 95 % interval.
 
-    One row a model and decile (counted from 0); deciles that hold no query bin are left out.
+    One row a model and decile (counted from 0); deciles that hold no query bin are left out, and so is the tiny pair.
     """
     names = dict(zip(models["model"], models["display_name"], strict=True))
-    deciles = model_metrics[model_metrics["metric"].str.match(r"ap_decile_\d$") & model_metrics["value"].notna()]
+    kept = _without_the_pair(model_metrics)
+    deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
     return pd.DataFrame(
         {
             "model": deciles["model"],
@@ -77,3 +81,7 @@ def measured_profiles(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.D
             "captured_context": deciles["context"],
         }
     ).sort_values(["model", "decile"], ignore_index=True)
+
+
+def _without_the_pair(measured: pd.DataFrame) -> pd.DataFrame:
+    return measured[~measured["model"].str.fullmatch(NAME.pattern)]

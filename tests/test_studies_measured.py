@@ -1,0 +1,45 @@
+"""Measured models beside reported ones: which enter, and with what."""
+
+import pandas as pd
+import pytest
+
+from analysis.studies.measured import METRICS, measured_models, measured_profiles
+from artifacts.errors import DataError
+
+MODELS = pd.DataFrame({"model": ["qwen3-8b"], "display_name": ["Qwen3-8B"]})
+DECILES = tuple(f"ap_decile_{place}" for place in range(10))
+
+
+def metrics(model, value=0.5, context=4096, names=METRICS):
+    return [
+        {
+            **{"model": model, "metric": name, "value": value, "ci_low": value - 0.1, "ci_high": value + 0.1},
+            **{"heads": 20, "key_heads": 5, "context": context, "estimator": "bucket_full", "pairs": "earlier"},
+            "reason": "",
+        }
+        for name in (*names, *DECILES)
+    ]
+
+
+def frame(*models):
+    return pd.DataFrame([row for model in models for row in model])
+
+
+def test_the_tiny_pair_stands_apart_from_captured_models():
+    pair = [metrics(f"tiny-{side}{seed}", 0.9, 128) for side in ("rope", "drope") for seed in ("", "-s1", "-s12")]
+    others = [metrics("random-llama"), metrics("qwen3-8b", 0.7)]
+    measured = frame(*pair, *others)
+    assert list(measured_models(measured, MODELS)["display_name"]) == ["Qwen3-8B", "random-llama"]
+    assert set(measured_profiles(measured, MODELS)["model"]) == {"qwen3-8b", "random-llama"}
+    pd.testing.assert_frame_equal(measured_models(measured, MODELS), measured_models(frame(*others), MODELS))
+    pd.testing.assert_frame_equal(measured_profiles(measured, MODELS), measured_profiles(frame(*others), MODELS))
+
+
+def test_only_the_pair_is_left_out():
+    measured = frame(metrics("tiny-rope-nf4"), metrics("tiny-random"), metrics("tiny-rope"))
+    assert set(measured_models(measured, MODELS)["model"]) == {"tiny-rope-nf4", "tiny-random"}
+
+
+def test_a_file_without_a_metric_is_named():
+    with pytest.raises(DataError, match=r"model_metrics/random-llama\.csv: no metric ap_drop"):
+        measured_models(frame(metrics("random-llama", names=[name for name in METRICS if name != "ap_drop"])), MODELS)
