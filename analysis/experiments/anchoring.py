@@ -29,7 +29,7 @@ from analysis.experiments.subject import Options, Subject
 from artifacts.errors import DataError
 
 PLANTED = "planted"
-TRAIN, TEST = 2000, 1000
+SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # to train on and to measure; planted statements repeat soon
 VALIDATION = 0.2  # of the units to train on; chooses the reference layer
 STRENGTH = 1.0
 SETTINGS: dict[str, Any] = {
@@ -37,8 +37,7 @@ SETTINGS: dict[str, Any] = {
     "probe_c": STRENGTH,
     "validation_share": VALIDATION,
     "bootstrap_draws": DRAWS,
-    "train": TRAIN,
-    "test": TEST,
+    "train_and_test": SIZES,
     "planted_prompt_tokens": LENGTH,
     "prompt": "{}".join(anchoring_questions.PROMPT),
     "new_tokens": anchoring_questions.NEW_TOKENS,
@@ -58,10 +57,10 @@ def measure(
     *,
     data: str = PLANTED,
     data_file: str | Path | None = None,
-    train: int = TRAIN,
-    test: int = TEST,
+    train: int | None = None,
+    test: int | None = None,
     read: str = "answer",
-    batch: int = anchoring_states.BATCH,
+    tokens: int = anchoring_states.TOKENS,
 ) -> list[Row]:
     """Measure Delta P by layer and group.
 
@@ -82,18 +81,20 @@ def measure(
         "planted", or a name of `anchoring_questions.DATA`.
     data_file : path or None
         A local copy of the data set.
-    train, test : int
-        Samples a seed.
+    train, test : int or None
+        Samples a seed; those of `SIZES` when None.
     read : {"answer", "end"}
         Where states are read: at the last token of the exact answer, or of the text.
-    batch : int
-        Samples a forward.
+    tokens : int
+        Tokens a forward.
 
     Raises
     ------
     DataError
         When there are too few samples, or answers of one kind only.
     """
+    usual = SIZES.get(data, SIZES["answers"])
+    train, test = usual[0] if train is None else train, usual[1] if test is None else test
     if train < 10 or test < 4:
         raise DataError(f"{train} training and {test} test samples are too few; give at least 10 and 4")
     found = []
@@ -106,7 +107,7 @@ def measure(
         else:
             file = None if data_file is None else Path(data_file)
             split = anchoring_questions.answered(subject, data, file, train, test, seed)
-        one = _seed(subject, split, seed, read, batch)
+        one = _seed(subject, split, seed, read, tokens)
         found.append(one)
         share = 100 * float(one.right.mean())
         rows.append(row("reference_layer", int(one.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
@@ -115,7 +116,7 @@ def measure(
     return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
 
 
-def _seed(subject: Subject, split: Split, seed: int, read: str, batch: int) -> Measured:
+def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> Measured:
     learn = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.train]
     asked = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.test]
     total = len(learn) + 3 * len(asked)
@@ -123,15 +124,17 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, batch: int) -> M
     def tell(before: int) -> Callable[[int], None]:
         return lambda done: subject.tell(f"{before + done} of {total} samples read")
 
-    given = states(subject.model, learn, batch=batch, tell=tell(0))
-    before = states(subject.model, asked, batch=batch, tell=tell(len(learn)))
-    cut = states(subject.model, asked, lambda sample: sample.question, batch=batch, tell=tell(len(learn) + len(asked)))
+    given = states(subject.model, learn, tokens=tokens, tell=tell(0))
+    before = states(subject.model, asked, tokens=tokens, tell=tell(len(learn)))
+    cut = states(
+        subject.model, asked, lambda sample: sample.question, tokens=tokens, tell=tell(len(learn) + len(asked))
+    )
     with_control = np.asarray([bool(sample.control) for sample in asked])
     control = np.full_like(cut, np.nan)
     if with_control.any():
         some: list[Marked] = [sample for sample in asked if sample.control]
         control[with_control] = states(
-            subject.model, some, lambda sample: sample.control, batch=batch, tell=tell(total - len(asked))
+            subject.model, some, lambda sample: sample.control, tokens=tokens, tell=tell(total - len(asked))
         )
     right = np.asarray([sample.right for sample in split.train])
     fit, held, halves = _parts(split.train, seed)

@@ -21,7 +21,7 @@ from artifacts.errors import DataError, ModelError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-BATCH = 16
+TOKENS = 4096  # a forward, filling included
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def states(
     choose: Callable[[Marked], Sequence[int]] = lambda sample: (),
     *,
     layers: tuple[int, ...] | None = None,
-    batch: int = BATCH,
+    tokens: int = TOKENS,
     tell: Callable[[int], None] = lambda done: None,
 ) -> NDArray[np.float32]:
     """Residual stream after every block at the last token of each sample.
@@ -124,8 +124,8 @@ def states(
         The keys that a sample's later positions lose, none by default.
     layers : tuple of int or None
         Blocks with the knockout; all when None.
-    batch : int
-        Samples a forward; shorter ones are filled on the right, where no earlier token sees it.
+    tokens : int
+        A forward, at least one sample; shorter samples are filled on the right, where no earlier token sees it.
 
     Returns
     -------
@@ -134,19 +134,24 @@ def states(
     torch = need("torch")
     found: list[NDArray[np.float32] | None] = [None] * len(samples)
     order = sorted(range(len(samples)), key=lambda place: len(samples[place].ids))
-    for start in range(0, len(order), batch):
-        places = order[start : start + batch]
+    start = 0
+    while start < len(order):
+        width = max(1, tokens // len(samples[order[start]].ids))
+        while width > 1 and width * len(samples[order[min(start + width, len(order)) - 1]].ids) > tokens:
+            width -= 1
+        places = order[start : start + width]
         rows = [samples[place] for place in places]
-        longest = max(len(row.ids) for row in rows)
-        tokens = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
+        longest = len(rows[-1].ids)
+        inputs = torch.tensor([[*row.ids, *[row.ids[-1]] * (longest - len(row.ids))] for row in rows])
         blocked = np.stack([row.blocked(choose(row), longest) for row in rows])
         last = torch.tensor([len(row.ids) - 1 for row in rows])
         with torch.inference_mode(), reading(model, last) as read, knockout(model, blocked, layers):
-            model(input_ids=tokens.to(home(model)), use_cache=False, logits_to_keep=1)
+            model(input_ids=inputs.to(home(model)), use_cache=False, logits_to_keep=1)
         block = np.stack([read[layer] for layer in sorted(read)], axis=1)
         for place, row in zip(places, block, strict=True):
             found[place] = row
-        tell(start + len(places))
+        start += len(places)
+        tell(start)
     return np.stack([row for row in found if row is not None])
 
 

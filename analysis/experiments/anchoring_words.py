@@ -52,7 +52,8 @@ def subject_spans(question: str, subject: str, relation: str) -> tuple[Span, ...
 def _find(text: str, part: str) -> Span | None:
     words = part.split()
     pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
-    match = re.search(pattern, text, re.IGNORECASE) if words else None
+    # the same case first: in "the author of The Author" the subject is the second
+    match = (re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)) if words else None
     return None if match is None else match.span()
 
 

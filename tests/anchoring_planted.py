@@ -1,0 +1,147 @@
+"""A model and a language in which a statement's truth is, by its weights, the product of question and answer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+import models_tiny  # keeps the Hub out
+from analysis.experiments.subject import Subject
+from analysis.models.items import Item
+
+SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # objects of each kind: true of one half, of the other, of none
+NAMES = [f"s{number}" for number in range(SUBJECTS)]
+UP, DOWN, NEVER = ([f"{sign}{number}" for number in range(OBJECTS)] for sign in "udn")
+FILLER = [f"f{number}" for number in range(FILLERS)]
+VOCABULARY = ["<pad>", "<s>", "</s>", "<unk>", "is", "tag", *NAMES, *UP, *DOWN, *NEVER, *FILLER]
+WIDTH = 16
+SIDE, SHOWN, TRUTH, NOBODY, SEEN = range(5)  # dimensions of the residual stream with a meaning
+
+
+class Statements:
+    """A book of nothing but statements."""
+
+    name = "planted"
+
+    def tasks(self) -> Sequence[str]:
+        return ("statements",)
+
+    def kinds(self) -> Sequence[str]:
+        return ()
+
+    def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
+        raise NotImplementedError
+
+    def items(
+        self,
+        task: str,
+        count: int,
+        seed: int,
+        tokenizer: Any,
+        *,
+        length: int | None = None,
+        depth: float | None = None,
+        form: str | None = None,
+    ) -> list[Item]:
+        draw, found = random.Random(seed), []
+        for number in range(count):
+            name, truth, group = draw.choice(NAMES), number % 2 == 0, ("question", "answer")[number // 2 % 2]
+            up = NAMES.index(name) % 2 == 0
+            pool = UP if up == truth else DOWN
+            shown = draw.choice(NEVER if group == "answer" and not truth else pool)
+            words = [*draw.choices(FILLER, k=(length or 10) - 5), name, "is", shown, "tag"]
+            facts = {"subject": name, "question": [name, "is"], "answer_text": shown, "truth": truth, "group": group}
+            found.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
+        return found
+
+
+def subject() -> Subject:
+    """The model with its tokenizer and its book.
+
+    Block 0 spreads attention evenly and writes the subject's side into `SEEN`; block 1 multiplies that with the side of
+    the object that is shown, since silu(a) b - silu(-a) b = a b, and writes it into `TRUTH`; block 2 does nothing.
+    """
+    config = transformers.LlamaConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=WIDTH,
+        intermediate_size=2,
+        num_hidden_layers=3,
+        num_attention_heads=1,
+        num_key_value_heads=1,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(config).eval()
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "norm" not in name:
+                weight.zero_()
+        words = model.model.embed_tokens.weight
+        words[:, SEEN + 1 :] = 0.2 * torch.randn(
+            len(VOCABULARY), WIDTH - SEEN - 1
+        )  # words differ in what means nothing
+        for number, name in enumerate(NAMES):
+            words[VOCABULARY.index(name), SIDE] = 1.0 if number % 2 == 0 else -1.0
+        for pool, sign in ((UP, 1.0), (DOWN, -1.0)):
+            for name in pool:
+                words[VOCABULARY.index(name), SHOWN] = sign
+        for name in NEVER:
+            words[VOCABULARY.index(name), NOBODY] = 1.0
+        first, second = model.model.layers[0], model.model.layers[1]
+        first.self_attn.v_proj.weight[0, SIDE] = 1.0
+        first.self_attn.o_proj.weight[SEEN, 0] = 20.0
+        second.mlp.gate_proj.weight[:, SEEN] = torch.tensor([1.0, -1.0])
+        second.mlp.up_proj.weight[:, SHOWN] = 1.0
+        second.mlp.down_proj.weight[TRUTH] = torch.tensor([1.0, -1.0])
+    return Subject(name="planted", model=model, tokenizer=_word_level(VOCABULARY), book=Statements(), positional="rope")
+
+
+def words(begin: bool = True) -> Any:
+    """The tokenizer of the tiny models' words, w4 to w63, with or without a beginning token."""
+    return _word_level(
+        ["<pad>", "<s>", "</s>", "<unk>", *(f"w{number}" for number in range(4, models_tiny.VOCABULARY))], begin
+    )
+
+
+def _word_level(vocabulary: Sequence[str], begin: bool = True) -> Any:
+    inner = Tokenizer(models.WordLevel({word: place for place, word in enumerate(vocabulary)}, unk_token="<unk>"))
+    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    if begin:
+        inner.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return _fast(inner)
+
+
+def byte_level(texts: Sequence[str]) -> Any:
+    """A byte-level tokenizer trained on some texts, whose tokens keep the space in front of a word."""
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        min_frequency=1,
+        special_tokens=["<pad>", "<s>", "</s>", "<unk>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    inner.train_from_iterator([text for text in texts for _ in range(3)], trainer)
+    inner.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return _fast(inner)
+
+
+def _fast(inner: Tokenizer) -> Any:
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inner,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        clean_up_tokenization_spaces=False,
+    )

@@ -1,0 +1,299 @@
+"""The anchoring experiment: tokens found, cuts equal to cuts layer by layer, planted models with a known answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from artifacts.errors import DataError
+
+pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+from sklearn.metrics import roc_auc_score
+
+import anchoring_planted as planting
+import models_tiny
+from analysis.experiments import anchoring
+from analysis.experiments.anchoring_data import LENGTH, Sample, Split, planted
+from analysis.experiments.anchoring_probe import areas, auroc, summary, train
+from analysis.experiments.anchoring_states import Marked, marked, states
+from analysis.experiments.rows import frame
+from analysis.experiments.subject import Options
+from analysis.models.interventions import Intervention, applied
+
+pytestmark = pytest.mark.models
+SMALL = {"train": 240, "test": 120}
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.experiments.anchoring_groups.DRAWS", 200)
+
+
+def table(rows: Any) -> pd.DataFrame:
+    made = frame(rows, "rope", "fp32")
+    assert not made.duplicated(["condition", "layer", "seed", "metric"]).any()
+    return made
+
+
+def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
+    chosen = made[(made["condition"] == condition) & (made["metric"] == metric)].sort_values("layer")
+    assert len(chosen), f"no {condition} {metric}"
+    return chosen["value"].to_numpy()
+
+
+# Tokens
+
+
+def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
+    sample = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
+    found = marked(planting.words(), sample, seed=3)
+    assert found.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
+    assert found.question == (4, 5)
+    assert len(found.control) == 2
+    assert set(found.control) <= {1, 2, 3}
+    assert marked(planting.words(), sample, seed=3) == found
+    assert marked(planting.words(), sample, seed=3, read="end").ids == (1, *range(4, 12))
+    crowded = Sample("u", "w4 w5 w6 w7", ((0, 8),), (9, 11), True)
+    assert marked(planting.words(), crowded, seed=3).control == ()
+
+
+def test_offsets_of_a_tokenizer_that_keeps_the_space_with_the_word() -> None:
+    text = "Question: Who wrote Emma?\nAnswer: Jane Austen"
+    tokenizer = planting.byte_level([text])
+    span = (text.index("Emma"), text.index("Emma") + 4)
+    answer = (text.index("Jane"), len(text))
+    found = marked(tokenizer, Sample("u", text, (span,), answer, True), seed=0)
+    assert tokenizer.decode([found.ids[place] for place in found.question]).strip() == "Emma"
+    assert tokenizer.decode(found.ids).endswith("Austen")
+    assert 0 not in found.control
+
+
+def test_no_token_loses_the_first_one() -> None:
+    with pytest.raises(DataError, match="beginning token"):
+        marked(planting.words(begin=False), Sample("u", "w4 w5 w6", ((0, 2),), (6, 8), True), seed=0)
+
+
+def test_question_tokens_keep_sight_of_each_other() -> None:
+    mask = Marked((1, 4, 5, 6, 7), (1, 3), ()).blocked((1, 3), 5)
+    assert mask.tolist() == [
+        [False] * 5,
+        [False] * 5,
+        [False, True, False, False, False],
+        [False] * 5,  # of the question itself
+        [False, True, False, True, False],
+    ]
+
+
+# States
+
+
+@pytest.mark.parametrize("name", ["llama", "ministral", "qwen3", "gemma3"])
+def test_one_pass_with_the_cut_everywhere_equals_a_cut_in_blocks_up_to_each(name: str) -> None:
+    model = models_tiny.built(name)
+    samples = [Marked((1, *range(4 + shift, 16 + shift)), (3, 4, 6), (2, 5, 8)) for shift in range(4)]
+    everywhere = states(model, samples, lambda sample: sample.question)
+    assert everywhere.shape[:2] == (4, 3)
+    for layer in range(3):
+        upto = states(model, samples, lambda sample: sample.question, layers=tuple(range(layer + 1)))
+        assert np.array_equal(upto[:, layer], everywhere[:, layer])
+    untouched = states(model, samples)
+    assert np.abs(untouched - everywhere).max() > 1e-2
+    assert np.abs(states(model, samples, lambda sample: sample.control) - everywhere).max() > 1e-2
+
+
+def test_states_are_those_of_a_plain_forward_whatever_the_batch() -> None:
+    import torch
+
+    model = models_tiny.built("llama")
+    samples = [Marked((1, *range(4, 4 + length)), (2,), ()) for length in (9, 4, 13)]
+    together = states(model, samples, tokens=20)
+    assert np.allclose(together, states(model, samples), atol=1e-5)
+    for sample, found in zip(samples, together, strict=True):
+        with torch.no_grad():
+            plain = model(torch.tensor([sample.ids]), output_hidden_states=True).hidden_states
+        assert np.allclose(found[:-1], [layer[0, -1] for layer in plain[1:-1]], atol=1e-5)
+        normed = model.model.norm(torch.tensor(found[-1]))  # the last entry is after the final norm
+        assert torch.allclose(normed, plain[-1][0, -1], atol=1e-5)
+
+
+# Planted models
+
+
+def test_an_answer_that_sees_nothing_is_answer_anchored_and_loses_exactly_nothing() -> None:
+    subject = planting.subject()
+    blind = Intervention("attention", "zero")
+    with applied(subject.model, [blind]):
+        made = table(anchoring.measure(subject, Options(), **SMALL))
+    for split in ("all/all", "layer/answer", "design/question", "design/answer"):
+        assert (values(made, f"planted/{split}", "delta_p") == 0).all()
+        assert (values(made, f"planted/{split}", "control") == 0).all()
+    assert (values(made, "planted/all/all", "question_share") == 0).all()
+    gone = made[(made["condition"] == "planted/layer/question") & (made["metric"] == "delta_p")]
+    assert (gone["n"] == 0).all()
+    assert (gone["reason"] != "").all()
+    # what shows in the answer alone is still seen, what needs the question is not
+    assert (values(made, "planted/probe/all", "auroc") > 0.6).all()
+    assert (values(made, "planted/probe/question", "auroc_low") < 0.5).all()
+
+
+@pytest.fixture(scope="module")
+def product() -> pd.DataFrame:
+    """A model whose second and third block hold the product of a feature of the question and one of the answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analysis.experiments.anchoring_groups.DRAWS", 200)
+        return table(anchoring.measure(planting.subject(), Options(seeds=(0, 1)), **SMALL))
+
+
+def test_a_truth_made_of_question_and_answer_is_lost_with_the_question(product: pd.DataFrame) -> None:
+    assert values(product, "planted/probe/question", "auroc")[0] < 0.65  # the first block makes no product
+    for layer in (1, 2):
+        assert values(product, "planted/probe/question", "auroc_low")[layer] > 0.99
+        assert values(product, "planted/design/question", "delta_p_high")[layer] < -25
+        assert values(product, "planted/design/question", "question_share")[layer] > 25
+        assert values(product, "planted/design/answer", "question_share")[layer] < 5
+        assert abs(values(product, "planted/design/answer", "delta_p")[layer]) < 5
+        for kind in ("question", "answer"):
+            assert abs(values(product, f"planted/design/{kind}", "control")[layer]) < 2
+        assert values(product, "planted/design/question", "excess_high")[layer] < -25
+    assert set(values(product, "planted/seed/all", "reference_layer")) <= {1, 2}
+
+
+def test_groups_share_out_the_samples_and_units_count_once(product: pd.DataFrame) -> None:
+    total = 2 * SMALL["test"]
+    for split in ("layer", "reference", "half", "design"):
+        parts = [values(product, f"planted/{split}/{kind}", "samples") for kind in ("question", "answer")]
+        assert (np.add(*parts) == total).all()
+    everything = product[(product["condition"] == "planted/all/all") & (product["metric"] == "delta_p")]
+    assert (everything["n"] <= planting.SUBJECTS).all()
+    flipped = values(product, "planted/layer/question", "delta_p_high")
+    assert np.isfinite(flipped[1:]).all()
+    assert (flipped[np.isfinite(flipped)] < 0).all()  # by construction
+    assert (values(product, "planted/layer/answer", "delta_p_low") >= -50).all()  # by construction
+
+
+def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
+    from analysis.experiments.measurements import save
+
+    [path] = save(tmp_path, {"anchoring": product}, "planted", {"thresholds": anchoring.SETTINGS})
+    assert len(pd.read_csv(path)) == len(product)
+    assert anchoring.file_name("m") == "m"
+    assert anchoring.file_name("m", data="popqa") == "m-popqa"
+
+
+def test_planted_statements_never_share_a_name_between_training_and_test() -> None:
+    subject = planting.subject()
+    split = planted(subject, 60, 30, seed=1)
+    assert len(split.train) == 60
+    assert len(split.test) == 30
+    assert all(len(sample.text.split()) == LENGTH - 1 for sample in split.test)
+    assert {sample.unit for sample in split.train}.isdisjoint(sample.unit for sample in split.test)
+    alone = [sample for sample in split.test if sample.kind == "answer"]
+    assert alone
+    assert not any(sample.right for sample in alone)
+    for sample in split.test:
+        [(start, end)] = sample.question
+        assert sample.text[start:end] == f"{sample.unit} is"
+        assert end + 1 == sample.answer[0]
+    with pytest.raises(DataError, match="both in training and in test"):
+        Split(split.train, split.train)
+
+
+def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None:
+    samples = tuple(Sample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
+    with pytest.raises(DataError, match="right and wrong"):
+        Split(samples[:6], samples[6:])
+    from dataclasses import replace
+
+    from analysis.models.english import BOOK as ENGLISH
+
+    if "statements" not in ENGLISH.tasks():
+        with pytest.raises(DataError, match="--data popqa"):
+            planted(replace(planting.subject(), book=ENGLISH), 20, 10, 0)
+    with pytest.raises(DataError, match="too few"):
+        anchoring.measure(planting.subject(), Options(), train=2, test=2)
+    with pytest.raises(DataError, match="another --data"):
+        anchoring.measure(planting.subject(), Options(), data_file="x.jsonl", **SMALL)
+
+
+# Statistics
+
+
+def test_summary_averages_units_not_samples() -> None:
+    given = np.array([[1.0], [1.0], [1.0], [5.0], [np.nan]])
+    found = summary(given, np.array([0, 0, 0, 1, 2]), np.ones((5, 1), dtype=bool), 500)
+    assert found.mean[0] == 3
+    assert found.sd[0] == pytest.approx(np.sqrt(8))
+    assert (found.n[0], found.samples[0]) == (2, 4)
+    assert (found.low[0], found.high[0]) == (1, 5)
+    none = summary(given, np.array([0, 0, 0, 1, 2]), np.zeros((5, 1), dtype=bool), 50)
+    assert none.n[0] == 0
+    assert np.isnan(none.mean[0])
+
+
+def test_summary_interval_is_that_of_the_mean() -> None:
+    drawn = np.random.default_rng(0).normal(7, 2, (400, 1))
+    found = summary(drawn, np.arange(400), np.ones((400, 1), dtype=bool), 2000)
+    half = 1.96 * drawn.std(ddof=1) / 20
+    assert found.low[0] == pytest.approx(drawn.mean() - half, abs=0.05)
+    assert found.high[0] == pytest.approx(drawn.mean() + half, abs=0.05)
+
+
+def test_auroc_is_scikit_learns_with_ties() -> None:
+    draw = np.random.default_rng(1)
+    right = draw.random(200) < 0.4
+    scores = np.round(draw.normal(size=(200, 2)) + right[:, None] * [[0.0, 1.5]], 1)
+    expected = [roc_auc_score(right, scores[:, layer]) for layer in range(2)]
+    assert areas(scores, right) == pytest.approx(expected)
+    value, low, high = auroc(scores, right, np.arange(200), 300)
+    assert value == pytest.approx(expected)
+    assert low[0] < 0.5 < high[0]
+    assert low[1] > 0.5
+    assert np.isnan(auroc(scores, np.ones(200, dtype=bool), np.arange(200), 10)[0]).all()
+
+
+def test_probes_are_scikit_learns_on_standardised_states() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    draw = np.random.default_rng(2)
+    given = draw.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
+    right = given[:, 0, 0] + draw.normal(size=150) > 3
+    found = train(given, right, 0.5).probability(given)
+    for layer in range(2):
+        usual = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))
+        wanted = usual.fit(given[:, layer].astype(float), right).predict_proba(given[:, layer].astype(float))[:, 1]
+        assert found[:, layer] == pytest.approx(wanted, abs=1e-6)
+
+
+# The pair that is committed
+
+
+def committed() -> list[Path]:
+    folder = Path(anchoring.__file__).parents[2] / "artifacts/measurements/anchoring"
+    return sorted(folder.glob("tiny-*.csv"))
+
+
+def test_the_pair_is_measured() -> None:
+    assert {"tiny-rope", "tiny-drope"} <= {path.stem for path in committed()}
+
+
+@pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
+def test_the_tiny_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
+    made = pd.read_csv(path)
+    seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
+    assert len(seen)
+    for layer in seen:
+        assert values(made, "planted/design/answer", "question_share")[layer] < 5
+        assert values(made, "planted/design/question", "delta_p_high")[layer] < 0
+        for kind in ("question", "answer"):
+            assert abs(values(made, f"planted/design/{kind}", "control")[layer]) < 2
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    assert manifest["thresholds"]["probe_c"] == anchoring.STRENGTH

@@ -1,0 +1,202 @@
+"""Questions of published data sets in local files, their decisive words, and a model's answers to them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+import pandas as pd
+
+import anchoring_planted as planting
+import models_tiny
+from analysis.experiments import anchoring
+from analysis.experiments.anchoring_questions import DATA, PROMPT, answered, as_sample, questions
+from analysis.experiments.anchoring_words import decisive, exact_answer, normal, same, subject_spans
+from analysis.experiments.subject import Options, Subject
+from analysis.models.english import BOOK
+from analysis.models.generation import greedy
+from artifacts.errors import DataError
+
+pytestmark = pytest.mark.models
+
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "popqa": [
+        {
+            "id": 42,
+            "subj": "George Rankin",
+            "prop": "occupation",
+            "obj": "politician",
+            "question": "What is George Rankin's occupation?",
+            "possible_answers": '["politician", "political leader"]',
+        },
+        {
+            "id": 43,
+            "subj": "Unfound",
+            "prop": "capital",
+            "question": "What is the capital of Peru?",
+            "possible_answers": '["Lima"]',
+        },
+    ],
+    "triviaqa": [
+        {
+            "question_id": "tc_1",
+            "question": "Who wrote 'Emma'?",
+            "answer": {"value": "Jane Austen", "aliases": ["Jane Austen", "Austen"], "normalized_aliases": []},
+        }
+    ],
+    "hotpotqa": [{"id": "5a8", "question": "Were Scott Derrickson and Ed Wood Americans?", "answer": "yes"}],
+    "nq": [{"question": "who sang first in 1969 at woodstock", "answer": ["Richie Havens", "Havens"]}],
+}
+WORDS = {
+    "popqa": ["George Rankin", "occupation"],
+    "triviaqa": ["wrote", "Emma"],
+    "hotpotqa": ["Scott", "Derrickson", "Ed", "Wood", "Americans"],
+    "nq": ["sang", "first", "1969", "woodstock"],
+}
+
+
+def write(folder: Path, name: str, rows: list[dict[str, Any]], form: str) -> Path:
+    path = folder / f"{name}.{form}"
+    if form == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        pd.DataFrame(rows).to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+@pytest.mark.parametrize("name", list(DATA))
+def test_reads_a_local_copy(name: str, form: str, tmp_path: Path) -> None:
+    found = questions(name, write(tmp_path, name, ROWS[name], form))
+    assert len(found) == 1  # a subject that the question does not name cannot be cut
+    [question] = found
+    assert [question.text[start:end] for start, end in question.spans] == WORDS[name]
+    answer = {"popqa": "politician", "triviaqa": "Jane Austen", "hotpotqa": "yes", "nq": "Richie Havens"}[name]
+    assert question.aliases[0] == answer
+    assert questions(name, tmp_path) == found
+
+
+def test_names_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+    good = json.dumps(ROWS["nq"][0])
+    (tmp_path / "cut.jsonl").write_text(f'{good}\n{{"question": "wh', encoding="utf-8")
+    with pytest.raises(DataError, match=r"cut\.jsonl, line 2: not JSON"):
+        questions("nq", tmp_path / "cut.jsonl")
+    with pytest.raises(DataError, match="no column subj, prop, possible_answers"):
+        questions("popqa", write(tmp_path, "wrong", [{"id": 1, "question": "?"}], "jsonl"))
+    with pytest.raises(DataError, match=r"bad\.jsonl, line 1: not a row"):
+        questions("triviaqa", write(tmp_path, "bad", [{"question_id": "1", "question": "x", "answer": "y"}], "jsonl"))
+    with pytest.raises(DataError, match="not an object"):
+        questions("nq", write(tmp_path, "list", [[1]], "jsonl"))  # type: ignore[list-item]
+    (tmp_path / "x.parquet").write_bytes(b"no")
+    with pytest.raises(DataError, match="not readable as Parquet"):
+        questions("nq", tmp_path / "x.parquet")
+    with pytest.raises(DataError, match="no data set 'squad'"):
+        questions("squad")
+
+
+def test_decisive_words() -> None:
+    def words(question: str) -> list[str]:
+        return [question[start:end] for start, end in decisive(question)]
+
+    assert words('In which year was "The Old Man" by E. Hemingway published?') == [
+        *("year", "The Old Man", "E", "Hemingway", "published"),
+    ]
+    assert words("Who is Tom's wife?") == ["Tom's", "wife"]
+    assert words("what is it") == []
+
+
+def test_subject_and_property() -> None:
+    def words(question: str, subject: str, relation: str) -> list[str]:
+        return [question[start:end] for start, end in subject_spans(question, subject, relation)]
+
+    assert words("In what city was Ada Lovelace born?", "Ada Lovelace", "place of birth") == [
+        *("city", "Ada Lovelace", "born"),
+    ]
+    assert words("Who is the author of The Author?", "The Author", "author") == ["author", "The Author"]
+    assert words("Who is the director of Her?", "Her", "director") == ["director", "Her"]
+
+
+def test_exact_answer() -> None:
+    def answer(said: str) -> str | None:
+        place = exact_answer(said)
+        return None if place is None else said[place[0] : place[1]]
+
+    assert answer(' "Paris". It is large') == "Paris"
+    assert answer(" J. R. R. Tolkien, who\nmore") == "J. R. R. Tolkien, who"
+    assert answer(" in St. Petersburg.") == "in St. Petersburg"
+    assert answer("3.5 million; no") == "3.5 million"
+    assert answer(" \n .. ") is None
+    assert answer("") is None
+
+
+def test_same_answer() -> None:
+    assert normal("The  Beatles!") == "beatles"
+    assert same("it was Jane Austen", ["Austen"])
+    assert not same("Austenland", ["Austen"])
+    assert not same("anything", ["the", ""])  # an alias of nothing but an article matches nothing
+
+
+def test_a_sample_ends_with_the_answer() -> None:
+    [question] = _read("popqa")
+    sample = as_sample(question, "a politician. He")
+    assert sample is not None
+    assert sample.text == "Question: What is George Rankin's occupation?\nAnswer: a politician"
+    assert [sample.text[start:end] for start, end in sample.question] == WORDS["popqa"]
+    assert sample.text[slice(*sample.answer)] == "a politician"
+    assert sample.right
+    assert as_sample(question, "\n") is None
+
+
+def _read(name: str) -> list[Any]:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        return questions(name, write(Path(folder), name, ROWS[name], "jsonl"))
+
+
+@pytest.fixture(scope="module")
+def english() -> Subject:
+    """A network of random weights over the words of our questions: its answers mean nothing, but are its own."""
+    texts = [f"{PROMPT[0]}{asked(number)}{PROMPT[1]} a b c d e" for number in range(60)]
+    tokenizer = planting.byte_level(texts)
+    sizes = {**models_tiny.SIZES, "vocab_size": len(tokenizer), "max_position_embeddings": 128}
+    import torch
+    import transformers
+
+    torch.manual_seed(1)
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).eval()
+    return Subject(name="random", model=model, tokenizer=tokenizer, book=BOOK, positional="rope")
+
+
+def asked(number: int) -> str:
+    return f"What is the colour of thing {number} in the old house?"
+
+
+def test_measures_a_models_own_answers(english: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.experiments.anchoring_groups.DRAWS", 50)
+    prompts = [PROMPT[0] + asked(number) + PROMPT[1] for number in range(60)]
+    said = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
+    rows = []
+    for number, text in enumerate(said):  # every second answer counts as right, so the labels are known
+        place = exact_answer(text)
+        alias = text[place[0] : place[1]] if place and number % 2 == 0 and normal(text[slice(*place)]) else "nothing"
+        rows.append({"question": asked(number), "answer": [alias]})
+    file = write(tmp_path, "nq", rows, "jsonl")
+    split = answered(english, "nq", file, 30, 15, seed=0)
+    for sample in (*split.train, *split.test):
+        question = sample.text.removeprefix(PROMPT[0]).partition(PROMPT[1])[0]
+        number = next(place for place in range(60) if asked(place) == question)
+        assert sample.right == (rows[number]["answer"] != ["nothing"])
+    assert answered(english, "nq", file, 30, 15, seed=0) == split
+    made = anchoring.measure(english, Options(seeds=(0,)), data="nq", data_file=file, train=30, test=15)
+    conditions = {row["condition"] for row in made}
+    assert "nq/layer/question" in conditions
+    assert not any("design" in condition for condition in conditions)
+    with pytest.raises(DataError, match=r"60 questions can be used, 50 \+ 20 are asked"):
+        answered(english, "nq", file, 50, 20, seed=0)
