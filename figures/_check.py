@@ -75,7 +75,9 @@ def check_series(series: Series, where: str) -> None:
     if names is None:
         raise SpecError(f"{where}: {type(series).__name__} is none of the kinds in figures/_series.py")
     if isinstance(series, Heatmap):
-        _check_matrix(series.values, "values", where, holes=False)
+        _check_matrix(series.values, "values", where, holes=False, blanks=True)
+        if all(v is None for row in series.values for v in row):
+            raise DataError(f"{where}: values has no value at all; check the rows that were selected")
         rows, columns = len(series.values), len(series.values[0])
         _check_edges(series.x_edges, "x_edges", columns, where)
         _check_edges(series.y_edges, "y_edges", rows, where)
@@ -102,11 +104,11 @@ def check_series(series: Series, where: str) -> None:
         raise DataError(f"{where}: x must grow from point to point; sort the rows")
 
 
-def _check_numbers(column: Sequence[Any], name: str, where: str, *, holes: bool) -> None:
+def _check_numbers(column: Sequence[Any], name: str, where: str, *, holes: bool, blanks: bool = False) -> None:
     for i, value in enumerate(column):
         if isinstance(value, str) and name in ("x", "y"):
             continue
-        if holes and (value is None or value != value):
+        if (blanks and value is None) or (holes and (value is None or value != value)):
             continue
         try:
             fine = math.isfinite(value)
@@ -116,7 +118,7 @@ def _check_numbers(column: Sequence[Any], name: str, where: str, *, holes: bool)
             raise DataError(f"{where}: {name}[{i}] is {value}; drop the row, or draw a Bundle if gaps are meant")
 
 
-def _check_matrix(rows: Any, name: str, where: str, *, holes: bool) -> None:
+def _check_matrix(rows: Any, name: str, where: str, *, holes: bool, blanks: bool = False) -> None:
     if not len(rows) or not len(rows[0]):
         raise DataError(f"{where}: {name} is empty; check the rows that were selected")
     for i, row in enumerate(rows):
@@ -124,7 +126,7 @@ def _check_matrix(rows: Any, name: str, where: str, *, holes: bool) -> None:
             raise DataError(
                 f"{where}: {name}[0] has {len(rows[0])} values and {name}[{i}] {len(row)}; rows must be equally long"
             )
-        _check_numbers(row, f"{name}[{i}]", where, holes=holes)
+        _check_numbers(row, f"{name}[{i}]", where, holes=holes, blanks=blanks)
         if holes and all(v != v for v in row):
             raise DataError(f"{where}: {name}[{i}] has no value at all; drop the line")
 

@@ -72,7 +72,7 @@ def right_of(panel: Ready, x: Scale, y: Scale) -> float:
 
 def limits(s: Heatmap) -> tuple[float, float]:
     """What the ends of a heat map's colours mean."""
-    values = [v for row in s.values for v in row]
+    values = [v for row in s.values for v in row if v is not None]
     low = min(values) if s.low is None else s.low
     high = max(values) if s.high is None else s.high
     if s.colors == "signed":

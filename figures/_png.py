@@ -10,14 +10,16 @@ from figures._style import SIGNED, VIRIDIS
 
 SCALE = 8
 """Each cell becomes a square of this many pixels, so that viewers which smooth pictures keep the cells' borders."""
+WHITE = (255, 255, 255)
 
 
-def heat_png(values: Sequence[Sequence[float]], low: float, high: float, colors: str) -> bytes:
+def heat_png(values: Sequence[Sequence[float | None]], low: float, high: float, colors: str) -> bytes:
     """Draw a matrix, its first row on top.
 
     Parameters
     ----------
     values : (rows, columns) matrix
+        None stays white.
     low, high : float
         What the ends of the colours mean; values beyond take the end's colour.
     colors : {"viridis", "signed"}
@@ -30,7 +32,8 @@ def heat_png(values: Sequence[Sequence[float]], low: float, high: float, colors:
     table = VIRIDIS if colors == "viridis" else SIGNED
     rows = []
     for line in values:
-        row = b"".join(bytes(_color((v - low) / (high - low), table)) * SCALE for v in line)
+        cells = (WHITE if v is None else _color((v - low) / (high - low), table) for v in line)
+        row = b"".join(bytes(cell) * SCALE for cell in cells)
         rows.append((b"\x00" + row) * SCALE)
     return png(b"".join(rows), len(values[0]) * SCALE, len(values) * SCALE)
 

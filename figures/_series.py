@@ -189,7 +189,8 @@ class Heatmap(Series):
     Attributes
     ----------
     values : (rows, columns) matrix
-        Row 0 is at the bottom, unless `Axis(reverse=True)` puts it on top.
+        Row 0 is at the bottom, unless `Axis(reverse=True)` puts it on top. None leaves a cell white: for
+        combinations that cannot occur. NaN is an error here as elsewhere.
     x_edges, y_edges : columns of n + 1 numbers, optional
         The cells' borders, growing; 0, 1, 2, ... by default. Cells are drawn equally wide; ticks stand where they
         belong. With `Axis.categories`, ticks name the cells instead.

@@ -163,14 +163,14 @@ def _matrix(item: Drawn, canvas: Canvas, picture: str) -> Plot:
         return {**plot, "picture": picture}
     turned = oriented(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
     cells = [
-        (number(c + 0.5), number(r + 0.5), number(v))
+        (number(c + 0.5), number(r + 0.5), "nan" if v is None else number(v))
         for r, line_ in enumerate(reversed(turned))
         for c, v in enumerate(line_)
     ]
     return {**plot, "picture": "", "rows": cells}
 
 
-def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float]]:
+def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
     """The matrix as it is seen, top row first."""
     rows = [list(reversed(row)) if mirror else list(row) for row in s.values]
     return rows[::-1] if flip else rows

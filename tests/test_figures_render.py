@@ -152,6 +152,20 @@ def test_dense_heat_maps_become_pictures_of_the_same_colours():
     assert assets(SAMPLES["heatmap"], "heatmap") == {}
 
 
+def test_cells_that_cannot_occur_stay_white():
+    from PIL import Image
+
+    text = tex(panel(Heatmap(values=[[1, None], [3, 5]])), "holes")
+    assert "0.5 0.5 1\n1.5 0.5 nan\n0.5 1.5 3\n1.5 1.5 5\n" in text
+    assert "point meta min=1, point meta max=5" in text
+    values = [[None if c > r else c for c in range(32)] for r in range(32)]
+    (content,) = assets(panel(Heatmap(values=values)), "dense").values()
+    picture = Image.open(io.BytesIO(content))
+    assert picture.getpixel((255, 255)) == (255, 255, 255)  # row 0 is at the bottom, and has its first cell only
+    assert picture.getpixel((0, 255)) == VIRIDIS[0]
+    assert picture.getpixel((255, 0)) == VIRIDIS[-1]
+
+
 def test_signed_maps_are_symmetric_and_vector_cells_keep_their_rows():
     text = tex(SAMPLES["heatmap"], "heatmap")
     assert "point meta min=-2, point meta max=2" in text

@@ -61,6 +61,7 @@ def test_faulty_columns_name_figure_and_series():
     assert "cannot hold negative" in fault(DataError, Stacked(x=["a"], y=[-1]))
     assert "values[0] has 2 values and values[1] 1" in fault(DataError, Heatmap(values=[[1, 2], [3]]))
     assert "values[0][1] is nan" in fault(DataError, Heatmap(values=[[1, NAN]]))
+    assert "values has no value at all" in fault(DataError, Heatmap(values=[[None, None]]))
     assert "2 cells need 3 borders" in fault(DataError, Heatmap(values=[[1, 2]], x_edges=[0, 1]))
     assert "lines[1] has no value" in fault(DataError, Bundle(x=[1, 2], lines=[[1, NAN], [NAN, NAN]]))
     assert "x has 2 values and each line 3" in fault(DataError, Bundle(x=[1, 2], lines=[[1, 2, 3]]))
