@@ -61,3 +61,45 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
     from analysis.benchmarks.lbp import run
 
     click.echo("\n".join(run(obj["root"], predictions=(*predictions, *more), **asked)))
+
+
+@bench.command()
+@click.option("--model", required=True, metavar="FOLDER_OR_ID", help="The model that is run, or that was run.")
+@click.option(
+    "--results",
+    multiple=True,
+    metavar="FILE...",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Result files of lm-evaluation-harness, results_*.json.",
+)
+@click.argument("more", nargs=-1, metavar="", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--run", "generate", is_flag=True, help="Run the model; goes on where it was stopped.")
+@click.option("--tasks", metavar="needles|NAME,...", help="needles: in generated noise, offline [RULER's 13 tasks].")
+@click.option("--lengths", metavar="4k,8k,...", help="Input lengths in tokens, answer included [RULER's six].")
+@click.option("--samples", type=click.IntRange(1), default=500, show_default=True, help="A task and length.")
+@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts at a time.")
+@click.option("--chat-template", is_flag=True, help="Ask in a user turn of the model's template.")
+@click.option("--harness", metavar="PROGRAM", help="lm_eval of another environment.")
+@click.option("--name", help="Name of the model among the measurements [from the model].")
+@click.option("--partial", is_flag=True, help="Take results in which tasks lack lengths.")
+@click.option("--replace", is_flag=True, help="Overwrite other scores of this name.")
+@click.option("--null-reference", "null", is_flag=True, help="Mark a model that has learned nothing.")
+@click.option("--seed", type=int, default=42, show_default=True, help="Of the samples.")
+@click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True)
+@click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps.")
+@click.option("--revision", help="Branch, tag or commit of a Hub id.")
+@click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint.")
+@click.pass_obj
+def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
+    """Score RULER, or needles in generated noise, into the measurements.
+
+    Give result files after --results, or --run to make them here.
+    """
+    if more and not results:
+        raise click.UsageError(f"unexpected argument {more[0]}; result files come after --results")
+    if bool(results) == asked["generate"]:
+        raise click.UsageError("give either --results FILE... or --run")
+    from analysis.benchmarks.ruler import run
+
+    click.echo("\n".join(run(obj["root"], results=(*results, *more), **asked)))
