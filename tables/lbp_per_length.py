@@ -5,6 +5,7 @@ import pandas as pd
 from artifacts.wording import MODES
 from tables import Column, Table, printed
 from tables._house import model_footnotes, model_marks
+from tables._longbench import measured_footnotes, measured_scores
 
 LENGTHS = ("8k", "16k", "32k", "64k", "128k", "256k")
 OVERALL = "overall"
@@ -17,6 +18,7 @@ def table(
     reported_length_bins: pd.DataFrame,
     lbp_lengths: pd.DataFrame,
     matched_models: pd.DataFrame,
+    measured_lbp_lengths: pd.DataFrame,
 ) -> Table:
     """Return the table."""
     full = matched_models["captured_context"].max()
@@ -44,7 +46,8 @@ def table(
         mark="",
         group="Plasticity in the bin that ends at this length",
     )
-    rows = pd.concat([*parts, plasticity], ignore_index=True)
+    measured = measured_scores(measured_lbp_lengths, (*LENGTHS, OVERALL))
+    rows = pd.concat([*parts, plasticity, measured], ignore_index=True)
     questions = published_lbp[published_lbp["length"] != OVERALL]["questions"].iloc[0]
     absent = [name for model, name in names["display_name"].items() if model not in plasticity.index]
     return Table(
@@ -62,11 +65,13 @@ def table(
         marks={
             **model_footnotes(names, full),
             "printed": "The one series of these models that the source prints; it left the others open.",
+            **measured_footnotes(measured_lbp_lengths),
         },
         caption=(
             f"LongBench Pro by input length, {len(names)} matched models in both prompt modes, and plasticity at "
             f"matched bins. Unit: one model; {questions} questions per length. Scores published with the benchmark "
-            "[@longbenchpro2026]; reference models and plasticity from Tables 2 and 3 of the source [@shcherb2026]."
+            "[@longbenchpro2026]; reference models and plasticity from Tables 2 and 3 of the source [@shcherb2026]. "
+            "Last group: measured by this project, not published."
         ),
         short="LongBench Pro and plasticity by input length",
         note=(

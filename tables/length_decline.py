@@ -5,9 +5,15 @@ import pandas as pd
 from artifacts.wording import MODES, stated, the_test
 from tables import Column, Table, fixed, percent, signed
 from tables._house import model_footnotes, model_marks
+from tables._longbench import measured_footnotes, measured_mark
 
 
-def table(length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame) -> Table:
+def table(
+    length_decline: pd.DataFrame,
+    length_decline_tests: pd.DataFrame,
+    measured_decline: pd.DataFrame,
+    measured_lbp_lengths: pd.DataFrame,
+) -> Table:
     """Return the table."""
     full = length_decline["captured_context"].max()
     facts = length_decline[length_decline["mode"] == next(iter(MODES))].reset_index(drop=True)
@@ -16,6 +22,9 @@ def table(length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame) -> T
         values = length_decline[length_decline["mode"] == mode].set_index("model")
         for name in ("lbp_8k", "lbp_128k", "decline"):
             rows[f"{mode}_{name}"] = values.loc[rows["model"], name].to_numpy()
+    reported = len(rows)
+    rows = pd.concat([rows.assign(reason=""), _measured(measured_decline)], ignore_index=True)
+    rows["first_measured"] = rows.index == reported
     columns = [
         Column("display_name", "Model", mark="mark"),
         Column("ap_drop", "Plasticity\ndrop", fixed(3)),
@@ -41,12 +50,15 @@ def table(length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame) -> T
     return Table(
         rows=rows,
         columns=columns,
-        marks=model_footnotes(facts, full),
+        reason="reason",
+        rule_before="first_measured",
+        marks={**model_footnotes(facts, full), **measured_footnotes(measured_lbp_lengths, measured_decline)},
         caption=(
             f"Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{{128K}} / s_{{8K}}$, beside the "
             f"plasticity drop and the total drop over length bins, {eight} models. Unit: one model. Scores as "
             "published "
-            "[@longbenchpro2026], drops as printed in the source [@shcherb2026]."
+            "[@longbenchpro2026], drops as printed in the source [@shcherb2026]. Below the rule: measured by this "
+            "project, in no test."
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",
         note=[
@@ -56,3 +68,32 @@ def table(length_decline: pd.DataFrame, length_decline_tests: pd.DataFrame) -> T
             f"Decline against the size of the total drop, $n = {seven}$: {'; '.join(total)}.",
         ],
     )
+
+
+def _measured(decline: pd.DataFrame) -> pd.DataFrame:
+    """One row a measured model, its modes side by side; every empty cell with its reason."""
+    rows = []
+    for model, modes in decline.groupby("model", sort=True):
+        first = modes.iloc[0]
+        row = {"model": model, "display_name": first["display_name"], "mark": measured_mark(str(model))}
+        reasons = ["total_drop: length bins are reported by the source only"]
+        row["ap_drop"] = first["ap_drop"]
+        if pd.isna(first["ap_drop"]):
+            reasons.append("ap_drop: no capture of it was analysed")
+        for mode in MODES:
+            values = modes[modes["mode"] == mode]
+            for name in ("lbp_8k", "lbp_128k", "decline"):
+                value = values[name].iloc[0] if len(values) else float("nan")
+                row[f"{mode}_{name}"] = value
+                if pd.isna(value):
+                    reasons.append(f"{mode}_{name}: {_why(values, name)}")
+        rows.append({**row, "reason": "; ".join(reasons)})
+    return pd.DataFrame(rows)
+
+
+def _why(values: pd.DataFrame, name: str) -> str:
+    if values.empty:
+        return "not scored in this mode"
+    if name == "decline" and values["lbp_8k"].notna().all() and values["lbp_128k"].notna().all():
+        return "the score at 8K is zero, so nothing can fall"
+    return "no score at this length"

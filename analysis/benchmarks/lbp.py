@@ -173,8 +173,7 @@ def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> d
 
 def _say(mode: str, table: pd.DataFrame) -> None:
     row = table.iloc[0]
-    value = (
-        f"{row['value']:.2f} ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if row["value"] == row["value"] else "no"
-    )
+    value = f"{row['value']:.2f}" if pd.notna(row["value"]) else "none"
+    ends = f" ({row['ci_low']:.2f} to {row['ci_high']:.2f})" if pd.notna(row["ci_low"]) else ""
     reason = f"; {row['reason']}" if row["reason"] else ""
-    print(f"{mode}: overall {value}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)
+    print(f"{mode}: overall {value}{ends}, {row['samples']} samples, {row['metric']}{reason}", file=sys.stderr)

@@ -42,33 +42,47 @@ def correlations(models: pd.DataFrame, score: str, study: str) -> list[Estimate]
     -------
     list of Estimate
         Per metric: Pearson, Spearman, Kendall (Holm over the metrics, within each coefficient), the leave-one-out
-        range of Pearson's r, the partial correlation given log parameters, and the one inside families. The bias per
-        window is left out where all contexts are equal, since it is then the bias per token in another unit.
+        range of Pearson's r, the partial correlation given log parameters, and the one inside families, each over the
+        models that have the metric; the note names those that do not. The bias per window is left out where all
+        contexts are equal, since it is then the bias per token in another unit.
     """
     metrics = compared_metrics(models)
-    values = models[score].to_numpy(dtype=float)
-    note = caveats(models, score)
+    samples = {name: models[models[name].notna()] for name in metrics}
+    notes = {name: caveats(rows, score, _without(models, name)) for name, rows in samples.items()}
     tests: list[Estimate] = []
     for method in METHODS:
         family = [
-            method(models[name], values, study=study, comparison=name, unit="model", note=note, names=(name, score))
-            for name in metrics
+            method(
+                rows[name],
+                rows[score],
+                study=study,
+                comparison=name,
+                unit="model",
+                note=notes[name],
+                names=(name, score),
+            )
+            for name, rows in samples.items()
         ]
         tests += [guarded(row, len(metrics)) for row in holm(family, by=("study", "test"))]
-    for name in metrics:
-        metric = models[name].to_numpy(dtype=float)
-        size = models["log_parameters"].to_numpy(dtype=float)
+    for name, rows in samples.items():
+        metric, values, size = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
+        note, units = notes[name], list(rows["display_name"])
         left_out = correlation.leave_one_out(
-            metric, values, study=study, comparison=name, unit="model", note=note, units=list(models["display_name"])
+            metric, values, study=study, comparison=name, unit="model", note=note, units=units
         )
         given = covariate.partial(
             metric, values, size, study=study, comparison=name, unit="model", note=note, given_name="log parameters"
         )
         inside = covariate.within_family(
-            metric, values, list(models["family"]), study=study, comparison=name, unit="model", note=note
+            metric, values, list(rows["family"]), study=study, comparison=name, unit="model", note=note
         )
         tests += [left_out, given, inside]
     return tests
+
+
+def _without(models: pd.DataFrame, metric: str) -> tuple[str, ...]:
+    absent = models.loc[models[metric].isna(), "display_name"]
+    return (f"no value for {', '.join(absent)}",) if len(absent) else ()
 
 
 def compared_metrics(models: pd.DataFrame) -> Sequence[str]:
@@ -77,12 +91,14 @@ def compared_metrics(models: pd.DataFrame) -> Sequence[str]:
     return tuple(name for name in METRICS if name != "bias_window" or not one_context)
 
 
-def caveats(models: pd.DataFrame, score: str) -> str:
+def caveats(models: pd.DataFrame, score: str, further: Sequence[str] = ()) -> str:
     """Word what the models do not share: families, checkpoints, captured context, and who scored them."""
     settings = {"checkpoint": "checkpoint_match", "captured tokens": "captured_context"}
     if score == "ruler_128k":
         settings["scores"] = "ruler_origin"
-    notes = [f"{len(models)} models of {models['family'].nunique()} families"]
+    origins = {"scores": "score_origin", "plasticity": "plasticity_origin"}  # where measured models are among them
+    settings |= {setting: column for setting, column in origins.items() if column in models.columns}
+    notes = [f"{len(models)} models of {models['family'].nunique()} families", *further]
     protocols = {
         str(row["model"]): {setting: str(row[column]) for setting, column in settings.items()}
         for _, row in models.iterrows()

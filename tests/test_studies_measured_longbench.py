@@ -1,0 +1,171 @@
+"""Measured LongBench Pro scores beside the published ones: who enters a correlation, and that nothing else moves."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.studies import lbp_correlations, measured_longbench
+from analysis.studies.lengths import LENGTHS
+from artifacts.store import read
+from conftest import ROOT
+from tables import lbp_correlations as correlation_table
+from tables import lbp_per_length
+from tables import length_decline as decline_table
+from tables._render import render
+
+SCORES = dict(zip(LENGTHS, (50.0, 45.0, 40.0, 35.0, 30.0, 25.0), strict=True))
+
+
+def block(model, mode="nonthinking", scores=SCORES, **facts):
+    """Rows of one model and mode, as `bench lbp` measures them."""
+    values = {"overall": np.mean(list(scores.values())) if len(scores) == 6 else np.nan, **scores}
+    rows = [
+        {
+            "model": model,
+            "mode": mode,
+            "slice": "overall" if key == "overall" else "length",
+            "key": key,
+            "metric": "lbp_rouge_t4",
+            "value": value,
+            "ci_low": value - 3,
+            "ci_high": value + 3,
+            "n": 750,
+            "samples": 250,
+            "data": "caskcsg/LongBench-Pro",
+            "checkpoint": f"org/{model}",
+            "role": "model",
+            "reason": "" if value == value else "no predictions of some length",
+            **facts,
+        }
+        for key, value in values.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def shared():
+    names = ("model_metrics", "captured_models", "matched_models", "models")
+    return {name: read(ROOT, name) for name in names}
+
+
+def studied(shared, *blocks):
+    lengths = measured_longbench.measured_lbp_lengths(pd.concat(blocks, ignore_index=True), shared["models"])
+    return lengths, measured_longbench.measured_lbp_models(lengths, **shared)
+
+
+@pytest.fixture(scope="module")
+def entered(shared):
+    """One model that enters and a null reference: its lengths, its facts, and the tests, which take a while."""
+    rows = block("llama3.2-1b"), block("random-llama", role="null reference", data="smoke-set")
+    lengths, found = studied(shared, *rows)
+    return lengths, found, measured_longbench.lbp_correlations_measured(found, shared["matched_models"])
+
+
+def test_lengths_come_in_order_with_their_names(shared):
+    lengths, _ = studied(shared, block("qwen3-8b"), block("qwen3-8b", mode="thinking"))
+    assert list(lengths["length"]) == [*LENGTHS, "overall"] * 2
+    assert set(lengths["display_name"]) == {"Qwen3-8B"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "enters", "words"),
+    [
+        (block("mistral-v0.2-7b"), True, ""),
+        (block("llama3.2-1b"), True, "r_k_a: no value; r_q_a: no value; plane_var: no value"),
+        (block("llama3.2-1b", role="null reference"), False, "null reference"),
+        (block("llama3.2-1b", data="smoke-set"), False, "scored on smoke-set, not on the benchmark's questions"),
+        (block("llama3.2-1b", mode="thinking"), False, "no overall score without thinking"),
+        (block("llama3.2-1b", scores={"8k": 50.0, "128k": 20.0}), False, "no overall score without thinking"),
+        (block("qwen3-8b"), False, "its published score is among the reported ones"),
+        (block("unheard-of"), False, "no capture of it was analysed; its family and size are not in the table"),
+        (block("random-llama"), False, "its family and size are not in the table of models"),
+    ],
+)
+def test_who_enters_and_why_not(shared, rows, enters, words):
+    _, found = studied(shared, rows)
+    [row] = found.to_dict("records")
+    assert row["enters"] == enters
+    assert str(row["note"]).startswith(words) if words else row["note"] == ""
+
+
+def test_checkpoints_and_metrics_say_where_they_come_from(shared):
+    same = block("qwen3-8b", checkpoint="Qwen/Qwen3-8B")
+    base = block("llama3.2-1b", checkpoint="meta-llama/Llama-3.2-1B-Instruct")
+    null = block("random-llama", checkpoint="random-llama", role="null reference")
+    _, found = studied(shared, same, base, null)
+    table = found.set_index("model")
+    assert table.loc["qwen3-8b", "checkpoint_match"] == "same checkpoint"
+    captured = shared["captured_models"].set_index("model").loc["llama3.2-1b"]
+    expected = f"{captured['captured_checkpoint']} captured, meta-llama/Llama-3.2-1B-Instruct scored"
+    assert table.loc["llama3.2-1b", "checkpoint_match"] == expected
+    assert list(table.loc[["llama3.2-1b", "random-llama"], "plasticity_origin"]) == ["reported", "measured"]
+    assert table.loc["llama3.2-1b", "ap_drop"] == captured["ap_drop"]
+    own = shared["model_metrics"]
+    own = own[(own["model"] == "random-llama") & (own["metric"] == "ap_drop")]
+    assert table.loc["random-llama", "ap_drop"] == own["value"].iloc[0]
+
+
+def test_a_measured_model_enters_its_own_correlation(shared, entered):
+    _, found, tests = entered
+    counts = tests[tests["test"] == "pearson"].set_index("comparison")["n"]
+    assert (counts["ap_drop"], counts["r_k_a"]) == (9, 8)  # the source gives no rotation metrics of this model
+    both = pd.concat([shared["matched_models"][["lbp", "ap_drop"]], found.loc[found["enters"], ["lbp", "ap_drop"]]])
+    drop = tests[(tests["comparison"] == "ap_drop") & (tests["test"] == "pearson")].iloc[0]
+    assert drop["estimate"] == pytest.approx(np.corrcoef(both["lbp"], both["ap_drop"])[0, 1])
+    rotation = tests[(tests["comparison"] == "r_k_a") & (tests["test"] == "pearson")].iloc[0]
+    assert "no value for Llama-3.2-1B" in rotation["note"]
+    assert "measured: Llama-3.2-1B" in drop["note"]
+    assert "measured and left out: random-llama (null reference)" in drop["note"]
+    assert "guard mixed protocol: scores published" in drop["note"]
+    assert "against measured (lbp_rouge_t4) (llama3.2-1b)" in drop["note"]
+
+
+def test_without_a_model_that_enters_the_extended_correlations_return(shared):
+    _, found = studied(shared, block("random-llama", role="null reference"))
+    tests = measured_longbench.lbp_correlations_measured(found, shared["matched_models"])
+    extended = lbp_correlations.lbp_correlations_extended(shared["matched_models"])
+    assert np.allclose(tests["estimate"], extended["estimate"], equal_nan=True)
+    assert all("measured: none" in note for note in tests["note"])
+
+
+def test_declines_and_what_has_none(shared):
+    nothing = dict.fromkeys(LENGTHS, 0.0)
+    lengths, found = studied(
+        shared, block("llama3.2-1b"), block("random-llama", scores=nothing), block("unheard-of", scores={"8k": 9.0})
+    )
+    table = measured_longbench.measured_decline(lengths, found).set_index("model")
+    assert table.loc["llama3.2-1b", "decline"] == pytest.approx(1 - 30 / 50)
+    assert table.loc["llama3.2-1b", "note"] == ""
+    assert table.loc["random-llama", "note"] == "decline: the score at 8k is zero"
+    assert table.loc["unheard-of", "note"] == (
+        "lbp_128k: no score at this length; decline: one end is missing; "
+        "ap_drop, captured_context: no capture of it was analysed"
+    )
+
+
+def test_tables_show_measured_models_apart(shared, entered):
+    lengths, found, tests = entered
+    decline = measured_longbench.measured_decline(lengths, found)
+    names = (
+        "published_lbp",
+        "reported_reference_models",
+        "reported_lbp_lengths",
+        "reported_length_bins",
+        "lbp_lengths",
+    )
+    given = {name: read(ROOT, name) for name in (*names, "length_decline", "length_decline_tests")}
+    by_length = lbp_per_length.table(
+        *(given[name] for name in names), matched_models=shared["matched_models"], measured_lbp_lengths=lengths
+    )
+    text = render(by_length, "lbp_per_length", "markdown")
+    _, _, after = text.partition("*Score, without thinking, measured by this project*")
+    assert "\n| Llama-3.2-1B<sup>" in after
+    assert "(without thinking 250 samples); 95 % intervals" in after
+    assert "without thinking 34.50 to 40.50;" in after
+    assert "random weights, the null reference. Measured by this project on the questions of smoke-set" in after
+    declines = decline_table.table(given["length_decline"], given["length_decline_tests"], decline, lengths)
+    assert "40.0%" in render(declines, "length_decline", "markdown")
+    reported = [read(ROOT, f"lbp_correlation{end}") for end in ("s", "s_extended", "_differences")]
+    shown = render(correlation_table.table(*reported, tests, found), "lbp_correlations", "markdown")
+    assert "*These and the models that this project scored, 9 in all*" in shown
+    assert "random-llama stays outside (null reference)" in shown
