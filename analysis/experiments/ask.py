@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,27 +29,43 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
 
         if names or asked["model"] or asked["everything"]:
             raise SpecError("a recipe names models and experiments itself: leave the others out")
-        return run_recipe(root, load_recipe(recipe), again=asked["again"], device=asked["device"])
+        return run_recipe(
+            root, load_recipe(recipe), again=asked["again"], device=asked["device"], anyway=asked["anyway"]
+        )
     everything, model, against = asked["everything"], asked["model"], asked["against"]
     chosen = choose(names, everything)
     if not model:
         raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
     if against == model:
         raise SpecError(f"--against is the same model as --model ({model}); give another, or leave it out")
+    from analysis.experiments.recipes import weigh
     from analysis.experiments.run import run
-    from analysis.experiments.subject import Options
+    from analysis.experiments.subject import LONGEST, Options
     from analysis.jobs import Resources
+    from analysis.models.loading import ModelSource
 
-    given = {"data": asked["data"], "data_file": asked["data_file"]}
+    sources = [
+        ModelSource(
+            each,
+            asked["revision"] if each == model else None,
+            asked["dtype"],
+            asked["quantize"],
+            device=asked["device"],
+            trust_remote_code=asked["trust_remote_code"],
+            position=asked["position"] if each == model else ModelSource.position,
+            load_as=asked["load_as"] if each == model else None,
+            scaling=asked["scaling"] if each == model else None,
+        )
+        for each in (model, against)
+        if each
+    ]
+    if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
+        for source in sources:
+            print(weigh(root, source, asked["tokens"] or LONGEST, anyway=asked["anyway"]), file=sys.stderr)
     return run(
         root,
         chosen,
-        models=[each for each in (model, against) if each],
-        dtype=asked["dtype"],
-        quantize=asked["quantize"],
-        device=asked["device"],
-        revision=asked["revision"],
-        trust_remote_code=asked["trust_remote_code"],
+        sources,
         options=Options(
             texts=asked["texts"],
             tokens=asked["tokens"],
@@ -56,7 +73,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
             seeds=asked["seeds"],
             place=asked["place"],
         ),
-        settings={ANCHORING: given} if ANCHORING in chosen else {},
+        settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
         name=asked["name"],
         again=asked["again"],
         executor=asked["executor"],

@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.experiments.bar import Bar
 from analysis.experiments.finding import Finding
 from analysis.experiments.heads import analysed
-from analysis.experiments.subject import Options, Subject
+from analysis.experiments.subject import LONGEST, Options, Subject
 from analysis.heads.plasticity import Options as Estimation
 from analysis.models import capture
 from analysis.models.captures import Capture, open_capture
@@ -19,7 +19,6 @@ from artifacts.files import write
 
 BUCKETS = 16
 DOCUMENTS = 256  # with one token a bucket and document, so many queries in each query bin
-LONGEST = 2048
 
 
 def captured(subject: Subject, options: Options, kind: str | None = None) -> Capture:

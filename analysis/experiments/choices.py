@@ -4,6 +4,7 @@ ESTIMATORS = ("bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empir
 PAIRS = ("earlier", "earlier_bucket", "same_bucket")
 DTYPES = ("auto", "bf16", "fp16", "fp32")
 QUANTIZATIONS = ("nf4", "fp4", "int8")
+POSITIONS = ("as configured", "rope", "drope")
 EXECUTORS = ("local", "slurm")
 EXPERIMENTS = (
     "massive_values",

@@ -13,6 +13,7 @@ from analysis.experiments.choices import (
     EXECUTORS,
     EXPERIMENTS,
     PAIRS,
+    POSITIONS,
     QUANTIZATIONS,
     STATEMENTS,
 )
@@ -111,6 +112,10 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--data", type=click.Choice(STATEMENTS), default="planted", show_default=True, help="Of anchoring.")
 @click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="A local copy of that data.")
 @click.option("--name", help="Name of the measurements [from the model].")
+@click.option("--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True)
+@click.option("--load-as", metavar="TYPE", help="Load a class of its own as this plain one, such as llama.")
+@click.option("--scaling", type=float, help="Factor on q.k, where a checkpoint's configuration sets its own.")
+@click.option("--anyway", is_flag=True, help="Load also what the estimate says cannot fit in memory.")
 @click.option("--again", is_flag=True, help="Measure also what was measured with this code and these options.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
 @click.option("--partition", help="Slurm's partition.")
@@ -145,4 +150,6 @@ def train(obj: dict[str, Any], /, **asked: Any) -> None:
     """Train the RoPE model, recalibrate its DroPE twin, and measure both."""
     from analysis.experiments.lab import run as work
 
-    click.echo("\n".join(work(obj["root"], **asked)))
+    made = work(obj["root"], **asked)
+    click.echo("\n".join(str(path) for path in (*made.installed, *made.tables)))
+    click.echo(made.advice, err=True)

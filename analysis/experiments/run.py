@@ -21,12 +21,14 @@ from analysis.experiments.subject import Options, Subject, open_subject
 from analysis.jobs import Progress as Jobs
 from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.jobs.content import key
+from analysis.models.libraries import need
 from analysis.models.loading import ModelSource
 from analysis.models.memory import exhausted
 from artifacts.errors import DataError, ModelError
 from artifacts.files import digest, write
 
 KEPT = "out/experiments"
+SMALL = 20_000_000  # parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +77,19 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
     """
     tell("loading the model")
     subject = open_subject(plan.root, plan.source, name=plan.name, folder=plan.root / KEPT / "answers", tell=tell)
+    _threads(subject)
     paths = []
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
         paths += _one(plan, subject, name)
     return paths
+
+
+def _threads(subject: Subject) -> None:
+    """One thread for a model whose matrices are too small for more: threads would only wait for each other."""
+    torch = need("torch")
+    if subject.model.device.type == "cpu" and sum(each.numel() for each in subject.model.parameters()) < SMALL:
+        torch.set_num_threads(1)
 
 
 def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
@@ -169,13 +179,8 @@ def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, 
 def run(
     root: Path,
     names: Sequence[str],
+    sources: Sequence[ModelSource],
     *,
-    models: Sequence[str],
-    dtype: str,
-    quantize: str | None,
-    device: str,
-    revision: str | None,
-    trust_remote_code: bool,
     options: Options,
     settings: dict[str, dict[str, Any]] | None = None,
     name: str | None = None,
@@ -183,7 +188,7 @@ def run(
     executor: str = "local",
     resources: Resources | None = None,
 ) -> list[str]:
-    """Measure each of `models` with the same experiments, items and texts; return paths below the project.
+    """Measure each model with the same experiments, items and texts; return paths below the project.
 
     Raises
     ------
@@ -193,21 +198,14 @@ def run(
     plans = [
         Plan(
             root=root,
-            source=ModelSource(
-                model,
-                revision if place == 0 else None,
-                dtype,
-                quantize,
-                device=device,
-                trust_remote_code=trust_remote_code,
-            ),
+            source=source,
             experiments=tuple(names),
             options=options,
             settings=settings or {},
             name=name if place == 0 else None,
             again=again,
         )
-        for place, model in enumerate(models)
+        for place, source in enumerate(sources)
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):

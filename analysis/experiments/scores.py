@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 from analysis.experiments.evaluation import BASELINE, Condition, Loss, Outcome, answers, losses
 from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject, Text
+from analysis.experiments.subject import LONGEST, Options, Subject, Text
 from analysis.models.items import TASKS, Item
-
-LONGEST = 2048  # tokens of a passkey prompt where the training length is more
 
 
 def perplexity(found: Sequence[Loss]) -> float:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 CARD = "lab.json"
+LONGEST = 2048  # tokens of a text, where a model was trained on more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +132,7 @@ class Subject:
         DataError
             When the source of texts is absent or too short.
         """
-        length = options.tokens or min(self.training_length, 2048)
+        length = options.tokens or min(self.training_length, LONGEST)
         torch = need("torch")
         if options.place is not None:
             rows = documents(Source(options.place), self.tokenizer, length, windows=True, skip_short=True)
