@@ -62,6 +62,7 @@ def table(
         ],
         groups="group",
         size="footnotesize",
+        long=True,  # measured models lengthen it
         marks={
             **model_footnotes(names, full),
             "printed": "The one series of these models that the source prints; it left the others open.",
