@@ -78,7 +78,7 @@ def run(
     for length in lengths:
         asked = arguments(
             source,
-            [known[task] for task in tasks],
+            names,
             length,
             samples,
             batch=batch,
