@@ -14,6 +14,7 @@ from analysis.experiments.subject import Subject, Text
 from analysis.jobs.content import key
 from analysis.models import attention, interventions
 from analysis.models.answers import parse
+from analysis.models.forwards import encode
 from analysis.models.generation import greedy
 from analysis.models.interventions import Intervention
 from analysis.models.items import Item
@@ -24,6 +25,7 @@ from artifacts.files import digest, write
 
 NEW_TOKENS = {"passkey": 12}
 BATCH = 8  # texts of a forward
+TOGETHER = 4096  # tokens of short prompts that share one, more than BATCH of them
 FEW = 6  # new tokens of a one-word answer
 
 
@@ -91,7 +93,9 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
         prefill, decode = interventions.phases(subject.model, condition.interventions, decode=condition.decode)
         new = NEW_TOKENS.get(items[0].task, FEW)
         prompts = [item.prompt for item in items]
-        texts = greedy(subject.model, subject.tokenizer, prompts, new, prefill=prefill, decode=decode)
+        longest = max(len(encode(subject.tokenizer, prompt)) for prompt in prompts)
+        batch = max(BATCH, TOGETHER // longest)
+        texts = greedy(subject.model, subject.tokenizer, prompts, new, batch, prefill=prefill, decode=decode)
         return [
             {"id": item.id, "text": text, "verdict": parse(item, text)} for item, text in zip(items, texts, strict=True)
         ]
