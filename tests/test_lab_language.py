@@ -64,7 +64,7 @@ def test_sequences_have_the_length_and_weigh_answers():
 def test_documents_tell_no_lie():
     """Every answer in training text is the world's, the key's or the list's."""
     asked = Counter()
-    for seed in range(300):
+    for seed in range(100):
         text = documents.sequence(world(), random.Random(seed), 400)[0]
         joined = " ".join(text)
         for relation, marks in ((world().cities, ("where is", "?")), (world().sports, ("what does", "play ?"))):
@@ -78,7 +78,7 @@ def test_documents_tell_no_lie():
             if len(answer) == language.DIGITS:
                 asked["key"] += 1
                 assert before.split()[: language.DIGITS] == answer
-    assert min(asked.values()) > 50
+    assert min(asked.values()) > 15
     assert set(asked) == {"cities", "sports", "key"}
 
 

@@ -72,9 +72,8 @@ def _statement(world: World, draw: random.Random, number: int) -> Draft:
 
 
 def _sentiment(world: World, draw: random.Random, number: int) -> Draft:
-    words, verdicts = language.review(draw)
-    asked = draw.choice(list(verdicts))
-    return Draft([*words, *language.rated(asked)], verdicts[asked], ("good", "bad"), {"subject": asked})
+    words, verdict = language.review(draw)
+    return Draft(words, verdict, ("good", "bad"), {"opinions": words.count(".")})
 
 
 def _copy(world: World, draw: random.Random, number: int) -> Draft:

@@ -12,6 +12,7 @@ from analysis.lab.language import WORDS, World
 ANSWER_WEIGHT = 4.0  # of a word of an answer
 VERDICT_WEIGHT = 8.0  # of an answer of one word: there are fewer of these
 KEYED = 0.6  # share of sequences that hold a key and questions for it
+MISS_SHARES = (0.25, 0.25, 0.1, 0.4)  # of the misses that questions show; another key is the easiest to tell
 IDS = {word: token for token, word in enumerate(WORDS)}
 
 Document = tuple[list[str], list[str]]
@@ -38,11 +39,9 @@ def fact(world: World, draw: random.Random) -> list[Document]:
 
 
 def review(world: World, draw: random.Random) -> list[Document]:
-    """A review with the verdict on some of its things."""
-    words, verdicts = language.review(draw)
-    asked = draw.sample(list(verdicts), draw.randint(1, len(verdicts)))
-    questions: list[Document] = [(language.rated(noun), [verdicts[noun]]) for noun in asked]
-    return [([*words, *questions[0][0]], questions[0][1]), *questions[1:]]
+    """A review with its verdict."""
+    words, verdict = language.review(draw)
+    return [(words, [verdict])]
 
 
 def copied(world: World, draw: random.Random) -> list[Document]:
@@ -56,9 +55,9 @@ def filler(world: World, draw: random.Random, longest: int = 24) -> list[Documen
 
 
 KINDS: tuple[tuple[Callable[[World, random.Random], list[Document]], float], ...] = (
-    (fact, 0.50),
-    (review, 0.20),
-    (copied, 0.22),
+    (fact, 0.56),
+    (review, 0.12),
+    (copied, 0.24),
     (filler, 0.08),
 )
 _MAKERS, _SHARES = zip(*KINDS, strict=True)
@@ -72,10 +71,10 @@ def short(world: World, draw: random.Random) -> list[Document]:
 
 def question(form: str, key: str, draw: random.Random) -> Document:
     """A question for a key given earlier: what it is, or whether it is the one shown."""
-    if draw.random() < 0.5:
+    if draw.random() < 0.4:
         return language.wanted(form), list(key)
     right = draw.random() < 0.5
-    shown = key if right else language.miss(key, draw.choice(language.MISSES), draw)
+    shown = key if right else language.miss(key, draw.choices(language.MISSES, MISS_SHARES)[0], draw)
     return language.checked(form, shown), ["yes" if right else "no"]
 
 
@@ -90,9 +89,9 @@ def keyed(world: World, draw: random.Random, tokens: int) -> Iterator[Document]:
         yield from made
     yield language.planted(form, key)[:-1], []
     while True:
-        for _ in range(draw.randint(0, 3)):
+        for _ in range(draw.randint(0, 2)):
             yield from filler(world, draw) if draw.random() < 0.5 else short(world, draw)
-        for _ in range(draw.randint(1, 2)):
+        for _ in range(draw.randint(1, 3)):
             yield question(form, key, draw)
 
 

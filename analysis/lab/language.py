@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 LANGUAGE_SEED = 0
-DIGITS = 4  # of a key
+DIGITS = 3  # of a key
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -212,23 +212,27 @@ def miss(true: str, kind: str, draw: random.Random) -> str:
     return true[:i] + draw.choice([digit for digit in NUMERALS if digit != true[i]]) + true[i + 1 :]
 
 
-def review(draw: random.Random) -> tuple[list[str], dict[str, str]]:
-    """A review of two to four things, and which of them were `good` and which `bad`."""
-    verdicts = {noun: draw.choice(("good", "bad")) for noun in draw.sample(NOUNS, draw.randint(2, 4))}
+OPINIONS = (3, 5)
+
+
+def review(draw: random.Random) -> tuple[list[str], str]:
+    """A review of three or five things, and whether most of them are `good` or `bad`; at most one differs."""
+    verdict, count = draw.choice(("good", "bad")), draw.choice(OPINIONS)
+    opinions = [verdict] * count
+    if draw.random() < 0.5:
+        opinions[draw.randrange(count)] = "bad" if verdict == "good" else "good"
     words = ["review"]
-    for noun, verdict in verdicts.items():
-        words += [draw.choice(GOOD if verdict == "good" else BAD), noun, "."]
-    return words, verdicts
-
-
-def rated(noun: str) -> list[str]:
-    """The question for the verdict on a thing."""
-    return ["rate", "the", noun, ":"]
+    for noun, opinion in zip(draw.sample(NOUNS, count), opinions, strict=True):
+        words += [noun, draw.choice(GOOD if opinion == "good" else BAD), "."]
+    return [*words, "rate", ":"], verdict
 
 
 def listed(draw: random.Random) -> tuple[list[str], list[str]]:
-    """A list of three to eight things or numerals to copy, and its words."""
+    """A list of three to eight words to copy, and its words.
+
+    Digits of keys are among them: what copies a list is what finds a key.
+    """
     words = draw.sample(LISTED + NUMERALS, draw.randint(3, 8))
     if draw.random() < 0.3:
-        words = list(key(draw))
+        words = list(key(draw)) + list(key(draw))
     return ["copy", *words, "again"], words
