@@ -211,7 +211,10 @@ def _handle(handle: Any) -> str:
         options = [_color(handle.get_color()), "line width=1pt"]
         options.append(dash if dash else "only marks" if handle.get_linestyle() == "None" else "dash dot dot")
         if handle.get_marker() not in ("None", "", None):
-            options.append(f"mark={mark}, mark size=1.8pt, mark options={{solid}}")
+            face = handle.get_markerfacecolor()
+            inside = _color("white" if str(face) == "none" else face).removeprefix("color=")
+            fill = f", fill={inside}" if f"color={inside}" != options[0] else ""  # hollow marks stay hollow
+            options.append(f"mark={mark}, mark size=1.8pt, mark options={{solid{fill}}}")
         else:
             options.append("no marks")
         return ", ".join(options)

@@ -38,7 +38,8 @@ class Scale:
     edges : tuple of float
         Borders of a heat map's cells.
     reverse : bool
-        Values grow leftwards or downwards; drawn by changing their sign, so that the axis line stays where it is.
+        Values grow leftwards or downwards; drawn by changing their sign (cells by counting them from the other end), so
+        that the axis line stays where it is.
     """
 
     kind: str
@@ -55,6 +56,8 @@ class Scale:
         if self.kind == "log":
             return value
         found = self._along(value)
+        if self.kind == "edges":  # cells are counted from below (from the left) whichever way the values grow
+            return len(self.edges) - 1 - found if self.reverse else found
         return -found if self.reverse else found
 
     def _along(self, value: float) -> float:

@@ -64,6 +64,20 @@ def test_one_legend_entry_per_name_and_real_error_bars(drawing):
     assert "scale=" not in text.split("endofdump\\endcsname\n")[1]
 
 
+def test_hollow_marks_are_hollow_in_the_legend_too():
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(figsize=(3, 2))
+    axes = drawing.subplots()
+    axes.plot([1, 2], [1, 2], **{**matplotlib_style("query"), "markerfacecolor": "white"}, label="hollow")
+    axes.plot([1, 2], [2, 3], **matplotlib_style("key"), label="filled")
+    axes.legend()
+    lines = tex(from_matplotlib(drawing, caption="c"), "d").splitlines()
+    hollow, filled = (line for line in lines if line.startswith("\\addlegendimage"))
+    assert "mark options={solid, fill={rgb,255:red,255;green,255;blue,255}}" in hollow
+    assert "mark options={solid}" in filled
+
+
 def test_the_drawing_is_left_alone(drawing):
     before = [len(a.get_children()) for a in drawing.axes]
     from_matplotlib(drawing, caption="c")

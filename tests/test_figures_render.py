@@ -149,6 +149,9 @@ def test_dense_heat_maps_become_pictures_of_the_same_colours():
     turned = Figure(panels=[Panel(series=[Heatmap(values=values)], y=Axis(reverse=True))], caption="c")
     (content,) = assets(turned, "dense").values()
     assert Image.open(io.BytesIO(content)).getpixel((0, 0)) == VIRIDIS[0]
+    seen = tex(turned, "dense")
+    assert "xmin=0, xmax=32, ymin=0, ymax=32,\n" in seen  # the axis runs where the picture lies
+    assert "graphics[xmin=0, xmax=32, ymin=0, ymax=32] {dense-1.png}" in seen
     assert assets(SAMPLES["heatmap"], "heatmap") == {}
 
 

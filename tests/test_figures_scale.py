@@ -113,3 +113,10 @@ def test_text_is_broken_into_even_lines():
     assert wrap("unbreakable", 5) is None
     assert balanced("reported by Jin et al.", 24, "scriptsize") == ["reported", "by Jin et al."]
     assert balanced("unbreakable", 5) == ["unbreakable"]
+
+
+def test_cells_of_a_reversed_axis_keep_their_places():
+    scale = Scale(kind="edges", low=0.0, high=6.0, length=30.0, edges=(0.0, 1.0, 2.0, 6.0), reverse=True)
+    assert scale.limits == (0.0, 3.0)  # where the cells are drawn
+    assert [scale.drawn(value) for value in (0.0, 1.0, 4.0, 6.0)] == [3.0, 2.0, 0.5, 0.0]
+    assert scale.at(1.0) == pytest.approx(20.0)
