@@ -107,7 +107,9 @@ def from_matplotlib(
                 axis_width=f"{number(wide)}mm",
                 axis_height=f"{number(tall)}mm",
                 textsize=5.0,  # half of the 10 points that _take_out sets: the converter's own factor becomes one
-                extra_tikzpicture_parameters=["figure text, every axis/.append style={panel, axis lines*=left}"],
+                extra_tikzpicture_parameters=[
+                    "figure text, every axis/.append style={panel, axis lines*=left, title style={yshift=1.8mm}}"
+                ],
                 # one text each: the converter keeps several in a set, whose order changes with the hash seed
                 extra_groupstyle_parameters=[f"horizontal sep={_SIDE_MM}mm, vertical sep={_UNDER_MM}mm"],
                 include_disclaimer=False,
@@ -244,7 +246,7 @@ def _mended(code: str, extras: Sequence[tuple[str, str]], words: Sequence[str]) 
             head += (
                 ",\nlegend columns=-1, legend style={at={(0.5,1)}, anchor=south, yshift=0.6mm,"
                 " /tikz/every even column/.append style={column sep=3mm}},\n"
-                "every axis title/.append style={yshift=5.5mm}"
+                "title style={yshift=3.7mm}"
             )
         end = re.search(r"\n\\end\{(axis|groupplot)\}", body)
         cut = end.start() + 1 if end else len(body.rstrip()) + 1
