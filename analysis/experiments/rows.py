@@ -62,7 +62,7 @@ def frame(rows: Iterable[Row], positional: str, precision: str) -> pd.DataFrame:
     """Rows as the table of a measurement, with the model's position encoding and precision in front."""
     table = pd.DataFrame(list(rows), columns=list(COLUMNS))
     for name in ("layer", "head", "seed"):
-        table[name] = table[name].astype("Int64")
+        table[name] = ["" if pd.isna(each) else str(int(each)) for each in table[name]]  # empty: it does not apply
     table["n"] = table["n"].astype("int64")
     table["value"] = table["value"].astype(float)
     table.insert(0, "precision", precision)
