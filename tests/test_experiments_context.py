@@ -29,7 +29,7 @@ from tokenizers.processors import TemplateProcessing
 from analysis.experiments import key_choices
 from analysis.experiments.context_length import measure
 from analysis.experiments.rows import frame
-from analysis.experiments.subject import Options, Subject
+from analysis.experiments.subject import Options, Subject, open_subject
 from analysis.models.answers import CLASSES
 from analysis.models.items import NO, YES, Item
 from analysis.models.loading import ModelSource, load
@@ -286,3 +286,15 @@ def test_grouped_queries_without_a_beginning_token_and_in_four_bits(tmp_path: Pa
         assert value(rows, "passkey_exact", "own/1x") == 0.0, "random weights know no key"
         assert value(rows, "passkey_exact_high", "yarn/1.5x") == pytest.approx(1.96**2 / (3 + 1.96**2), abs=1e-3)
         frame(rows, "rope", quantize or "fp32")
+
+
+def test_the_pair_that_ships_reads_keys_within_its_length() -> None:
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "artifacts/models/tiny-rope").is_dir():
+        pytest.skip("the tiny pair is not in artifacts/models: python build.py lab train --install")
+    for name in ("tiny-rope", "tiny-drope"):
+        rows = measure(open_subject(root, ModelSource(name)), Options(items=12), ratios=(1.0, 4.0), baselines=("yarn",))
+        assert value(rows, "passkey_exact", "own/1x") >= 0.9
+        assert value(rows, "ranking_likelihood", "own/1x") >= 0.9
+        assert value(rows, "verification_auc", "own/1x") > 0.5
+        assert value(rows, "passkey_exact", "own/4x") < value(rows, "passkey_exact", "own/1x")
