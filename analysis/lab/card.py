@@ -67,7 +67,7 @@ def text(positional: str, facts: Mapping[str, Any], scores: Sequence[Score]) -> 
         "- The language is synthetic, its facts are invented, and all of them were seen in training.",
         "- Guessing gives 50 % on questions with two answers (cities, sports, sentiment, statements, verification).",
         "- A model of this size stands for nothing larger: what shows here is a measurement of this pair alone.",
-        "- Rows of seeds are few; intervals here are over items of one seed, not over trainings.",
+        "- This is one training: the intervals are over items, not over seeds.",
         "",
     ]
     return "\n".join(lines)
