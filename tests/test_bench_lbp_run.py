@@ -424,3 +424,24 @@ def test_chat_templates_thoughts_and_sampling(tiny):
     greedy = chat.answers(loaded, turns, 5, chat.sampling(loaded, 0), seed=0)
     alone = [chat.answers(loaded, [each], 5, chat.sampling(loaded, 0), seed=3)[0] for each in turns]
     assert greedy == alone  # padding on the left changes nothing
+
+
+# --- summaries by an embedding model
+
+
+def test_with_an_embedding_model_scores_carry_the_benchmarks_name(lab, data, tmp_path, monkeypatch):
+    def similarity(name, device):
+        assert (name, device) == ("some/embedder", "cpu")
+        return lambda gold, predicted: 0.5
+
+    monkeypatch.setattr("analysis.benchmarks.lbp.similarity", similarity)
+    path, samples = data
+    file = written(tmp_path / "p.jsonl", lines(samples))
+    done = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")
+    assert done.exit_code == 0, done.output
+    rows = {row["key"]: row for row in table(lab)}
+    assert {row["metric"] for row in rows.values()} == {"lbp"}
+    assert (rows["T4.1"]["value"], rows["T3.1"]["value"]) == ("75", "100")
+    manifest = json.loads((lab / "artifacts/measurements/measured_lbp/planted-1b.json").read_text())
+    assert manifest["modes"]["nonthinking"]["summaries"] == "ROUGE-L and some/embedder"
+    assert "--embedder some/embedder" in manifest["command"]

@@ -36,6 +36,7 @@ def bench() -> None:
 @click.option("--lengths", metavar="8k,16k,...", help="Lengths to score [all six].")
 @click.option("--partial", is_flag=True, help="Score what is there when predictions are missing.")
 @click.option("--replace", is_flag=True, help="Overwrite other scores of this name and mode.")
+@click.option("--embedder", metavar="FOLDER_OR_ID", help="Scores summaries with ROUGE-L [ROUGE-L alone].")
 @click.option("--null-reference", "null", is_flag=True, help="Mark a model that has learned nothing.")
 @click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Answers a sample, averaged.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="Prompts at a time.")

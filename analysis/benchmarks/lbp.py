@@ -20,10 +20,12 @@ from analysis.experiments.bar import bar
 from analysis.experiments.measurements import named, slug
 from analysis.models.libraries import need
 from analysis.models.loading import ModelSource, load
+from analysis.models.similarity import similarity
 from artifacts.errors import DataError
 from artifacts.files import write
 
 LIBRARIES = ("jieba", "numpy", "rouge-score", "scikit-learn")
+EMBEDDING = ("sentence-transformers", "torch", "transformers")
 
 
 def run(
@@ -40,6 +42,7 @@ def run(
     partial: bool = False,
     replace: bool = False,
     null: bool = False,
+    embedder: str | None = None,
     runs: int = 3,
     batch: int = 1,
     limit: int | None = None,
@@ -78,6 +81,8 @@ def run(
         Overwrite scores of the same name and mode.
     null : bool
         Mark the model as a null reference, which no correlation takes in.
+    embedder : str or None
+        Embedding model that scores summaries together with ROUGE-L; without it they are scored by ROUGE-L alone.
     runs, batch, limit, new_tokens, temperature, seed
         See `lbp_run.Settings`.
     dtype, quantize, device, revision, trust_remote_code
@@ -102,7 +107,7 @@ def run(
     samples = lbp_data.load(data, chosen)
     folder = root / "out/bench/lbp" / key
     settings: dict[str, Any] = {}
-    libraries: tuple[str, ...] = LIBRARIES
+    libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
     words = ["--predictions FILE..."]
     if generate:
         source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
@@ -119,16 +124,17 @@ def run(
             path = lbp_run.answer(load(source), samples, asked, folder, progress)
         predictions, mode = [path], asked.mode
         settings = {"answers": lbp_run.settings_of(path)}
-        libraries += ("torch", "transformers")
+        libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
         words = lbp_run.words_of(asked)
     found = lbp_predictions.read(predictions, samples, mode)
+    compare = similarity(embedder, device) if embedder else None
     tables = {}
     for each, answered in found.items():
         if not partial:
             lbp_predictions.require_complete(samples, answered, each)
-        scores = lbp_scores.scored(samples, answered)
+        scores = lbp_scores.scored(samples, answered, compare)
         write(folder / f"{each}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
-        tables[each] = lbp_scores.aggregated(scores, samples)
+        tables[each] = lbp_scores.aggregated(scores, samples, embedded=compare is not None)
     facts = {
         "data": data_name or (Path(data).stem if Path(data).exists() else data),
         "checkpoint": Path(model).name if Path(model).is_dir() else model,
@@ -138,11 +144,13 @@ def run(
     for each, table in tables.items():
         given = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
         given += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
+        given += [f"--embedder {embedder}"] * bool(embedder)
         given += ["--partial"] * partial + ["--null-reference"] * null
         note = {
             "command": f"python build.py bench lbp {' '.join(given)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
             **_manifest(samples, found[each]),
+            "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
         paths.append(stored(root, key, each, table, facts, note, replace=replace))
@@ -167,7 +175,6 @@ def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> d
         "samples": len(samples),
         "questions": lbp_data.fingerprint(samples),
         "predictions": answers.hexdigest(),
-        "summaries": "ROUGE-L alone",
     }
 
 

@@ -99,13 +99,14 @@ def present(gold: Gold, predicted: Gold) -> float:
 def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
     """Best ROUGE-L over the gold summaries, or half of it plus half the best similarity where a model gives one."""
     rouge = rouge_l(gold, predicted, language)
-    return rouge if similarity is None else (similarity(gold, predicted) + rouge) / 2
+    return rouge if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + rouge) / 2))
 
 
 def rouge_l(gold: Gold, predicted: str, language: str) -> float:
     """Best F-measure of the longest common subsequence of words (Lin 2004), over the gold texts.
 
-    Words are what blanks separate; Chinese text is cut by jieba first.
+    Words are what blanks separate; Chinese text is cut by jieba first. The benchmark's own scoring takes ROUGE-L from
+    another library, whose values can differ by a few hundredths where words are repeated.
     """
     scorer = need("rouge_score.rouge_scorer", "to score summaries").RougeScorer(["rougeL"], tokenizer=_Words(language))
     return max(float(scorer.score(each, predicted)["rougeL"].fmeasure) for each in gold)

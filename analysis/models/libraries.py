@@ -24,6 +24,7 @@ EXTRAS = {
     "jieba": "bench",
     "rouge_score": "bench",
     "rouge_score.rouge_scorer": "bench",
+    "sentence_transformers": "bench",
     "sklearn": "bench",
     "sklearn.metrics": "bench",
 }
