@@ -12,7 +12,7 @@ import torch
 
 import models_planted as planted
 from analysis.experiments import disruption, knowledge, masks
-from analysis.experiments.evaluation import losses
+from analysis.experiments.evaluation import Condition, losses
 from analysis.experiments.rows import Row
 from analysis.experiments.subject import Options, Subject
 from analysis.models.anatomy import blocks
@@ -170,17 +170,20 @@ def test_rank_among_random_masks(subject: Subject, found: Any) -> None:
     """p counts the mask itself among the random ones, so it is never zero."""
     few = dataclasses.replace(OPTIONS, seeds=(0,))
     rows = disruption.measure(subject, few, draws=1, permutations=25)
-    name = "top1_massive_mean_pre"
     mask = masks.top(masks.measured(subject, masks.split_texts(subject, few)[0], "pre"))
     texts = subject.texts(few)
     before = np.mean([loss.nats / loss.tokens for loss in losses(subject, texts)])
     drawn = [masks.random(mask, 1000 + seed) for seed in range(25)]
-    deltas = np.array(disruption._means(subject, texts, drawn)) - before
-    own = value(rows, name, "delta_nats")
-    assert value(rows, name, "permutation_p") == pytest.approx((1 + (deltas >= own).sum()) / 26)
-    assert value(rows, name, "permutation_median") == pytest.approx(np.median(deltas))
-    assert value(rows, name, "permutation_delta_nats") == pytest.approx(own, abs=1e-9)
-    assert [r["n"] for r in rows if r["metric"] == "permutation_p"] == [25, 25]
+    for fill in ("mean", "zero"):
+        name = f"top1_massive_{fill}_pre"
+        after = [losses(subject, texts, Condition("", each.interventions(fill, "pre"))) for each in drawn]
+        deltas = np.array([np.mean([loss.nats / loss.tokens for loss in some]) for some in after]) - before
+        own = value(rows, name, "delta_nats")
+        assert value(rows, name, "permutation_p") == pytest.approx((1 + (deltas >= own).sum()) / 26)
+        assert value(rows, name, "permutation_median") == pytest.approx(np.median(deltas), abs=1e-6)
+        assert value(rows, name, "permutation_highest") == pytest.approx(deltas.max(), abs=1e-6)
+        assert value(rows, name, "permutation_delta_nats") == pytest.approx(own, abs=1e-9)
+    assert [r["n"] for r in rows if r["metric"] == "permutation_p"] == [25] * 4
 
 
 def test_without_rotation_both_places_are_one(subject: Subject) -> None:
@@ -199,7 +202,10 @@ def test_no_massive_dimension_is_a_result() -> None:
     assert "no dimension" in reason(rows, "threshold_matched_zero_post", "perplexity")
     assert "no dimension" in reason(rows, "threshold_massive_zero_post", "minus_random")
     assert value(rows, "top1_massive_mean_pre", "dims") == 18
-    assert {r["condition"] for r in rows if r["metric"] == "permutation_p"} == {"top1_massive_mean_pre"}
+    assert {r["condition"] for r in rows if r["metric"] == "permutation_p"} == {
+        "top1_massive_mean_pre",
+        "top1_massive_zero_pre",
+    }
 
 
 def test_queries_of_zero() -> None:
@@ -305,7 +311,7 @@ def test_a_book_without_a_task(subject: Subject) -> None:
 
 def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -> None:
     """The first answer token is the disrupted model's, and later ones come from its own keys and values."""
-    from analysis.experiments.evaluation import Condition, answers
+    from analysis.experiments.evaluation import answers
 
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
     some = masks.top(found).interventions("mean", "pre")

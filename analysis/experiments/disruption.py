@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ SETTINGS: dict[str, Any] = {
         "matched": "random dimensions, massive ones excluded, until the squared norm removed is nearest",
         "smallest": "as many dimensions of the smallest norm",
     },
-    "rank": "random masks of the condition MASSIVE_mean_pre on the texts of the first seed",
+    "rank": "random masks before the rotary embedding, on the texts of the first seed, by fill",
     "decode": "no decode steps: one forward of the whole text",
 }
 FILLS: tuple[Fill, ...] = ("mean", "zero")
@@ -92,8 +93,9 @@ def measure(
                     "smallest": [masks.smallest(mask, found)],
                 }
                 rows += _conditions(subject, texts, before, found, targets, (select, fill, where))
-            if mask.count and where == "pre" and permutations:
-                rows += _rank(subject, texts, mask, select, permutations, rank_texts, options)
+                if where == "pre" and permutations:
+                    some = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
+                    rows += _rank(subject, some, mask, (select, fill), permutations)
     return rows
 
 
@@ -149,26 +151,22 @@ def _absent(select: str, fill: Fill, where: Where, reason: str) -> list[Row]:
     return rows + [row(f"minus_{control}", None, 0, condition=name, reason=reason) for control in CONTROLS]
 
 
-def _rank(
-    subject: Subject,
-    texts: Sequence[Text],
-    mask: Mask,
-    select: str,
-    permutations: int,
-    count: int,
-    options: Options,
-) -> list[Row]:
+def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fill], permutations: int) -> list[Row]:
     """Where the massive mask stands among random ones: p = (1 + number at or above it) / (1 + all of them)."""
-    some = [text for text in texts if text.seed == options.seeds[0]][:count]
+    select, fill = key
     before = _nats(subject, some).mean()
-    name = f"{select}_massive_mean_pre"
-    own = float(_nats(subject, some, Condition(name, mask.interventions("mean", "pre"))).mean() - before)
+    name = f"{select}_massive_{fill}_pre"
+    own = float(_nats(subject, some, Condition(name, mask.interventions(fill, "pre"))).mean() - before)
     found: list[float] = []
     for start in range(0, permutations, CHUNK):
-        subject.tell(f"disruption: {select}, random mask {start + 1} of {permutations}")
+        subject.tell(f"disruption: {select}, {fill}, random mask {start + 1} of {permutations}")
         drawn = [masks.random(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
-        asked = {"texts": [[text.id, text.seed] for text in some], "masks": [each.digest() for each in drawn]}
-        found += kept(subject, "random masks", asked | _marks(some), lambda drawn=drawn: _means(subject, some, drawn))
+        asked = {
+            "tokens": [text.tokens.tolist() for text in some],
+            "masks": [each.digest() for each in drawn],
+            "fill": fill,
+        }
+        found += kept(subject, "random masks", asked, functools.partial(_means, subject, some, drawn, fill))
     deltas = np.array(found) - before
     return [
         row("permutation_p", (1 + int((deltas >= own).sum())) / (1 + len(deltas)), len(deltas), condition=name),
@@ -178,11 +176,7 @@ def _rank(
     ]
 
 
-def _marks(texts: Sequence[Text]) -> dict[str, Any]:
-    return {"tokens": [text.tokens.tolist() for text in texts]}
-
-
-def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask]) -> list[float]:
+def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill: Fill) -> list[float]:
     """Mean nats a token over texts under each mask."""
     torch = need("torch")
     batches = [
@@ -190,7 +184,7 @@ def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask]) -> li
     ]
     found = []
     for mask in drawn:
-        with applied(subject.model, mask.interventions("mean", "pre")):
+        with applied(subject.model, mask.interventions(fill, "pre")):
             nats = torch.cat([token_nats(subject.model, batch) for batch in batches])
         found.append(float(nats.double().mean()))
     return found
