@@ -18,7 +18,7 @@ SUBJECTS, OBJECTS, FILLERS = 48, 4, 20  # objects of each kind: true of one half
 NAMES = [f"s{number}" for number in range(SUBJECTS)]
 UP, DOWN, NEVER = ([f"{sign}{number}" for number in range(OBJECTS)] for sign in "udn")
 FILLER = [f"f{number}" for number in range(FILLERS)]
-VOCABULARY = ["<pad>", "<s>", "</s>", "<unk>", "is", "tag", *NAMES, *UP, *DOWN, *NEVER, *FILLER]
+VOCABULARY = ["<pad>", "<s>", "</s>", "<unk>", "is", "tag", ".", *NAMES, *UP, *DOWN, *NEVER, *FILLER]
 WIDTH = 16
 SIDE, SHOWN, TRUTH, NOBODY, SEEN = range(5)  # dimensions of the residual stream with a meaning
 
@@ -54,7 +54,7 @@ class Statements:
             up = NAMES.index(name) % 2 == 0
             pool = UP if up == truth else DOWN
             shown = draw.choice(NEVER if group == "answer" and not truth else pool)
-            words = [*draw.choices(FILLER, k=(length or 10) - 5), name, "is", shown, "tag"]
+            words = [*draw.choices(FILLER, k=(length or 10) - 6), ".", name, "is", shown, "tag"]
             facts = {"subject": name, "question": [name, "is"], "answer_text": shown, "truth": truth, "group": group}
             found.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
         return found

@@ -60,6 +60,9 @@ def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
     assert set(found.control) <= {1, 2, 3}
     assert marked(planting.words(), sample, seed=3) == found
     assert marked(planting.words(), sample, seed=3, read="end").ids == (1, *range(4, 12))
+    around = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True, filler=(0, 5))
+    assert found.filler == ()
+    assert marked(planting.words(), around, seed=3).filler == (1, 2)
     crowded = Sample("u", "w4 w5 w6 w7", ((0, 8),), (9, 11), True)
     assert marked(planting.words(), crowded, seed=3).control == ()
 
@@ -160,7 +163,8 @@ def test_a_truth_made_of_question_and_answer_is_lost_with_the_question(product: 
         assert values(product, "planted/design/answer", "question_share")[layer] < 5
         assert abs(values(product, "planted/design/answer", "delta_p")[layer]) < 5
         for kind in ("question", "answer"):
-            assert abs(values(product, f"planted/design/{kind}", "control")[layer]) < 2
+            for control in ("control", "filler"):
+                assert abs(values(product, f"planted/design/{kind}", control)[layer]) < 2
         assert values(product, "planted/design/question", "excess_high")[layer] < -25
     assert set(values(product, "planted/seed/all", "reference_layer")) <= {1, 2}
 
@@ -201,6 +205,7 @@ def test_planted_statements_never_share_a_name_between_training_and_test() -> No
         [(start, end)] = sample.question
         assert sample.text[start:end] == f"{sample.unit} is"
         assert end + 1 == sample.answer[0]
+        assert sample.text[: sample.filler[1]].split() == sample.text.split()[: LENGTH - 6]
     with pytest.raises(DataError, match="both in training and in test"):
         Split(split.train, split.train)
 
@@ -294,6 +299,6 @@ def test_the_tiny_models_meet_what_is_expected_where_the_probe_sees(path: Path) 
         assert values(made, "planted/design/answer", "question_share")[layer] < 5
         assert values(made, "planted/design/question", "delta_p_high")[layer] < 0
         for kind in ("question", "answer"):
-            assert abs(values(made, f"planted/design/{kind}", "control")[layer]) < 2
+            assert abs(values(made, f"planted/design/{kind}", "filler")[layer]) < 2
     manifest = json.loads(path.with_suffix(".json").read_text())
     assert manifest["thresholds"]["probe_c"] == anchoring.STRENGTH

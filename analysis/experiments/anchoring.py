@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.experiments import anchoring_questions, anchoring_states
 from analysis.experiments.anchoring_data import LENGTH, Sample, Split, planted
 from analysis.experiments.anchoring_groups import DRAWS, Measured, group_rows, pooled, probe_rows
 from analysis.experiments.anchoring_probe import Bools, Probes, Readings, areas
 from analysis.experiments.anchoring_probe import train as trained
-from analysis.experiments.anchoring_states import Marked, marked, states
+from analysis.experiments.anchoring_states import marked, states
 from analysis.experiments.rows import Row, row
 from analysis.experiments.subject import Options, Subject
 from artifacts.errors import DataError
@@ -67,7 +68,8 @@ def measure(
     Conditions are `DATA/SPLIT/GROUP`. Splits are `layer` (each layer by its own flips), `reference` (the flips at the
     layer whose probe is best on validation samples), `half` (flips of one half's probe, values of the other's),
     `design` and `all`; groups are `question`, `answer` and `all`. Metrics: `delta_p`, `control` (as many other tokens
-    cut) and `excess` (their difference in each sample), each with `_low`, `_high` (95 % bootstrap over units) and
+    cut), `filler` (as many of the text around, where there is one) and `excess` (the first less the second in each
+    sample), each with `_low`, `_high` (95 % bootstrap over units) and
     `_sd`; `question_share` (flips, in percent) with `_low` and `_high`; `samples`. The condition `DATA/probe/GROUP` has
     `auroc` with its interval and `accuracy`; `DATA/seed/all` has `reference_layer` and `right_share` of each seed. `n`
     counts units.
@@ -119,23 +121,27 @@ def measure(
 def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> Measured:
     learn = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.train]
     asked = [marked(subject.tokenizer, sample, seed, read=read) for sample in split.test]
-    total = len(learn) + 3 * len(asked)
+    total = len(learn) + 4 * len(asked)
 
-    def tell(before: int) -> Callable[[int], None]:
-        return lambda done: subject.tell(f"{before + done} of {total} samples read")
+    def tell(passes: int) -> Callable[[int], None]:
+        earlier = len(learn) + (passes - 1) * len(asked) if passes else 0
+        return lambda done: subject.tell(f"{earlier + done} of {total} samples read")
 
     given = states(subject.model, learn, tokens=tokens, tell=tell(0))
-    before = states(subject.model, asked, tokens=tokens, tell=tell(len(learn)))
-    cut = states(
-        subject.model, asked, lambda sample: sample.question, tokens=tokens, tell=tell(len(learn) + len(asked))
-    )
-    with_control = np.asarray([bool(sample.control) for sample in asked])
-    control = np.full_like(cut, np.nan)
-    if with_control.any():
-        some: list[Marked] = [sample for sample in asked if sample.control]
-        control[with_control] = states(
-            subject.model, some, lambda sample: sample.control, tokens=tokens, tell=tell(total - len(asked))
-        )
+    before = states(subject.model, asked, tokens=tokens, tell=tell(1))
+
+    def without(passes: int, which: str) -> NDArray[np.float32]:
+        """States when the tokens of this name are cut; NaN where a sample has none."""
+        there = [place for place, sample in enumerate(asked) if getattr(sample, which)]
+        found = np.full_like(before, np.nan)
+        if there:
+            some = [asked[place] for place in there]
+            found[there] = states(
+                subject.model, some, lambda sample: getattr(sample, which), tokens=tokens, tell=tell(passes)
+            )
+        return found
+
+    cut, control, filler = (without(passes, which) for passes, which in enumerate(("question", "control", "filler"), 2))
     right = np.asarray([sample.right for sample in split.train])
     fit, held, halves = _parts(split.train, seed)
 
@@ -145,7 +151,7 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
         return trained(given[chosen], right[chosen], STRENGTH)
 
     def readings(of: Probes) -> Readings:
-        return Readings(of.probability(before), of.probability(cut), of.probability(control))
+        return Readings(*(of.probability(each) for each in (before, cut, control, filler)))
 
     whole = probes(fit, "training")
     if len(set(right[held].tolist())) < 2:

@@ -32,6 +32,8 @@ class Sample:
         Character span of the exact answer.
     right : bool
         Whether the answer is right.
+    filler : (int, int)
+        Character span of text that has nothing to do with the question; empty where there is none.
     kind : str
         By design: "answer" where the answer alone tells that it is wrong, "question" where the question is needed;
         empty where nothing is known.
@@ -42,6 +44,7 @@ class Sample:
     question: tuple[Span, ...]
     answer: Span
     right: bool
+    filler: Span = (0, 0)
     kind: str = ""
 
 
@@ -109,8 +112,14 @@ def _stated(prompt: str, question: list[str], answer: str, *, unit: str, right: 
         question=((start, start + len(stem)),),
         answer=(first, first + len(answer)),
         right=right,
+        filler=(0, _opening(prompt, start)),
         kind=ANSWER if alone else QUESTION,
     )
+
+
+def _opening(prompt: str, start: int) -> int:
+    """Where the sentence begins that holds `start`, with the full stop before it: what opens it tells what it is."""
+    return max(0, prompt.rfind(" . ", 0, start))
 
 
 def dealt(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:

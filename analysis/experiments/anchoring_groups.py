@@ -53,7 +53,7 @@ def pooled(found: Sequence[Measured]) -> Measured:
     def joined(name: str) -> Readings:
         each = [getattr(one, name) for one in found]
         return Readings(
-            *(np.concatenate([getattr(one, part) for one in each]) for part in ("before", "cut", "control"))
+            *(np.concatenate([getattr(one, part) for one in each]) for part in ("before", "cut", "control", "filler"))
         )
 
     return Measured(
@@ -89,9 +89,11 @@ def group_rows(data: str, measured: Measured) -> Iterator[Row]:
     for split, readings, groups in _splits(measured):
         values: dict[str, Floats] = {
             "delta_p": readings.delta(),
-            "control": readings.delta_control(),
-            "excess": readings.delta() - readings.delta_control(),
+            "control": readings.delta("control"),
+            "excess": readings.delta() - readings.delta("control"),
         }
+        if np.isfinite(readings.filler).any():
+            values["filler"] = readings.delta("filler")
         if split in ("design", "all"):
             values["question_share"] = 100 * readings.flips().astype(np.float64)
         for group, member in groups.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,26 +70,24 @@ class Readings:
     ----------
     before : array
         Probability of "right" of the untouched model.
-    cut, control : array
-        The same after the cut from the question, and after a cut from as many other tokens. `control` is NaN where a
-        sample has too few of them.
+    cut, control, filler : array
+        The same after the cut from the question, and after a cut from as many other tokens, drawn from all and from
+        filler only; these two are NaN where a sample has too few of them.
     """
 
     before: Floats
     cut: Floats
     control: Floats
+    filler: Floats
 
     def flips(self) -> Bools:
         """Whether the cut turns the predicted class: question-anchored."""
         return _of_class(self.before, self.cut) < 0.5
 
-    def delta(self) -> Floats:
-        """Change of the predicted class's probability by the cut, in percentage points."""
-        return np.asarray(100 * (_of_class(self.before, self.cut) - _of_class(self.before, self.before)))
-
-    def delta_control(self) -> Floats:
-        """The same for the control."""
-        return np.asarray(100 * (_of_class(self.before, self.control) - _of_class(self.before, self.before)))
+    def delta(self, after: Literal["cut", "control", "filler"] = "cut") -> Floats:
+        """Change of the predicted class's probability by a cut, in percentage points."""
+        values: Floats = getattr(self, after)
+        return np.asarray(100 * (_of_class(self.before, values) - _of_class(self.before, self.before)))
 
 
 def _of_class(before: Floats, after: Floats) -> Floats:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from analysis.experiments.anchoring_data import Sample, Span
 from analysis.models.anatomy import blocks
+from analysis.models.forwards import home
 from analysis.models.interventions import knockout
 from analysis.models.libraries import need
-from analysis.models.likelihood import home
 from artifacts.errors import DataError, ModelError
 
 if TYPE_CHECKING:
@@ -34,13 +34,15 @@ class Marked:
         Up to the token that is read.
     question : tuple of int
         Positions of the decisive words of the question.
-    control : tuple of int
-        As many other positions, drawn at random; empty when there are too few.
+    control, filler : tuple of int
+        As many other positions, drawn at random from all before the answer and from the filler; empty when there are
+        too few.
     """
 
     ids: tuple[int, ...]
     question: tuple[int, ...]
     control: tuple[int, ...]
+    filler: tuple[int, ...] = ()
 
     def blocked(self, keys: Sequence[int], tokens: int) -> NDArray[np.bool_]:
         """Which query (row) loses which key (column): every later position that is not itself among the keys."""
@@ -86,9 +88,13 @@ def marked(tokenizer: Any, sample: Sample, seed: int, *, read: str = "answer") -
             "to; the tokenizer puts no beginning token in front"
         )
     free = [place for place in range(1, answer[0]) if place not in question]
-    draw = random.Random(f"control/{seed}/{sample.text}")
-    control = tuple(sorted(draw.sample(free, len(question)))) if len(free) >= len(question) else ()
-    return Marked(tuple(coded["input_ids"][: last + 1]), question, control)
+    apart = [place for place in within(offsets, sample.text, sample.filler) if place in free]
+
+    def drawn(name: str, places: list[int]) -> tuple[int, ...]:
+        draw = random.Random(f"{name}/{seed}/{sample.text}")
+        return tuple(sorted(draw.sample(places, len(question)))) if len(places) >= len(question) else ()
+
+    return Marked(tuple(coded["input_ids"][: last + 1]), question, drawn("control", free), drawn("filler", apart))
 
 
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
