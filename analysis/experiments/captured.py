@@ -8,10 +8,13 @@ from pathlib import Path
 from analysis.experiments.bar import Bar
 from analysis.experiments.finding import Finding
 from analysis.experiments.heads import analysed
+from analysis.experiments.measurements import slug
 from analysis.experiments.subject import LONGEST, Options, Subject
 from analysis.heads.plasticity import Options as Estimation
+from analysis.jobs.content import key
 from analysis.models import capture
 from analysis.models.captures import Capture, open_capture
+from analysis.models.loading import Loaded
 from analysis.models.options import CaptureOptions
 from analysis.models.texts import Source
 from artifacts.errors import DataError
@@ -32,28 +35,45 @@ def captured(subject: Subject, options: Options, kind: str | None = None) -> Cap
     Raises
     ------
     DataError
-        When the model was made in memory, or texts are too short.
+        When the model was made in memory, or texts are too short or too few tokens are asked.
     """
     if subject.source is None or subject.folder is None:
         raise DataError(f"{subject.name}: a model in memory cannot be captured; save it to a folder first")
     context = options.tokens or min(subject.training_length, LONGEST)
     context -= context % BUCKETS
-    kind = kind or subject.book.kinds()[0]
-    folder = subject.folder.parent / "captures" / f"{subject.name}-{kind}-{context}"
-    source = options.place or str(_texts(subject, kind, context, folder.with_suffix(".jsonl")))
+    if context < BUCKETS:
+        raise DataError(f"--tokens {options.tokens}: a capture needs {BUCKETS} tokens a text or more")
+    kind, source = kind or subject.book.kinds()[0], options.texts_source
+    content = b"" if source is not None else _texts(subject, kind, context)
+    label = kind if source is None else slug(source.place)
+    # what is captured is in the name: a model trained anew, or other texts, make another capture
+    mark = key(captured, {"model": subject.source, "identity": subject.identity, "texts": source, "content": content})
+    folder = subject.folder.parent / "captures" / f"{subject.name}-{label}-{context}-{mark[:8]}"
+    if source is None:
+        file = folder.with_name(f"{folder.name}.jsonl")
+        if not file.is_file():
+            write(file, content)
     asked = CaptureOptions(
         model=subject.source,
-        texts=Source(source),
+        texts=source or Source(str(file)),
         context=context,
         out=folder,
         heads=300,
         buckets=BUCKETS,
         limit=DOCUMENTS,
-        windows=options.place is not None,
-        skip_short=options.place is not None,
+        windows=source is not None,
+        skip_short=source is not None,
     )
-    subject.tell(f"capturing {kind}")
-    return open_capture(capture.capture(asked))
+    if not capture.finished(asked):
+        subject.tell(f"capturing {label}")
+        facts = {**subject.facts, "model": subject.source.name}
+        capture.record(asked, loaded=Loaded(subject.model, subject.tokenizer, facts))
+        capture.finish(asked)
+    held = open_capture(folder)
+    if source is not None:
+        documents = (held.manifest or {}).get("documents", [])
+        subject.used.add_texts(source.place, (f"{each['id']} {each['digest']}" for each in documents))
+    return held
 
 
 def findings(subject: Subject, options: Options, kind: str | None = None) -> list[Finding]:
@@ -65,10 +85,7 @@ def findings(subject: Subject, options: Options, kind: str | None = None) -> lis
     return found
 
 
-def _texts(subject: Subject, kind: str, context: int, path: Path) -> Path:
+def _texts(subject: Subject, kind: str, context: int) -> bytes:
     rows = subject.book.texts(kind, DOCUMENTS, context, 0, subject.tokenizer)
     lines = [json.dumps({"id": f"{kind}-{number}", "text": text}) for number, text in enumerate(rows)]
-    content = ("\n".join(lines) + "\n").encode()
-    if not path.is_file() or path.read_bytes() != content:
-        write(path, content)
-    return path
+    return ("\n".join(lines) + "\n").encode()

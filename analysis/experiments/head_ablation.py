@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from analysis.experiments.captured import findings
 from analysis.experiments.evaluation import BASELINE, Condition, answers, losses
+from analysis.experiments.finding import Finding
 from analysis.experiments.rows import Row, row
 from analysis.experiments.scores import items_of
 from analysis.experiments.subject import Options, Subject
@@ -17,9 +19,10 @@ from artifacts.errors import DataError
 
 DRAWS = 20
 ITEMS = 50  # of the passkey task, for each of the conditions
+RANK = "ap_last_20"
 SHARES = (0.1, 0.25, 0.5)
 SETTINGS: dict[str, Any] = {
-    "rank": "ap_last_20",
+    "rank": RANK,
     "shares": list(SHARES),
     "random_draws": DRAWS,
     "items": ITEMS,
@@ -39,14 +42,23 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     DataError
         When fewer than two heads have a plasticity.
     """
-    ranked = [
-        (each.metrics["ap_last_20"], (each.layer, each.head))
-        for each in findings(subject, options)
-        if "ap_last_20" in each.metrics
-    ]
+    return _ablated(subject, options, _ranked(subject, findings(subject, options)))
+
+
+def _ranked(subject: Subject, found: Sequence[Finding]) -> Heads:
+    """Heads that have a late plasticity, the least plastic first; ties by layer and head."""
+    ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
     if len(ranked) < 2:
-        raise DataError(f"{subject.name}: {len(ranked)} heads have a plasticity; ranks need two or more")
-    order = [head for _, head in sorted(ranked)]
+        reasons = "; ".join(sorted({each.reasons.get(RANK, "") for each in found} - {""}))
+        raise DataError(
+            f"{subject.name}: {len(ranked)} of {len(found)} heads have a plasticity; ranks need two or more"
+            + (f" ({reasons})" if reasons else "")
+        )
+    return [head for _, head in sorted(ranked)]
+
+
+def _ablated(subject: Subject, options: Options, order: Heads) -> list[Row]:
+    """Rows of all conditions, given heads in the order of their plasticity."""
     few = Options(
         texts=options.texts,
         tokens=options.tokens,

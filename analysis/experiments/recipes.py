@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import gc
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -222,7 +220,7 @@ def run_recipe(
         At the end, naming the models that failed and why.
     """
     from analysis.experiments.bar import bar
-    from analysis.experiments.run import Plan, measure
+    from analysis.experiments.run import Plan, emptied, measure
 
     done: list[str] = []
     failed: list[str] = []
@@ -248,7 +246,7 @@ def run_recipe(
             except ThesisError as error:
                 shown.say(f"{entry.name}: {error}")
                 failed.append(f"{entry.name}: {error}")
-            _emptied()
+            emptied()
     if failed:
         raise ModelError(
             f"{len(failed)} of {len(recipe.models)} models not measured; run again for these: " + " | ".join(failed)
@@ -279,14 +277,6 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
     place = dataclasses.replace(source, name=resolve(root, source.name))
     found = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
     return check(found, room(source.device), anyway=anyway)
-
-
-def _emptied() -> None:
-    """Give back the memory of a model that is measured, before the next one is loaded."""
-    gc.collect()
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, needed: Sequence[str]) -> dict[str, Any]:

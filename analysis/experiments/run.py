@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import gc
 import importlib
+import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -66,23 +69,45 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
     """Run a plan's experiments on its model; return the tables written, or found finished.
 
     What is finished is kept by `out/experiments`: a plan that was stopped goes on with the next experiment, and within
-    one with the answers that it had.
+    one with the answers that it had. An experiment that cannot be made does not keep the others from being measured.
 
     Raises
     ------
     ModelError
-        When the model cannot be loaded or memory runs out.
+        When the model cannot be loaded; or at the end, when memory ran out or several experiments were asked and some
+        cannot be made of this model.
     DataError
-        When an experiment cannot be made of this model.
+        When the one experiment asked cannot be made of this model.
     """
     tell("loading the model")
     subject = open_subject(plan.root, plan.source, name=plan.name, folder=plan.root / KEPT / "answers", tell=tell)
     _threads(subject)
-    paths = []
+    paths: list[Path] = []
+    failed: dict[str, DataError | ModelError] = {}
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
-        paths += _one(plan, subject, name)
+        try:
+            paths += _one(plan, subject, name)
+        except (DataError, ModelError) as error:
+            failed[name] = error
+            emptied()
+    if len(plan.experiments) == 1 and failed:
+        raise failed[plan.experiments[0]]
+    if failed:
+        said = "; ".join(f"{name}: {error}" for name, error in failed.items())
+        raise ModelError(
+            f"{subject.name}: {len(failed)} of {len(plan.experiments)} experiments not measured, the others are kept: "
+            f"{said}"
+        )
     return paths
+
+
+def emptied() -> None:
+    """Give back the memory of what is over, before more is loaded."""
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def _threads(subject: Subject) -> None:
@@ -94,36 +119,46 @@ def _threads(subject: Subject) -> None:
 
 def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
     module = experiment(name)
+    subject.used.clear()
     if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
-        written: list[Path] = module.write(plan.root, subject, plan.options)
+        with _enough_memory(name, subject):
+            written: list[Path] = module.write(plan.root, subject, plan.options)
         return written
-    table = plan.root / "artifacts/measurements" / name / f"{subject.name}.csv"
     more = plan.settings.get(name, {})
+    file = module.file_name(subject.name, **more) if hasattr(module, "file_name") else subject.name
+    table = plan.root / "artifacts/measurements" / name / f"{file}.csv"
     mark = _mark(plan, subject, module, more)
     if mark is not None and not plan.again and table.is_file() and _text(mark) == digest(table):
         print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
         return [table]
     start = time.monotonic()
-    try:
+    with _enough_memory(name, subject):
         rows = module.measure(subject, plan.options, **more)
+    if not rows:
+        raise DataError(f"{name} of {subject.name}: the experiment gave no row")
+    [path] = save(
+        plan.root,
+        {name: frame(rows, subject.positional, subject.precision)},
+        file,
+        _manifest(plan, subject, module, more, time.monotonic() - start),
+    )
+    if mark is not None:
+        write(mark, digest(path).encode())
+    return [path]
+
+
+@contextmanager
+def _enough_memory(name: str, subject: Subject) -> Iterator[None]:
+    """Say in our own words that memory ran out."""
+    try:
+        yield
     except (RuntimeError, MemoryError) as error:
         if not exhausted(error):
             raise
         raise ModelError(
             f"{name} of {subject.name}: out of memory; what is finished is kept: run again with a smaller --tokens, "
             "--quantize nf4, or on a larger GPU"
-        ) from error
-    if not rows:
-        raise DataError(f"{name} of {subject.name}: the experiment gave no row")
-    [path] = save(
-        plan.root,
-        {name: frame(rows, subject.positional, subject.precision)},
-        subject.name,
-        _manifest(plan, subject, module, more, time.monotonic() - start),
-    )
-    if mark is not None:
-        write(mark, digest(path).encode())
-    return [path]
+        ) from None  # the traceback holds on to the tensors
 
 
 def _text(path: Path) -> str | None:
@@ -155,25 +190,48 @@ def _code() -> str:
 
 
 def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:
-    options = plan.options
-    words = [f"python build.py run {module.__name__.rpartition('.')[2]} --model {subject.facts['model']}"]
-    words += [f"--quantize {plan.source.quantize}"] * (plan.source.quantize is not None)
-    words += [f"--texts {options.place}"] * (options.place is not None)
-    words += [f"--items {options.items} --seeds {','.join(str(seed) for seed in options.seeds)}"]
+    options, source, default = plan.options, plan.source, ModelSource
+    shown = _shown(plan.root, str(subject.facts["model"]))
+    asked: dict[str, Any] = {
+        "dtype": source.dtype if source.dtype != default.dtype else None,
+        "quantize": source.quantize,
+        "revision": source.revision,
+        "position": source.position if source.position != default.position else None,
+        "load-as": source.load_as,
+        "scaling": source.scaling,
+        "texts": options.place,
+        "documents": options.texts,
+        "tokens": options.tokens,
+        "items": options.items,
+        "seeds": ",".join(str(seed) for seed in options.seeds),
+        "name": plan.name,
+    }
+    words = [f"--{name} {shlex.quote(str(value))}" for name, value in asked.items() if value is not None]
+    used = subject.used.record()
+    further = {name: value.name if isinstance(value, Path) else value for name, value in more.items()}
     return {
-        "command": " ".join(words),
+        "command": " ".join([f"python build.py run {module.__name__.rpartition('.')[2]} --model {shown}", *words]),
         "versions": subject.facts.get("versions", {}),
-        "model": {name: value for name, value in subject.facts.items() if name != "versions"},
+        "model": {**{name: value for name, value in subject.facts.items() if name != "versions"}, "model": shown},
         "device": subject.model.device.type,
         "positional": subject.positional,
         "training_length": subject.training_length,
         "training_seed": subject.training_seed,
         "items": subject.book.name,
         "texts": options.place or subject.book.name,
+        "hashes": used,
         "options": dataclasses.asdict(options),
-        "thresholds": {**module.SETTINGS, **more},
+        "thresholds": {**module.SETTINGS, **further},
         "seconds": round(seconds, 1),
     }
+
+
+def _shown(root: Path, model: str) -> str:
+    """A model as a manifest names it: folders without the place of this machine's project."""
+    path = Path(model)
+    if not path.is_absolute():
+        return model
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 def run(
@@ -209,12 +267,29 @@ def run(
     ]
     start = time.monotonic()
     if executor == "local" and resources in (None, Resources()):
-        with bar("experiments") as shown:
-            paths = [path for plan in plans for path in measure(plan, _teller(shown, plan))]
+        paths = _here(plans)
     else:
         paths = _jobs(root, plans, executor, resources or Resources())
     print(f"{len(paths)} measurements in {duration(time.monotonic() - start)}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in paths]
+
+
+def _here(plans: Sequence[Plan]) -> list[Path]:
+    """Measure the models one after the other; one that fails does not keep the next from being measured."""
+    paths: list[Path] = []
+    failed: list[DataError | ModelError] = []
+    with bar("experiments") as shown:
+        for plan in plans:
+            try:
+                paths += measure(plan, _teller(shown, plan))
+            except (DataError, ModelError) as error:
+                failed.append(error)
+            emptied()
+    if len(failed) > 1:
+        raise ModelError("\n".join(dict.fromkeys(str(error) for error in failed)))
+    if failed:
+        raise failed[0]
+    return paths
 
 
 def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.experiments.measurements import named, slug
+from analysis.experiments.used import Used, WatchedBook
 from analysis.models.builtin import resolve
 from analysis.models.items import Book
 from analysis.models.libraries import need
 from analysis.models.loading import Loaded, ModelSource, load
 from analysis.models.positions import check_position_blind, positional
-from analysis.models.texts import Source, documents
+from analysis.models.texts import Source, texts
 from artifacts.errors import DataError, ModelError
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Options:
     seeds : tuple of int
         Seeds of items and texts.
     place : str or None
-        File, folder or Hub id of texts in place of the book's own.
+        File, folder or Hub id of texts in place of the book's own; "imdb" and "wikitext" stand for their ids.
     """
 
     texts: int = 10
@@ -55,6 +57,15 @@ class Options:
                 raise DataError(f"--{name} {getattr(self, name)}: there is nothing to measure; give 1 or more")
         if not self.seeds:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
+
+    @property
+    def texts_source(self) -> Source | None:
+        """Where texts from outside come from; None for the book's own."""
+        if self.place is None:
+            return None
+        from analysis.models.english import HUB
+
+        return Source(HUB.get(self.place, self.place))
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,8 @@ class Subject:
         Where answers are kept between runs; nothing is kept when None.
     tell : callable
         Says on the terminal what is being done.
+    used : Used
+        The texts from outside, and what a watched book was asked for.
     """
 
     name: str
@@ -106,12 +119,17 @@ class Subject:
     source: ModelSource | None = None
     folder: Path | None = None
     tell: Callable[[str], None] = lambda text: None
+    used: Used = field(default_factory=Used)
 
     @property
     def identity(self) -> str | None:
-        """What tells these weights from others; None when nothing does."""
+        """What tells these weights, as they are loaded, from others; None when nothing does."""
         found = self.facts.get("fingerprint") or self.facts.get("revision")
-        return f"{found} {self.precision} {self.positional}" if found else None
+        if not found:
+            return None
+        more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling") if name in self.facts]
+        more += ["double"] * bool((self.facts.get("quantization") or {}).get("double"))
+        return " ".join([f"{found} {self.precision} {self.positional}", *more])
 
     @property
     def layers(self) -> int:
@@ -134,24 +152,35 @@ class Subject:
         """
         length = options.tokens or min(self.training_length, LONGEST)
         torch = need("torch")
-        if options.place is not None:
-            rows = documents(Source(options.place), self.tokenizer, length, windows=True, skip_short=True)
+        source = options.texts_source
+        if source is not None:
             count = options.texts * len(options.seeds)
-            found = [
-                Text(f"{row.name}", options.seeds[number // options.texts], torch.tensor([row.tokens]))
-                for number, row in zip(range(count), rows, strict=False)
+            rows = list(islice(self._windows(source, length), count))
+            if len(rows) < count:
+                raise DataError(f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give fewer")
+            self.used.add_texts(source.place, (f"{ids}" for _, ids in rows))
+            return [
+                Text(name, options.seeds[number // options.texts], torch.tensor([ids]))
+                for number, (name, ids) in enumerate(rows)
             ]
-            if len(found) < count:
-                raise DataError(
-                    f"{options.place}: {len(found)} texts of {length} tokens, {count} are asked; give fewer"
-                )
-            return found
         kind = kind or self.book.kinds()[0]
         return [
             Text(f"{kind}-{seed}-{number}", seed, self.encode(text, length))
             for seed in options.seeds
             for number, text in enumerate(self.book.texts(kind, options.texts, length, seed, self.tokenizer))
         ]
+
+    def _windows(self, source: Source, length: int) -> Iterator[tuple[str, list[int]]]:
+        """Consecutive parts of each text of a source, `length` tokens each, the beginning token in front of every one.
+
+        Experiments on the beginning token need it in all; what follows it is cut as it comes.
+        """
+        begin = [self.tokenizer.bos_token_id] if self.has_bos else []
+        size = length - len(begin)
+        for name, text in texts(source):
+            ids = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+            for part in range(len(ids) // size):
+                yield f"{name}#{part}", [*begin, *ids[part * size : (part + 1) * size]]
 
     def encode(self, text: str, length: int | None = None) -> Tensor:
         """Token ids (1, T), cut to `length`.
@@ -200,14 +229,14 @@ def open_subject(
     seed = card.get("training_seed")
     plain = slug(source.name) if not builtin else source.name
     suffix = f"-s{seed}" if card and not builtin and seed else ""
-    precision = _precision(loaded)
+    precision, used = _precision(loaded), Used()
     usual = "fp32" if card else precision if source.quantize is None else ""
     shown = plain + suffix + ("" if precision == usual else f"-{precision}")
     return Subject(
         name=named(name or shown),
         model=loaded.model,
         tokenizer=loaded.tokenizer,
-        book=_book(card),
+        book=WatchedBook(_book(card), used),
         positional=kind,
         precision=precision,
         training_length=int(card.get("training_length") or _length(loaded)),
@@ -216,6 +245,7 @@ def open_subject(
         source=resolved,
         folder=folder,
         tell=tell,
+        used=used,
     )
 
 
