@@ -1,0 +1,141 @@
+"""Studies of anchoring on made-up measurements: curves, tests from moments, landmarks, and training seeds as units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis.studies import anchoring as study
+from analysis.studies import anchoring_lab as lab
+
+LAYERS, UNITS = 3, 12
+MODELS = pd.DataFrame(
+    {
+        "model": ["llama3.2-1b"],
+        "display_name": ["Llama-3.2-1B"],
+        "captured_checkpoint": ["meta-llama/Llama-3.2-1B"],
+    }
+)
+DRAW = np.random.default_rng(0)
+
+
+def measured(model: str, data: str = "planted", shift: float = 0.0, blind: int = 0) -> pd.DataFrame:
+    """Rows as the experiment writes them, each mean and sd from drawn values; layers below `blind` are at chance."""
+    rows: list[dict[str, object]] = []
+
+    def add(condition: str, layer: int, metric: str, value: float, n: int) -> None:
+        rows.append({"condition": f"{data}/{condition}", "layer": layer, "metric": metric, "value": value, "n": n})
+
+    for layer in range(LAYERS):
+        low = 0.4 if layer < blind else 0.8
+        for metric, value in (("auroc", low + 0.1), ("auroc_low", low), ("auroc_high", low + 0.2), ("accuracy", 80.0)):
+            add("probe/all", layer, metric, value, UNITS)
+            add("probe/question", layer, metric, value - 0.01, UNITS)
+        for split, groups in (
+            ("all", ["all"]),
+            *((name, ["question", "answer"]) for name in ("layer", "reference", "half", "design")),
+        ):
+            for group in groups:
+                center = {"question": -40.0 - 10 * layer + shift, "answer": -1.0 + layer, "all": -20.0}[group]
+                drawn = DRAW.normal(center, 5, UNITS)
+                for metric in ("delta_p", "control", "excess", *["filler"] * (data == "planted")):
+                    mean = float(drawn.mean()) if metric not in ("control", "filler") else 0.5
+                    sd = float(drawn.std(ddof=1))
+                    for end, value in (("", mean), ("_low", mean - 1), ("_high", mean + 1), ("_sd", sd)):
+                        add(f"{split}/{group}", layer, metric + end, value, UNITS)
+                add(f"{split}/{group}", layer, "samples", 40.0, UNITS)
+                if split in ("design", "all"):
+                    share = 60.0 if group == "question" else 1.0
+                    for end, value in (("", share), ("_low", share - 1), ("_high", share + 1)):
+                        add(f"{split}/{group}", layer, f"question_share{end}", value, UNITS)
+    rows.append({"condition": f"{data}/seed/all", "metric": "reference_layer", "value": 2.0, "n": 1})
+    kind = "drope" if "drope" in model else "rope"
+    return pd.DataFrame(rows).assign(model=model, positional=kind, reason="")
+
+
+def curves(*frames: pd.DataFrame) -> pd.DataFrame:
+    return study.anchoring_curves(pd.concat(frames, ignore_index=True), MODELS)
+
+
+def test_curves_know_model_data_and_chance() -> None:
+    found = curves(measured("llama-3.2-1b-popqa", "popqa"), measured("tiny-rope", blind=1))
+    assert set(found["model"]) == {"llama3.2-1b", "tiny-rope"}
+    assert set(found["display_name"]) == {"Llama-3.2-1B", "tiny RoPE"}
+    assert sorted(set(found["depth"])) == [0, 50, 100]
+    tiny = found[(found["model"] == "tiny-rope") & (found["split"] == "layer") & (found["group"] == "question")]
+    assert tiny["above_chance"].tolist() == [False, True, True]
+    assert tiny["auroc"].tolist() == pytest.approx([0.49, 0.89, 0.89])  # of the statements that need the question
+    assert (tiny["n"] == UNITS).all()
+    assert tiny["filler"].tolist() == [0.5] * LAYERS
+    other = found[found["model"] == "llama3.2-1b"]
+    assert other["filler"].isna().all()
+    assert other["reason"].str.contains("no text around").all()
+    assert found.loc[found["split"] == "all", "question_share"].notna().all()
+    assert (found.loc[found["question_share"].isna(), "reason"] != "").all()
+
+
+def test_tests_from_moments_are_those_of_values() -> None:
+    values = np.random.default_rng(5).normal(-3, 4, 15)
+    found = study._paired(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
+    wanted = stats.ttest_1samp(values, 0)
+    assert found.statistic == pytest.approx(wanted.statistic)
+    assert found.p_value == pytest.approx(wanted.pvalue)
+    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(wanted.confidence_interval()))
+    assert found.effect == pytest.approx(values.mean() / values.std(ddof=1))
+    for n, sd, why in ((0, 0.0, "no unit"), (1, 0.0, "single unit"), (9, 0.0, "no variance")):
+        bare = study._paired(0.0, sd, n, study="s", comparison="c", note="n")
+        assert bare.p_value is None
+        assert why in bare.note
+
+
+def test_tests_are_corrected_over_the_layers_of_one_question() -> None:
+    found = study.anchoring_tests(curves(measured("tiny-rope", blind=1), measured("tiny-rope-s1")))
+    assert not found["study"].str.contains("-s1").any()  # there seeds are the units
+    family = found[found["study"] == "tiny-rope/planted/layer, question against answer"]
+    assert len(family) == LAYERS
+    assert (family["test"] == "welch_t").all()
+    assert (family["p_adjusted"] >= family["p_value"]).all()
+    assert family["adjustment"].str.startswith(f"Holm over {LAYERS} tests").all()
+    assert "not above chance" in family["note"].iloc[0]
+    assert "not above chance" not in family["note"].iloc[1]
+    assert not found.duplicated(["study", "comparison"]).any()
+
+
+def test_landmarks_pass_over_layers_at_chance() -> None:
+    found = study.anchoring_landmarks(curves(measured("tiny-rope", blind=1)))
+    question = found[found["group"] == "question"].set_index("landmark")
+    assert question["layer"].to_dict() == {"start": 1, "lowest": 2, "highest": 1, "end": 2}
+    assert (question["layers"] == LAYERS).all()
+
+
+def test_training_seeds_are_the_units() -> None:
+    frames = [measured("tiny-rope"), measured("tiny-rope-s1"), measured("tiny-rope-s2"), measured("llama-3.2-1b")]
+    frames += [measured(f"tiny-drope{end}", shift=-30) for end in ("", "-s1", "-s2")]
+    table = curves(*frames)
+    found = lab.lab_anchoring(table).set_index(["positional", "split", "group", "layer"])
+    assert (found["seeds"] == 3).all()
+    chosen = table[(table["positional"] == "rope") & (table["split"] == "design") & (table["group"] == "question")]
+    chosen = chosen[chosen["model"].str.startswith("tiny") & (chosen["layer"] == 1)]["delta_p"].astype(float)
+    row = found.loc[("rope", "design", "question", 1)]
+    wanted = stats.ttest_1samp(chosen, 0).confidence_interval()
+    assert (row["delta_p"], row["delta_p_low"], row["delta_p_high"]) == pytest.approx(
+        (chosen.mean(), wanted.low, wanted.high)
+    )
+    tests = lab.lab_anchoring_tests(table)
+    assert (tests["n"] == 3).all()
+    differ = tests[tests["study"].str.endswith("question")]
+    assert (differ["estimate"] < -15).all()
+    counts = lab.anchoring_counts(table).set_index("quantity")["value"]
+    assert counts["models"] == 6
+    assert counts["layers_above_chance"] == counts["layers"] == 6 * LAYERS
+    assert counts["needing"] == 0  # as many answer-anchored samples as there are whose answer tells
+
+
+def test_one_seed_has_no_interval_and_one_model_no_pair() -> None:
+    table = curves(measured("tiny-rope"))
+    assert lab.lab_anchoring(table)["delta_p_low"].isna().all()
+    assert (lab.lab_anchoring(table)["reason"] != "").all()
+    tests = lab.lab_anchoring_tests(table)
+    assert (tests["n"] == 0).all()
