@@ -19,6 +19,7 @@ from analysis.experiments.subject import Options, Subject, Text, spread
 from analysis.models.interventions import applied
 from analysis.models.libraries import need
 from analysis.models.likelihood import token_nats
+from artifacts.errors import DataError
 
 SETTINGS: dict[str, Any] = {
     "threshold": "norm over the sequence above 5 times the mean of the layer's heads and dimensions of that tensor",
@@ -69,7 +70,14 @@ def measure(
         Random masks, and norm-matched ones, of each condition.
     permutations, rank_texts : int
         Random masks of the rank, and texts that it is on; no rank when `permutations` is 0.
+
+    Raises
+    ------
+    DataError
+        When there is no draw, no text, or no control for a mask.
     """
+    if draws < 1:
+        raise DataError("the controls need one draw at least")
     chosen, texts = masks.split_texts(subject, options)
     before = _nats(subject, texts)
     rows: list[Row] = []
