@@ -15,7 +15,7 @@ from artifacts.errors import DataError
 
 LENGTH = 128  # tokens of training; of a prompt with a key when none is asked
 LONGEST = 4 * LENGTH
-KINDS = ("filler", "mixed")
+KINDS = ("mixed", "filler")  # the first is the default: what the models were trained on
 
 
 @dataclass(frozen=True)
