@@ -40,6 +40,12 @@ class Score:
     count: int
     n: int
 
+    @classmethod
+    def named(cls, name: str, count: int, n: int) -> Score:
+        """The score whose `name` is given."""
+        task, _, length = name.rpartition("_")
+        return cls(task, length, count, n) if length in MULTIPLES else cls(name, "bare", count, n)
+
     @property
     def name(self) -> str:
         """Name among metrics: `passkey_2x`, and `cities` for a bare question."""

@@ -59,7 +59,7 @@ class Recipe:
     """Everything that, with a seed, determines the pair."""
 
     rope: Phase = Phase(steps=1600, short_steps=300)
-    drope: Phase = Phase(steps=1700, short_steps=300)
+    drope: Phase = Phase(steps=2600, flat=0.5, short_steps=800)
     layers: int = 5
     width: int = 128
     heads: int = 4

@@ -118,6 +118,9 @@ class _Run:
         torch = need("torch")
         if state is not None:
             self.trained.curves.extend(state["rows"])
+            for row in (row for row in state["rows"] if row["phase"] == "final"):
+                score = Score.named(row["metric"], round(row["value"] * row["n"]), row["n"])
+                self.trained.evaluation.setdefault(row["positional"], []).append(score)
         start = POSITIONS.index(state["positional"]) if state is not None else 0
         weights = state["weights"] if state is not None else None
         for positional in POSITIONS[start:]:
