@@ -63,7 +63,7 @@ class Estimate:
         texts = f"{self.batch} x {self.context:,}" if self.batch > 1 else f"{self.context:,}"
         there = "" if free is None else f" of {_giga(free)} free"
         return (
-            f"{self.name}: {self.parameters / GIGA:.2f} B parameters; at least {_giga(self.total)}{there}: weights "
+            f"{self.name}: {_count(self.parameters)} parameters; at least {_giga(self.total)}{there}: weights "
             f"{_giga(self.weights)} ({self.precision}), key cache {_giga(self.cache)} and activations "
             f"{_giga(self.activations)} for {texts} tokens"
         )
@@ -231,6 +231,10 @@ def _cached(layer: Layer, context: int) -> int:
 
 def _word(kind: Any) -> str:
     return str(kind).removeprefix("torch.")
+
+
+def _count(parameters: int) -> str:
+    return f"{parameters / GIGA:.2f} B" if parameters >= 1e8 else f"{parameters / 1e6:.2f} M"
 
 
 def _giga(amount: int) -> str:

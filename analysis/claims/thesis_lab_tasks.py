@@ -1,0 +1,118 @@
+"""What the thesis says of the tasks of its own tiny pair, judged from measurements over training seeds."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+
+HELD = ("cities", "cities_open", "sports", "sports_open", "sentiment", "statements")
+CONTEXT = ("passkey_1x", "verification_1x", "copy")
+
+
+def thesis_lab_weights_keep(lab_task_scores: pd.DataFrame) -> Verdict:
+    """Every model of the tiny pair, with positions or without, answers short questions on facts, tone and truth.
+
+    Source: thesis, The same measurements on an open pair.
+    """
+    rows = lab_task_scores[lab_task_scores["metric"].isin(HELD)]
+    least = rows[["rope_least", "drope_least"]].min().min()
+    target = float(rows["target"].iloc[0])
+    return judge(
+        bool(least >= target) and len(rows) == len(HELD),
+        f"The least share of {len(rows)} tasks, two models and {int(rows['seeds'].min())} seeds is "
+        f"{100 * least:.1f} %; {100 * target:.0f} % were aimed at.",
+        otherwise="contradicted",
+        recomputed=f"{100 * least:.1f} %",
+        n=int(rows["seeds"].min()),
+    )
+
+
+def thesis_lab_price_of_dropping(lab_task_scores: pd.DataFrame) -> list[Verdict]:
+    """Within the training length the twin without positions does worse in tasks that read the context.
+
+    Source: thesis, The same measurements on an open pair.
+    """
+    names = {
+        "passkey_1x": "retrieves fewer keys",
+        "verification_1x": "verifies fewer keys",
+        "copy": "copies fewer lists",
+    }
+    found = []
+    for metric in CONTEXT:
+        row = pick(lab_task_scores, metric=metric)
+        found.append(
+            judge(
+                float(row["difference_high"]) < 0,
+                f"DroPE minus RoPE is {100 * row['difference']:+.1f} points, 95 % interval "
+                f"[{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}] over "
+                f"{int(row['seeds'])} seeds.",
+                otherwise="contradicted" if row["difference_low"] > 0 else "not significant",
+                recomputed=f"{100 * row['difference']:+.1f} points",
+                n=int(row["seeds"]),
+                key=metric,
+                statement=f"Within the training length the twin without positions {names[metric]} than the RoPE model.",
+            )
+        )
+    return found
+
+
+def thesis_lab_beyond(lab_context_differences: pd.DataFrame) -> list[Verdict]:
+    """Beyond the training length the twin without positions retrieves more keys than the RoPE model, in every seed.
+
+    Source: thesis, The same measurements on an open pair.
+    """
+    found = []
+    for ratio in (1.5, 2.0, 4.0):
+        row = pick(lab_context_differences, ratio=ratio)
+        wins, seeds = int(row["wins"]), int(row["seeds"])
+        found.append(
+            judge(
+                wins == seeds,
+                f"DroPE retrieves more in {wins} of {seeds} seeds; on average {100 * row['drope']:.1f} against "
+                f"{100 * row['rope']:.1f} %, difference {100 * row['difference']:+.1f} points "
+                f"[{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}].",
+                otherwise="contradicted" if wins == 0 else "not supported",
+                recomputed=f"{wins} of {seeds}",
+                n=seeds,
+                key=f"{ratio:g}x",
+                statement=(
+                    f"At {ratio:g} times the training length the twin without positions retrieves more keys than the "
+                    "RoPE model, in every seed."
+                ),
+            )
+        )
+    return found
+
+
+def thesis_lab_no_cliff(lab_context_scores: pd.DataFrame) -> Verdict:
+    """The tiny RoPE model does not fall off a cliff: at twice its training length each seed retrieves one key in ten.
+
+    Source: thesis, The same measurements on an open pair.
+    """
+    row = pick(lab_context_scores, encoding="rope", ratio=2.0)
+    return judge(
+        float(row["least"]) > 0.1,
+        f"Its seeds retrieve {100 * row['least']:.0f} to {100 * row['most']:.0f} % of {int(row['n'])} keys.",
+        otherwise="contradicted",
+        recomputed=f"{100 * row['value']:.0f} %",
+        n=int(row["seeds"]),
+    )
+
+
+def thesis_lab_yarn(lab_context_scores: pd.DataFrame) -> Verdict:
+    """Stretching the rotation by YaRN, without any training, retrieves as many keys at twice the length as dropping it.
+
+    Source: thesis, The same measurements on an open pair.
+    """
+    yarn, drope, plain = (
+        pick(lab_context_scores, encoding=encoding, ratio=2.0) for encoding in ("yarn", "drope", "rope")
+    )
+    return judge(
+        float(yarn["value"]) >= float(drope["value"]),
+        f"At twice the training length YaRN retrieves {100 * yarn['value']:.1f} %, DroPE {100 * drope['value']:.1f} %, "
+        f"plain RoPE {100 * plain['value']:.1f} %, means over {int(yarn['seeds'])} seeds.",
+        otherwise="contradicted",
+        recomputed=f"{100 * yarn['value']:.1f} and {100 * drope['value']:.1f} %",
+        n=int(yarn["seeds"]),
+    )
