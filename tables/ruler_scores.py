@@ -1,15 +1,21 @@
-"""RULER by length for the captured models that it scored: averages and effective length, by rule and as stated."""
+"""RULER by length for the captured models that it scored, and apart from them those that this project measured."""
 
 import pandas as pd
 
 from artifacts.numbers import fixed as fixed_number
 from tables import Column, Table, fixed
 from tables._house import model_footnotes, model_marks
+from tables._ruler import measured_footnotes, measured_rows
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
 
-def table(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Table:
+def table(
+    ruler_summary: pd.DataFrame,
+    ruler_lengths: pd.DataFrame,
+    measured_ruler_lengths: pd.DataFrame,
+    measured_ruler_models: pd.DataFrame,
+) -> Table:
     """Return the table."""
     full = ruler_summary["captured_context"].max()
     score = fixed_number(1)
@@ -26,6 +32,7 @@ def table(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Table:
             "stated" if a != b else ""
             for a, b in zip(ruler_summary["effective"], ruler_summary["effective_reported"], strict=True)
         ],
+        group="Published scores",
     )
     other = ruler_lengths[ruler_lengths["differs"].astype(bool)]
     for length in LENGTHS:
@@ -37,30 +44,60 @@ def table(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Table:
         for _, row in other.iterrows()
     ]
     threshold = score.show(rows["threshold"].iloc[0], "plain")
+    published = len(rows)
+    measured = measured_rows(measured_ruler_lengths, measured_ruler_models, LENGTHS)
     return Table(
-        rows=rows,
+        rows=pd.concat([rows, measured], ignore_index=True),
         columns=[
             Column("display_name", "Model", mark="mark"),
             *(
-                Column(length, length.upper(), fixed(1), mark=f"mark_{length}", group="Score at input length (tokens)")
+                Column(
+                    length,
+                    length.upper(),
+                    fixed(1),
+                    mark=f"mark_{length}",
+                    group="Score at input length (tokens)",
+                    missing="not measured at this length",
+                )
                 for length in LENGTHS
             ),
-            Column("average", "plain", fixed(1), group="Average"),
-            Column("weighted_longer", "longer", fixed(1), group="Average"),
-            Column("weighted_shorter", "shorter", fixed(1), group="Average"),
-            Column("effective_shown", "rule", group="Effective length", align="right"),
-            Column("stated_shown", "stated", mark="stated_mark", group="Effective length", align="right"),
+            *(
+                Column(name, title, fixed(1), group="Average", missing="needs the 13 tasks at all six lengths")
+                for name, title in (
+                    ("average", "plain"),
+                    ("weighted_longer", "longer"),
+                    ("weighted_shorter", "shorter"),
+                )
+            ),
+            Column(
+                "effective_shown",
+                "rule",
+                group="Effective length",
+                align="right",
+                missing="defined for the mean of the 13 tasks",
+            ),
+            Column(
+                "stated_shown",
+                "stated",
+                mark="stated_mark",
+                group="Effective length",
+                align="right",
+                missing="stated for published scores only",
+            ),
         ],
+        groups="group",
         size="footnotesize",
         marks={
             **model_footnotes(ruler_summary, full),
             "self": "Self-reported by the model's authors [@qwen2025], listed on the benchmark's page",
             "differs": f"Published score shown: {'; '.join(said)}",
             "stated": f"Not what the rule gives: a score above {threshold} is asked for",
+            **measured_footnotes(measured_ruler_lengths, measured_ruler_models),
         },
         caption=(
-            f"RULER by input length, {len(rows)} captured models that it scored, in falling order at 128K "
-            "[@hsieh2024]; completes Table 8 of the source [@shcherb2026]. Unit: one model, mean over tasks."
+            f"RULER by input length, {published} captured models that it scored, in falling order at 128K "
+            "[@hsieh2024]; completes Table 8 of the source [@shcherb2026]. Unit: one model, mean over tasks. Below: "
+            "measured by this project, not published."
         ),
         short="RULER by input length and effective length",
         note=(

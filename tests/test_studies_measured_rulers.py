@@ -1,0 +1,121 @@
+"""RULER as measured here: which model enters the correlations, and how the tables show it apart."""
+
+import pandas as pd
+import pytest
+
+from analysis.benchmarks import ruler_needles
+from analysis.benchmarks.ruler_scores import MEAN, TASKS, Cell, tabulated
+from analysis.studies import measured_rulers as study
+from artifacts.store import read
+from conftest import ROOT
+from tables import _render, ruler_correlations, ruler_scores
+
+LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
+
+
+def artifact(name):
+    return read(ROOT, name)
+
+
+def measured(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):
+    """Rows as the measurement's file has them; the same score for every task."""
+    cells = [Cell(task=task, length=length, value=value, n=40) for length, value in scores.items() for task in tasks]
+    rows = tabulated(cells, tasks, mean).assign(data=data, checkpoint=checkpoint or model, role=role)
+    return rows.assign(model=model)
+
+
+FALLING = dict(zip(LENGTHS, (97.0, 80.0, 90.0, 70.0, 60.0, 50.0), strict=True))
+
+
+@pytest.fixture(scope="module")
+def frames():
+    """Four measured models: one that enters, one that is published, a null reference, and one of a lost task."""
+    some = [Cell(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
+    lost = tabulated(some, TASKS, MEAN)
+    rows = pd.concat(
+        [
+            measured("qwen3-1.7b", FALLING, checkpoint="Qwen/Qwen3-1.7B"),
+            measured("qwen3-4b", FALLING, checkpoint="Qwen/Qwen3-4B"),
+            measured("random", FALLING, role="null reference"),
+            lost.assign(data="RULER", checkpoint="other/Llama", role="model", model="llama3.2-1b"),
+            measured("qwen3-1.7b", {"4k": 100.0}, ruler_needles.TASKS, ruler_needles.MEAN, data="needles in noise"),
+        ],
+        ignore_index=True,
+    )
+    lengths = study.measured_ruler_lengths(rows, artifact("models"))
+    models = study.measured_ruler_models(
+        rows, lengths, artifact("model_metrics"), artifact("captured_models"), artifact("models")
+    )
+    return rows, lengths, models
+
+
+def test_only_a_model_that_adds_something_enters(frames):
+    *_, models = frames
+    by_model = models.set_index("model")
+    assert list(models.loc[models["enters"], "model"]) == ["qwen3-1.7b"]
+    assert by_model.loc["qwen3-1.7b", "checkpoint_match"] == "same checkpoint"
+    assert by_model.loc["qwen3-1.7b", "plasticity_origin"] == "reported"
+    assert by_model.loc["qwen3-1.7b", "ruler_128k"] == 50, "the needles are no RULER score"
+    assert by_model.loc["qwen3-1.7b", "effective_length"] == 16384
+    assert by_model.loc["qwen3-1.7b", "effective_length_unbroken"] == 4096
+    assert "published score" in by_model.loc["qwen3-4b", "note"]
+    assert by_model.loc["random", "note"].startswith("null reference")
+    assert "no mean of the 13 tasks at 128K" in by_model.loc["llama3.2-1b", "note"]
+    assert by_model.loc["llama3.2-1b", "checkpoint_match"] == "meta-llama/Llama-3.2-1B captured, other/Llama scored"
+
+
+def test_needles_alone_are_no_score():
+    rows = measured("qwen3-1.7b", {"4k": 100.0}, ruler_needles.TASKS, ruler_needles.MEAN, data="needles in noise")
+    lengths = study.measured_ruler_lengths(rows, artifact("models"))
+    models = study.measured_ruler_models(
+        rows, lengths, artifact("model_metrics"), artifact("captured_models"), artifact("models")
+    )
+    assert not models["enters"].any()
+    assert models["note"].iloc[0].startswith("needles in noise only")
+    assert models["ruler_128k"].isna().all()
+
+
+def test_correlations_take_the_measured_model_in_and_name_it(frames):
+    *_, models = frames
+    captured = artifact("captured_models")
+    tests = study.ruler_correlations_measured(models, captured)
+    published = captured["ruler_128k"].notna().sum()
+    overall = tests[(tests["comparison"] == "ap_overall") & (tests["test"] == "pearson")].iloc[0]
+    assert overall["n"] == published + 1
+    both = captured.loc[captured["ruler_128k"].notna() | (captured["model"] == "qwen3-1.7b")]
+    scores = both["ruler_128k"].fillna(50.0)
+    assert overall["estimate"] == pytest.approx(both["ap_overall"].corr(scores))
+    assert "measured: Qwen3-1.7B" in overall["note"]
+    assert "random (null reference)" in overall["note"]
+    assert "measured by this project" in overall["note"], "who scored whom is a caveat"
+    alone = study.ruler_correlations_measured(models.assign(enters=False), captured)
+    reported = artifact("ruler_correlations")
+    columns = ["comparison", "test", "n", "estimate", "p_value"]
+    pd.testing.assert_frame_equal(alone[columns], reported[columns], check_dtype=False, rtol=1e-6)
+
+
+def test_tables_show_measured_models_apart_and_marked(frames):
+    _, lengths, models = frames
+    spec = ruler_scores.table(artifact("ruler_summary"), artifact("ruler_lengths"), lengths, models)
+    text = _render.render(spec, "ruler_scores", "markdown")
+    published, _, rest = text.partition("Measured by this project, mean of the 13 tasks")
+    assert "Qwen3-1.7B" not in published
+    row = next(line for line in rest.split("\n") if "Qwen3-1.7B" in line)
+    assert "<sup>" in row
+    assert [cell.strip() for cell in row.split("|")[2:8]] == ["97.0", "80.0", "90.0", "70.0", "60.0", "50.0"]
+    assert "16K" in row
+    noise = rest.partition("needles in generated noise, no RULER score")[2]
+    assert "100.0" in next(line for line in noise.split("\n") if "Qwen3-1.7B" in line)
+    assert "A network with random weights, the null reference" in text
+    assert "a length shorter than the effective one is not above the threshold" in text
+    assert "Without a mean, since a task is missing: 128K" in text
+    captured = artifact("captured_models")
+    measured_tests = study.ruler_correlations_measured(models, captured)
+    signs = artifact("ruler_correlation_signs")
+    reported = artifact("ruler_correlations")
+    full = artifact("ruler_correlations_full_context")
+    spec = ruler_correlations.table(reported, full, signs, captured, measured_tests, models)
+    text = _render.render(spec, "ruler_correlations", "markdown")
+    assert "All of them and the models that this project scored, 6 in all" in text
+    assert "Qwen3-1.7B enters the last group only (same checkpoint, plasticity reported over 131,072 tokens)" in text
+    assert "random stays outside (null reference)" in text
