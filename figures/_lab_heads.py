@@ -59,8 +59,8 @@ def whose(lab_geometry_seeds: pd.DataFrame, heads: int = 0) -> str:
     count = heads or int(row["heads"])
     return (
         f"Two tiny models trained for this thesis, training seed {SEED}: with rotary positions (RoPE), and the same "
-        f"weights recalibrated without them (DroPE). Unit: one head, $n = {count}$ of each model, over filler texts "
-        f"of {tokens(row['context'])} tokens in the models' own language."
+        f"weights recalibrated without them (DroPE). Unit: one head, $n = {count}$ of each model, over texts of "
+        f"{tokens(row['context'])} tokens of the kind that they were trained on."
     )
 
 

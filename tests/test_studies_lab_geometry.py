@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.claims import thesis_lab_geometry as claims
+from analysis.lab.book import KINDS as KINDS_OF_TEXTS
 from analysis.studies.lab_geometry import KINDS, MEANS, PER_SEED, lab_geometry, lab_geometry_seeds
 from artifacts.errors import DataError
 from figures import lab_components, lab_heatmap, lab_pca, lab_plane, lab_profiles, lab_rotation
@@ -131,6 +132,10 @@ def per_head(rows):
     return pd.DataFrame(
         [{"model": model, **place, **row(shift)} for model, shift in models.items() for place in PLACES for row in rows]
     )
+
+
+def test_captures_read_what_captions_say():
+    assert KINDS_OF_TEXTS[0] == "mixed"  # documents as in training, which a capture reads unless told otherwise
 
 
 def test_figures_show_seed_zero(seeds):
