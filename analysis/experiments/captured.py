@@ -39,10 +39,10 @@ def captured(subject: Subject, options: Options, kind: str | None = None) -> Cap
     """
     if subject.source is None or subject.folder is None:
         raise DataError(f"{subject.name}: a model in memory cannot be captured; save it to a folder first")
-    context = options.tokens or min(subject.training_length, LONGEST)
-    context -= context % BUCKETS
-    if context < BUCKETS:
-        raise DataError(f"--tokens {options.tokens}: a capture needs {BUCKETS} tokens a text or more")
+    length = options.tokens or min(subject.training_length, LONGEST)
+    if length < BUCKETS:
+        raise DataError(f"{subject.name}: a capture needs texts of {BUCKETS} tokens, not {length}; give more --tokens")
+    context = length - length % BUCKETS
     kind, source = kind or subject.book.kinds()[0], options.texts_source
     content = b"" if source is not None else _texts(subject, kind, context)
     label = kind if source is None else slug(source.place)
