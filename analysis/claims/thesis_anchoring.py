@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from analysis.claims import Verdict, judge, pick, untestable
 from artifacts.errors import DataError
 
 ALPHA = 0.05
@@ -160,14 +160,18 @@ def thesis_anchoring_pair(lab_anchoring_tests: pd.DataFrame) -> Verdict:
     Source: thesis, Anchored in the question or in the answer.
     """
     rows = lab_anchoring_tests[lab_anchoring_tests["p_adjusted"].notna()]
-    smallest = rows["p_adjusted"].min() if len(rows) else float("nan")
-    seeds = int(rows["n"].min()) if len(rows) else 1
+    if rows.empty:
+        return untestable(
+            "One training of the pair has no spread; two more, by python build.py lab train --seed 1 and --seed 2, and "
+            "their measurements would decide."
+        )
+    smallest, seeds = float(rows["p_adjusted"].min()), int(rows["n"].min())
     differ = int((rows["p_adjusted"] < ALPHA).sum())
     return judge(
         differ > 0,
         f"{differ} of {len(rows)} differences by group and layer are significant over {seeds} training seeds (paired "
-        "t, Holm over layers)" + (f"; the smallest corrected p is {smallest:.2f}." if len(rows) else "."),
+        f"t, Holm over layers); the smallest corrected p is {smallest:.2f}.",
         otherwise="not significant",
         n=seeds,
-        p_value=float(smallest) if len(rows) else None,
+        p_value=smallest,
     )
