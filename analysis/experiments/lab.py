@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from analysis.experiments.bar import bar
 from analysis.experiments.measurements import save
 from analysis.lab.recipe import POSITIONS, Recipe
 from analysis.lab.training import Trained, train
-from analysis.models.libraries import version
+from analysis.models.libraries import need, version
 from artifacts.files import write
 
 EXPERIMENT = "lab_training"
@@ -83,9 +84,33 @@ def record(root: Path, trained: Trained, seed: int, recipe: Recipe, threads: int
     curves, paths = pd.DataFrame(trained.curves), []
     for positional in POSITIONS:
         name = f"tiny-{positional}" + (f"-s{seed}" if seed != PUBLISHED_SEED else "")
-        table = curves[curves["positional"] == positional].reset_index(drop=True)
+        shape = pd.DataFrame(_shape(trained.folders[positional], positional, recipe))
+        mine = curves[curves["positional"] == positional]
+        table = pd.concat([shape, mine], ignore_index=True)
         paths += save(root, {EXPERIMENT: table}, name, _manifest(seed, positional, recipe, threads))
     return paths
+
+
+def _shape(folder: Path, positional: str, recipe: Recipe) -> list[dict[str, Any]]:
+    """Rows of the phase `recipe`: what the model is and what it was trained on."""
+    safetensors = need("safetensors", "to count parameters")
+    with safetensors.safe_open(folder / "model.safetensors", "np") as held:
+        sizes = [math.prod(held.get_slice(name).get_shape()) for name in held.keys()]  # noqa: SIM118
+    phase = recipe.phase(positional)
+    tokens = sum(recipe.rows * phase.length(step, recipe.length) for step in range(phase.steps))
+    facts = {
+        "parameters": sum(sizes),
+        "layers": recipe.layers,
+        "heads": recipe.heads,
+        "width": recipe.width,
+        "training_length": recipe.length,
+        "steps": phase.steps,
+        "tokens": tokens,
+    }
+    return [
+        {"positional": positional, "step": 0, "phase": "recipe", "metric": name, "value": value, "n": 1, "reason": ""}
+        for name, value in facts.items()
+    ]
 
 
 def _manifest(seed: int, positional: str, recipe: Recipe, threads: int) -> dict[str, Any]:
