@@ -26,8 +26,8 @@ def figure(head_metrics: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Figu
     return Figure(
         panels=[
             drift,
-            _strip(sides, "bias_strength", 1e3, "bias per token ($10^{-3}$)", depth),
-            _strip(sides, "bias_window", 1, f"bias per window of {context}", depth),
+            _strip(sides, "bias_strength", "Per token", depth, 1 / models["rope"]["context"]),
+            _strip(sides, "bias_window", "Per window", depth, 1.0),
         ],
         columns=3,
         height=48,
@@ -38,21 +38,22 @@ def figure(head_metrics: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Figu
             "each head by layer (counted from zero, DroPE just below RoPE): the mean projection of queries times the "
             f"drift of keys per token, and the same times the {context} tokens of the window. Both models have one "
             "window, so that the two panels differ in scale only; over unequal windows they would not. Scores before "
-            "scaling; the dashed line is no bias."
+            "scaling; both axes are linear about zero, up to a bias of one per window, and logarithmic beyond; the "
+            "dashed line is no bias."
         ),
         short="Rotation of the tiny pair's heads",
     )
 
 
-def _strip(sides: dict[str, pd.DataFrame], metric: str, times: float, label: str, depth: Axis) -> Panel:
-    """Every head's value at its layer."""
+def _strip(sides: dict[str, pd.DataFrame], metric: str, title: str, depth: Axis, straight: float) -> Panel:
+    """Every head's value at its layer, on an axis that is linear up to `straight` and logarithmic beyond."""
     return Panel(
         series=[
-            Points(entity=side, x=times * rows[metric], y=rows["layer"] + shift, legend=False)
+            Points(entity=side, x=rows[metric], y=rows["layer"] + shift, legend=False)
             for (side, rows), shift in zip(sides.items(), (-APART, APART), strict=True)
         ],
-        x=Axis(label=label),
+        x=Axis(label=f"bias {title.lower()}", scale="symlog", threshold=straight),
         y=depth,
         rules=[Rule(at=0, axis="x")],
-        title="Per token" if times != 1 else "Per window",
+        title=title,
     )

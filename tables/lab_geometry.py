@@ -19,8 +19,8 @@ ROWS = {
         "linear_share_k": "share of key variance linear in position",
     },
     "Bias": {
-        "bias_strength": "per token ($10^{-3}$)",
-        "bias_strength_size": "per token, absolute ($10^{-3}$)",
+        "bias_strength": "per token",
+        "bias_strength_size": "per token, absolute",
         "bias_window": "per window",
         "bias_window_size": "per window, absolute",
     },
@@ -41,15 +41,13 @@ ROWS = {
         "share_mixed": "mixed",
     },
 }
-THOUSANDTHS = ("bias_strength", "bias_strength_size")
 SIDES = {"rope": "RoPE", "drope": "DroPE", "difference": "Difference"}
 
 
 def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table:
     """Return the table."""
     values = [f"{side}{end}" for side in SIDES for end in ("", "_low", "_high")]
-    times = lab_geometry["metric"].map(lambda name: 1e3 if name in THOUSANDTHS else 1.0)
-    by_metric = lab_geometry.assign(**{value: times * lab_geometry[value] for value in values}).set_index("metric")
+    by_metric = lab_geometry.set_index("metric")
     rows = []
     for group, names in ROWS.items():
         for name, label in names.items():

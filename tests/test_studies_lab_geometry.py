@@ -186,7 +186,8 @@ def test_the_plane_and_the_rotation_are_drawn(seeds):
     assert "layer 0, head 0" in text
     rotation = heads(["tiny-rope", "tiny-drope", "tiny-rope-s1"])
     shown = lab_rotation.figure(rotation, seeds)
-    assert shown.panels[1].series[0].x == pytest.approx((-900, 900, -900, 900))
+    assert shown.panels[1].series[0].x == pytest.approx((-0.9, 0.9, -0.9, 0.9))
+    assert shown.panels[1].x.threshold * 128 == shown.panels[2].x.threshold  # the same picture in another unit
     assert shown.panels[2].series[0].x == pytest.approx((-0.9, 0.9, -0.9, 0.9))
     assert shown.panels[0].y.low == pytest.approx(-0.9)
     assert tex(shown, "lab_rotation")
@@ -199,9 +200,9 @@ def test_figures_need_both_models(seeds):
         lab_rotation.figure(heads(), seeds[seeds["model"] != "tiny-drope"])
 
 
-def test_the_table_says_its_unit_and_scales_what_it_names(seeds):
+def test_the_table_says_its_unit(seeds):
     shown = geometry_table.table(lab_geometry(means(FALLING), heads()), seeds)
     rows = shown.rows.set_index("label")
-    assert rows.loc["per token, absolute ($10^{-3}$)", "rope"] == pytest.approx(900)
+    assert rows.loc["per token, absolute", "rope"] == pytest.approx(0.9)
     assert rows.loc["per window, absolute", "rope"] == pytest.approx(0.9)
     assert "$n = 3$ (seeds 0, 1 and 2)" in shown.caption
