@@ -59,8 +59,8 @@ def thesis_lab_text_matters(lab_text_differences: pd.DataFrame) -> Verdict:
     most = max(row["rope_most"], row["drope_most"])
     return judge(
         bool(least > 0 or most < 0),
-        f"Overall plasticity, {row['comparison']}, means over the same heads: {least:+.3f} to {most:+.3f} in the models "
-        f"of {int(row['seeds'])} seeds.",
+        f"Overall plasticity, {row['comparison']}, means over the same heads: {least:+.3f} to {most:+.3f} in the "
+        f"models of {int(row['seeds'])} seeds.",
         otherwise="not supported",
         recomputed=f"{least:+.3f} to {most:+.3f}",
         n=int(row["seeds"]),
@@ -76,8 +76,9 @@ def thesis_lab_pairs_speak(lab_globality: pd.DataFrame) -> Verdict:
     sure = (rows["estimate"] > 0) & (rows["p_adjusted"] < 0.05)
     return judge(
         bool(sure.all()),
-        f"Pearson's r over {int(rows['n'].min())} heads is {rows['estimate'].min():.2f} to {rows['estimate'].max():.2f} "
-        f"in {len(rows)} models; the largest p after Holm's correction is {rows['p_adjusted'].max():.2g}.",
+        f"Pearson's r over {int(rows['n'].min())} heads is {rows['estimate'].min():.2f} to "
+        f"{rows['estimate'].max():.2f} in {len(rows)} models; the largest p after Holm's correction is "
+        f"{rows['p_adjusted'].max():.2g}.",
         otherwise="not significant" if (rows["estimate"] > 0).all() else "not supported",
         recomputed=f"{rows['estimate'].min():.2f} to {rows['estimate'].max():.2f}",
         n=len(rows),
