@@ -69,9 +69,9 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
         groups="group",
         caption=(
             "Head geometry of the tiny pair, with rotary positions (RoPE) and after recalibration without them "
-            f"(DroPE), and the paired difference DroPE minus RoPE. Unit: one training seed, $n = {len(seeds)}$ (seeds "
-            f"{listed(seeds)}); a seed's value is the mean over all {first['heads']} heads of a model, over "
-            f"texts of {tokens(first['context'])} tokens of the kind that they were trained on."
+            f"(DroPE), and the paired difference DroPE minus RoPE. Unit: one training seed, $n = {len(seeds)}$ ("
+            f"{'seed' if len(seeds) == 1 else 'seeds'} {listed(seeds)}); a seed's value is the mean "
+            f"over all {first['heads']} heads of a model, over texts of {tokens(first['context'])} tokens of the kind that they were trained on."
         ),
         short="Head geometry of the tiny pair over training seeds",
         note=[

@@ -11,6 +11,7 @@ from artifacts.errors import DataError
 from figures import lab_components, lab_heatmap, lab_pca, lab_plane, lab_profiles, lab_rotation
 from figures._render import tex
 from tables import lab_geometry as geometry_table
+from tables._render import render
 
 MODELS = {f"tiny-{side}{seed}": (side, seed) for side in ("rope", "drope") for seed in ("", "-s1", "-s2")}
 SETTINGS = {"context": 128, "estimator": "bucket_full", "pairs": "earlier", "bins": 4, "min_queries": 30}
@@ -119,6 +120,16 @@ def test_verdicts_on_drift_and_kinds():
     assert judged(r_q={"rope": [0.9, 0.8, 0.85], "drope": [0.1, 0.2, 0.1]}) == ("holds", "holds")
     assert judged(r_q={"rope": [0.1, 0.9, 0.5], "drope": [0.3, 0.2, 0.6]})[0] == "not significant"
     assert judged(kinds=(KINDS[3], KINDS[3], KINDS[3], KINDS[2]))[1] == "contradicted"
+
+
+def test_one_seed_gives_no_interval():
+    one = {model: drop for model, drop in FALLING.items() if model in ("tiny-rope", "tiny-drope")}
+    table, rows = lab_geometry(means(one), heads(one)), lab_geometry_seeds(means(one))
+    assert claims.thesis_lab_drift_shrinks(table).verdict == "not testable"
+    assert claims.thesis_lab_flatter(rows).verdict == "holds"
+    shown = render(geometry_table.table(table, rows), "lab_geometry", "markdown")
+    assert "$n = 1$ (seed 0)" in shown
+    assert "1 seeds with both: no interval" in shown
 
 
 @pytest.fixture

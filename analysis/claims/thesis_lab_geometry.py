@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from analysis.claims import Verdict, judge, pick, untestable
 from artifacts.errors import DataError
 
 NAMES = {"rope": "RoPE", "drope": "DroPE"}
@@ -45,6 +45,8 @@ def thesis_lab_drift_shrinks(lab_geometry: pd.DataFrame) -> Verdict:
     Source: thesis, The same measurements on an open pair.
     """
     queries, keys = (pick(lab_geometry, metric=name) for name in ("r_q_a", "r_k_a_size"))
+    if int(queries["seeds"]) < 2:
+        return untestable(f"{int(queries['seeds'])} training seed has both models; two or more would give an interval")
     low, high = ([float(row[f"difference_{end}"]) for row in (queries, keys)] for end in ("low", "high"))
     words = " and ".join(
         f"{row['rope']:.2f} to {row['drope']:.2f} for {name} (difference {row['difference']:.2f} "
