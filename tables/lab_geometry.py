@@ -71,7 +71,8 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
             "Head geometry of the tiny pair, with rotary positions (RoPE) and after recalibration without them "
             f"(DroPE), and the paired difference DroPE minus RoPE. Unit: one training seed, $n = {len(seeds)}$ ("
             f"{'seed' if len(seeds) == 1 else 'seeds'} {listed(seeds)}); a seed's value is the mean "
-            f"over all {first['heads']} heads of a model, over texts of {tokens(first['context'])} tokens of the kind that they were trained on."
+            f"over all {first['heads']} heads of a model, over texts of {tokens(first['context'])} tokens of the "
+            "kind that they were trained on."
         ),
         short="Head geometry of the tiny pair over training seeds",
         note=[
