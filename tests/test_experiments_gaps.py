@@ -1,0 +1,259 @@
+"""The three questions that source 001 leaves open, on models whose answer is planted."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import models_planted as planted
+from analysis.experiments import captured, head_ablation, softmax_globality, text_kinds
+from analysis.experiments.finding import Finding
+from analysis.experiments.rows import Row, frame
+from analysis.experiments.subject import Options, Subject
+from analysis.models.loading import ModelSource, load
+from analysis.models.survey import SurveyOptions, survey
+from artifacts.errors import DataError
+from models_planted import PlantedBook
+
+pytestmark = pytest.mark.models
+
+OPTIONS = Options(texts=2, items=4, seeds=(0, 1))
+LENGTH = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class TwoKinds(PlantedBook):
+    """Texts of two kinds that are the same texts: whatever depends on the kind is noise of the measurement."""
+
+    def kinds(self) -> tuple[str, ...]:
+        return ("one", "other")
+
+
+def on_disk(made: Any, folder: Path, **changes: Any) -> Subject:
+    """A subject that can be captured: its model lies in a folder."""
+    made.save_pretrained(folder / "planted")
+    planted.tokenizer().save_pretrained(folder / "planted")
+    source = ModelSource(str(folder / "planted"), device="cpu")
+    loaded = load(source)
+    given = {"source": source, "folder": folder / "out/answers", "facts": loaded.facts, "training_length": LENGTH}
+    return planted.subject(loaded.model, **(given | changes))
+
+
+def retriever() -> Any:
+    """A model of two layers in which one head of layer 1 alone writes anything."""
+    made = planted.model(layers=2)
+    with torch.no_grad():
+        made.model.layers[0].self_attn.o_proj.weight.zero_()
+        made.model.layers[1].self_attn.o_proj.weight[:, 8:] = 0
+    return made
+
+
+def one(rows: list[Row], metric: str, **where: Any) -> Row:
+    wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
+    [found] = [each for each in rows if all(each[name] == value for name, value in wanted.items())]
+    return found
+
+
+def tidy(rows: list[Row]) -> None:
+    keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
+    assert len(set(keys)) == len(keys)
+    table = frame(rows, "rope", "fp32")
+    assert table["value"].isna().eq(table["n"] == 0).all()
+    assert (table["value"].isna() == (table["reason"] != "")).all()
+
+
+# Ablated heads ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
+    """The head that writes is given as the most plastic one; four heads are ranked, so one is a quarter."""
+    subject = planted.subject(retriever())
+    order = [(0, 3), (0, 0), (1, 2), (1, 0)]
+    return subject, head_ablation._ablated(subject, OPTIONS, order), order
+
+
+def test_only_the_head_that_writes_matters(ablated: Any) -> None:
+    _, rows, _ = ablated
+    tidy(rows)
+    assert one(rows, "delta_nats", condition="lowest:1")["value"] == 0
+    assert one(rows, "delta_nats", condition="lowest:2")["value"] == 0
+    assert abs(one(rows, "delta_nats", condition="highest:1")["value"]) > 1e-3
+    alone, with_mute = (one(rows, "delta_nats", condition=f"highest:{count}")["value"] for count in (1, 2))
+    assert alone == pytest.approx(with_mute, abs=1e-9)
+    assert {r["value"] for r in rows if r["metric"] == "heads" and r["condition"] == "highest:2"} == {2}
+    assert {r["seed"] for r in rows if r["metric"] == "passkey_accuracy"} == {0}
+
+
+def test_random_heads_change_something_exactly_where_the_writing_head_is_among_them(ablated: Any) -> None:
+    _, rows, order = ablated
+    draws = [r for r in rows if r["metric"] == "delta_nats" and r["condition"] == "random:1"]
+    assert len(draws) == head_ablation.DRAWS
+    effect = one(rows, "delta_nats", condition="highest:1")["value"]
+    assert all(r["value"] == 0 or r["value"] == pytest.approx(effect, abs=1e-9) for r in draws)
+    hits = sum(r["value"] != 0 for r in draws)
+    assert 0 < hits < len(draws)
+    random = np.random.default_rng(0)
+    picks = [order[random.choice(4, 1, replace=False)[0]] for _ in draws]
+    assert hits == sum(head == (1, 0) for head in picks)
+
+
+def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(ablated: Any) -> None:
+    """With grouped queries too: a query head goes alone, and the other head of its key head stays."""
+    subject = planted.subject(planted.model(layers=2))
+    found = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
+    by_hand = planted.model(layers=2)
+    with torch.no_grad():
+        by_hand.model.layers[1].self_attn.o_proj.weight[:, 16:24] = 0
+    names = ("baseline", planted.subject(by_hand))
+    wanted = head_ablation._rows(names[1], OPTIONS, head_ablation.BASELINE, "", None)
+    usual = head_ablation._rows(subject, OPTIONS, head_ablation.BASELINE, "", None)
+    tokens = [text.tokens for text in subject.texts(OPTIONS)]
+    nats = []
+    for made in (by_hand, planted.model(layers=2)):
+        with torch.inference_mode():
+            each = [made(input_ids=ids, labels=ids).loss for ids in tokens]
+        nats.append(float(torch.stack(each).mean()))
+    assert one(found, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
+    assert abs(nats[0] - nats[1]) > 1e-3
+    assert one(wanted, "delta_nats", condition="baseline")["value"] == 0
+    accuracies = [one(rows, "passkey_accuracy", condition="baseline", seed=0)["value"] for rows in (usual, wanted)]
+    assert all(0 <= accuracy <= 1 for accuracy in accuracies)
+
+
+def test_ranks_need_two_heads_that_have_a_plasticity() -> None:
+    subject = planted.subject(retriever())
+    heads = [Finding(0, number, 0, "") for number in range(3)]
+    for number, each in enumerate(heads):
+        each.put("ap_last_20", 0.5 - number / 10)
+    assert head_ablation._ranked(subject, heads) == [(0, 2), (0, 1), (0, 0)]
+    for each in heads[1:]:
+        each.metrics.clear()
+        each.without(("ap_last_20",), "3 queries, 30 needed")
+    with pytest.raises(DataError, match=r"planted: 1 of 3 heads have a plasticity.* \(3 queries, 30 needed\)"):
+        head_ablation._ranked(subject, heads)
+
+
+def test_a_model_in_memory_says_how_to_be_captured() -> None:
+    with pytest.raises(DataError, match="save it to a folder first"):
+        head_ablation.measure(planted.subject(retriever()), OPTIONS)
+
+
+# Captures: shared by the tests below, for they take seconds -------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    """Random weights, but layer 1 attends evenly: its queries are zero."""
+    made = planted.model(layers=2)
+    with torch.no_grad():
+        made.model.layers[1].self_attn.q_proj.weight.zero_()
+    return on_disk(made, tmp_path_factory.mktemp("gaps"), book=TwoKinds())
+
+
+def test_equal_texts_are_equal_whatever_their_kind(stored: Subject) -> None:
+    rows = text_kinds.measure(stored, OPTIONS)
+    tidy(rows)
+    kinds = [[r | {"condition": ""} for r in rows if r["condition"] == kind] for kind in ("one", "other")]
+    assert kinds[0] == kinds[1]
+    assert {(r["layer"], r["head"]) for r in kinds[0] if r["layer"] is not None} == {
+        (layer, head) for layer in (0, 1) for head in range(4)
+    }
+    for metric in text_kinds.METRICS:
+        mean = one(kinds[0], metric)
+        each = [r["value"] for r in kinds[0] if r["metric"] == metric and r["layer"] is not None and r["n"]]
+        assert mean["n"] == len(each)
+        assert mean["value"] == (pytest.approx(np.mean(each)) if each else None)
+
+
+def test_heads_without_a_value_have_its_reason(stored: Subject) -> None:
+    """Queries of length zero prefer no key: nothing to order, so no drift and no separation."""
+    found = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
+    rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
+    for (layer, head), each in found.items():
+        for metric in text_kinds.METRICS:
+            mine = one(rows, metric, condition="one", layer=layer, head=head)
+            assert mine["value"] == (pytest.approx(each.metrics[metric]) if metric in each.metrics else None)
+            assert mine["reason"] == each.reasons.get(metric, "")
+    for head in range(4):
+        blind = one(rows, "ap_overall", condition="one", layer=1, head=head)
+        assert (blind["value"], blind["n"], blind["reason"]) == (None, 0, "no query bin has a value")
+        assert one(rows, "bias_strength", condition="one", layer=1, head=head)["value"] == 0
+        assert 0.5 < one(rows, "ap_overall", condition="one", layer=0, head=head)["value"] <= 1
+    assert one(rows, "ap_overall", condition="one")["n"] == 4, "the mean is over heads that have a value"
+
+
+def test_one_kind_cannot_be_compared(stored: Subject) -> None:
+    with pytest.raises(DataError, match="leave --texts out"):
+        text_kinds.measure(dataclasses.replace(stored, book=PlantedBook()), OPTIONS)
+    with pytest.raises(DataError, match="leave --texts out"):
+        text_kinds.measure(stored, dataclasses.replace(OPTIONS, place="any.txt"))
+
+
+def test_even_attention_never_changes_its_heaviest_key(stored: Subject) -> None:
+    """Ties go to the first key; the other layer's heads change theirs as the weights themselves say."""
+    rows = softmax_globality.measure(stored, OPTIONS)
+    tidy(rows)
+    for head in range(4):
+        assert one(rows, "top_changes", layer=1, head=head)["value"] == 0
+        assert one(rows, "top_first", layer=1, head=head)["value"] == 1
+    changes = np.zeros(4)
+    first = np.zeros(4)
+    texts = stored.texts(OPTIONS)
+    stored.model.set_attn_implementation("eager")
+    for text in texts:
+        with torch.inference_mode():
+            weights = stored.model(input_ids=text.tokens, output_attentions=True).attentions[0][0]
+        top = weights.argmax(-1).numpy()
+        changes += (top[:, 1:] != top[:, :-1]).mean(1) / len(texts)
+        first += (top[:, 1:] == 0).mean(1) / len(texts)
+    stored.model.set_attn_implementation("sdpa")
+    for head in range(4):
+        assert one(rows, "top_changes", layer=0, head=head)["value"] == pytest.approx(changes[head])
+        assert one(rows, "top_changes", layer=0, head=head)["n"] == len(texts)
+        assert one(rows, "top_first", layer=0, head=head)["value"] == pytest.approx(first[head])
+    assert changes.max() > 0.1
+    assert {(r["layer"], r["head"]) for r in rows if r["metric"] == "ap_overall"} == {
+        (layer, head) for layer in (0, 1) for head in range(4)
+    }
+
+
+def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    made = planted.model(layers=1, hidden_size=64, intermediate_size=128)
+    made.save_pretrained(tmp_path / "m")
+    planted.tokenizer().save_pretrained(tmp_path / "m")
+    source = ModelSource(str(tmp_path / "m"), dtype="bf16", quantize="nf4", device="cpu")
+    loaded = load(source)
+    given = {"source": source, "folder": tmp_path / "out/answers", "facts": loaded.facts, "precision": "nf4"}
+    subject = planted.subject(loaded.model, training_length=LENGTH, **given)
+    rows = softmax_globality.measure(subject, Options(texts=1))
+    tidy(rows)
+    assert captured.captured(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"  # type: ignore[index]
+    found = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
+    assert one(rows, "top_changes", layer=0, head=1)["value"] == found.top_changes[0, 1]
+
+
+# Captures belong to their model and texts -------------------------------------------------------------------------
+
+
+def test_a_model_trained_anew_is_captured_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captured, "DOCUMENTS", 2)
+    before = captured.captured(on_disk(planted.model(layers=1), tmp_path), OPTIONS)
+    changed = on_disk(planted.massive(planted.model(layers=1), 0, "q", 0, 3), tmp_path)
+    after = captured.captured(changed, OPTIONS)
+    assert before.root != after.root
+    head = before.heads[0]
+    assert not np.array_equal(before.queries(head).vectors, after.queries(head).vectors)
+    file = tmp_path / "mine.txt"
+    file.write_text(" ".join(["w3 w5 w7"] * 60))
+    own = captured.captured(changed, dataclasses.replace(OPTIONS, place=str(file)))
+    assert own.root not in (before.root, after.root)
+    assert list(changed.used.texts) == [str(file)]
+    with pytest.raises(DataError, match="needs texts of 16 tokens, not 8; give more --tokens"):
+        captured.captured(changed, dataclasses.replace(OPTIONS, tokens=8))
