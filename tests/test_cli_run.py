@@ -1,0 +1,372 @@
+"""The command `run` on small models of the tiny language: what it writes, how it goes on, and what can go wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from click.testing import CliRunner, Result  # noqa: E402
+
+import models_planted  # noqa: E402
+import models_tiny  # noqa: E402
+from analysis.experiments import crosslayer_balance, massive_values  # noqa: E402
+from analysis.experiments.evaluation import answers  # noqa: E402
+from analysis.experiments.scores import items_of  # noqa: E402
+from analysis.experiments.subject import Options, open_subject  # noqa: E402
+from analysis.lab import tokenizer  # noqa: E402
+from analysis.lab.recipe import Recipe, architecture  # noqa: E402
+from analysis.models import texts  # noqa: E402
+from analysis.models.loading import ModelSource  # noqa: E402
+from artifacts.errors import DataError  # noqa: E402
+from artifacts.schema import check  # noqa: E402
+from build import main  # noqa: E402
+from conftest import ROOT  # noqa: E402
+
+pytestmark = pytest.mark.models
+MICRO = Recipe(layers=2, width=64, heads=2, inner=64, length=48)
+FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
+QUICK = ("massive_values", "crosslayer_balance")
+
+
+def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int = 0) -> Path:
+    """A model of the tiny language with random weights, as `lab train` leaves one."""
+    torch.manual_seed(seed)
+    config = architecture(dataclasses.replace(MICRO, layers=layers), positional)
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.build().save_pretrained(folder)
+    card = {"language": "lab", "training_seed": 0, "training_length": MICRO.length}
+    (folder / "lab.json").write_text(json.dumps(card))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pair, a model of one layer, and one of another language, with and without a beginning token."""
+    folder = tmp_path_factory.mktemp("models")
+    untrained(folder / "m")
+    untrained(folder / "n", "drope")
+    untrained(folder / "one", layers=1)
+    models_tiny.saved("llama", folder / "plain")
+    shutil.copytree(folder / "plain", folder / "nobos")
+    models_planted.tokenizer(bos=False).save_pretrained(folder / "nobos")
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of its own for measurements, which the command line takes for the root."""
+    root = tmp_path / "project"
+    (root / "artifacts").mkdir(parents=True)
+    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
+    monkeypatch.setattr("build.ROOT", root)
+    return root
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["run", *map(str, arguments)])
+
+
+def manifest(root: Path, experiment: str, model: str) -> Any:
+    return json.loads((root / f"artifacts/measurements/{experiment}/{model}.json").read_text())
+
+
+def lines(root: Path, experiment: str, model: str = "m") -> list[str]:
+    return (root / f"artifacts/measurements/{experiment}/{model}.csv").read_text().splitlines()
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
+    """Put `measure(original, subject, options)` in place of an experiment; a list that grows with each call."""
+    calls: list[str] = []
+    original = module.measure
+
+    @functools.wraps(original)
+    def instead(subject: Any, options: Options, **more: Any) -> Any:
+        calls.append(subject.name)
+        return measure(original, subject, options)
+
+    monkeypatch.setattr(module, "measure", instead)
+    return calls
+
+
+def as_is(original: Any, subject: Any, options: Options) -> Any:
+    return original(subject, options)
+
+
+# What it writes ---------------------------------------------------------------------------------------------------
+
+
+def test_a_pair_is_measured_over_the_same_texts(project: Path, models: Path) -> None:
+    done = run(*QUICK, "--model", models / "m", "--against", models / "n", "--seeds", "0,2", *FEW)
+    assert done.exit_code == 0, done.output
+    written = [f"artifacts/measurements/{name}/{model}.csv" for model in "mn" for name in QUICK]
+    assert done.stdout.split() == written
+    assert "parameters; at least" in done.stderr  # memory, weighed before anything is loaded
+    assert not [fault for name in QUICK for fault in check(project, name)]
+    first, second = (manifest(project, "massive_values", model) for model in "mn")
+    assert first["hashes"] == second["hashes"]
+    [(_, hashed)] = first["hashes"]["texts"].items()
+    assert hashed["count"] == 4
+    assert (first["positional"], second["positional"]) == ("rope", "drope")
+    assert first["thresholds"] == json.loads(json.dumps(massive_values.SETTINGS))
+    assert first["device"] == "cpu"
+    assert first["options"]["seeds"] == [0, 2]
+    assert first["versions"].keys() >= {"torch", "transformers"}
+    assert first["model"]["fingerprint"] != second["model"]["fingerprint"]
+    assert first["model"]["quantization"] is None
+    assert first["command"].startswith("python build.py run massive_values --model m ")
+    assert str(models) not in json.dumps(first)
+
+
+def test_other_seeds_are_other_hashes_of_texts_and_items(models: Path) -> None:
+    subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))
+    records = []
+    for seed in (0, 0, 1):
+        subject.used.clear()
+        options = Options(texts=2, items=3, seeds=(seed,))
+        subject.texts(options)
+        [(_, items)] = items_of(subject, "cities", options)
+        answers(subject, items)
+        records.append(subject.used.record())
+    assert records[0] == records[1]
+    assert records[0]["items"]["cities"]["count"] == 3
+    for what in ("texts", "items"):
+        assert records[0][what].keys() == records[2][what].keys()
+        assert records[0][what] != records[2][what]
+
+
+def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: Path) -> None:
+    pytest.importorskip("bitsandbytes")
+    done = run("massive_values", "--model", models / "m", "--quantize", "nf4", "--dtype", "bf16", *FEW)
+    assert done.exit_code == 0, done.output
+    found = manifest(project, "massive_values", "m-nf4")
+    assert (found["model"]["quantization"]["library"], found["model"]["quantization"]["type"]) == (
+        "bitsandbytes",
+        "nf4",
+    )
+    assert "bitsandbytes" in found["versions"]
+    assert "--quantize nf4" in found["command"]
+    assert lines(project, "massive_values", "m-nf4")[1].startswith("rope,nf4,")
+
+
+@pytest.mark.parametrize("model", ["one", "nobos"])
+def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(project: Path, models: Path, model: str) -> None:
+    done = run(*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
+    assert done.exit_code == 0, done.output
+    for name in (*QUICK, "layer_content"):
+        assert not check(project, name)
+        assert len(lines(project, name, model)) > 5
+
+
+# How it goes on ---------------------------------------------------------------------------------------------------
+
+
+def test_an_interrupted_run_goes_on_and_repeats_only_when_asked(
+    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (*QUICK, "--model", models / "m", *FEW)
+    counted = replaced(monkeypatch, massive_values, as_is)
+
+    def stopped(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        replaced(patched, crosslayer_balance, stopped)
+        done = run(*asked)
+    assert done.exit_code == 130
+    assert "what was finished is kept" in done.stderr
+    assert counted == ["m"]
+    before = lines(project, "massive_values")
+    done = run(*asked)
+    assert done.exit_code == 0, done.output
+    assert counted == ["m"], "the finished experiment is not measured again"
+    assert "massive_values of m: measured already with this code and these options" in done.stderr
+    assert lines(project, "crosslayer_balance")
+    assert run(*asked, "--again").exit_code == 0
+    assert counted == ["m", "m"]
+    assert lines(project, "massive_values") == before
+    assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1").exit_code == 0
+    assert counted == ["m"] * 3, "other options are another measurement"
+    file = project / "artifacts/measurements/massive_values/m.csv"
+    file.write_text(file.read_text()[:100])
+    assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1").exit_code == 0
+    assert counted == ["m"] * 4, "a table that was changed since is made anew"
+
+
+def test_memory_that_runs_out_is_said_and_the_rest_is_measured(
+    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    def hooked(original: Any, subject: Any, options: Options) -> Any:
+        anew = dataclasses.replace(subject, facts={}, folder=None)  # surveys that are kept need no forward
+        handle = subject.model.model.layers[1].register_forward_hook(full)
+        try:
+            return original(anew, options)
+        finally:
+            handle.remove()
+
+    with monkeypatch.context() as patched:
+        replaced(patched, massive_values, hooked)
+        done = run(*QUICK, "--model", models / "m", *FEW)
+        alone = run("massive_values", "--model", models / "m", *FEW)
+    assert done.exit_code == alone.exit_code == 1
+    assert "1 of 2 experiments not measured, the others are kept" in done.stderr
+    for each in (done, alone):
+        assert "massive_values of m: out of memory; what is finished is kept: run again with" in each.stderr
+        assert "Traceback" not in each.output
+    assert lines(project, "crosslayer_balance")
+    assert not (project / "artifacts/measurements/massive_values").exists()
+    assert run(*QUICK, "--model", models / "m", *FEW).exit_code == 0
+
+
+def test_a_sick_measurement_leaves_the_good_one(project: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("massive_values", "--model", models / "m", *FEW)
+    assert run(*asked).exit_code == 0
+    before = lines(project, "massive_values")
+
+    def spoilt(number: str) -> Callable[..., Any]:
+        def sick(original: Any, subject: Any, options: Options) -> Any:
+            first, *others = original(subject, options)
+            return [first | {"value": float(number), "n": 3, "reason": ""}, *others]
+
+        return sick
+
+    for number in ("nan", "inf"):
+        with monkeypatch.context() as patched:
+            replaced(patched, massive_values, spoilt(number))
+            done = run(*asked, "--again")
+        assert done.exit_code == 1
+        assert "massive_values: " in done.stderr
+        assert lines(project, "massive_values") == before
+    with monkeypatch.context() as patched:
+        replaced(patched, massive_values, lambda *_: [])
+        done = run(*asked, "--again")
+    assert (done.exit_code, "gave no row" in done.stderr) == (1, True)
+    assert lines(project, "massive_values") == before
+
+
+def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
+    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impossible(*_: Any) -> Any:
+        raise DataError("there is no such thing here")
+
+    replaced(monkeypatch, massive_values, impossible)
+    done = run(*QUICK, "--model", models / "m", "--against", models / "n", *FEW)
+    assert done.exit_code == 1
+    assert lines(project, "crosslayer_balance", "m")
+    assert lines(project, "crosslayer_balance", "n")
+    for name in "mn":
+        said = f"{name}: 1 of 2 experiments not measured, the others are kept: massive_values: there is no such thing"
+        assert said in done.stderr
+    assert len(done.stderr.split("error: ")[1].splitlines()) == 2
+
+
+# What can go wrong ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; the experiments are: massive_values"),
+        (["--model", "m"], 2, "name an experiment, or give --all"),
+        (["sinks"], 2, "which model? give --model"),
+        (["sinks", "--model", "m", "--against", "m"], 2, "--against is the same model as --model"),
+        (["sinks", "--model", "m", "--items", "0"], 2, "--items"),
+        (["sinks", "--model", "m", "--seeds", "x"], 2, "'x' is not whole numbers with commas between, such as 0,1,2"),
+        (["sinks", "--model", "m", "--seeds", ""], 2, "is not whole numbers"),
+        (["sinks", "--model", "nowhere"], 1, "'nowhere' is no folder and not built in"),
+        (["sinks", "--model", "tiny-ropes"], 1, "did you mean tiny-rope?"),
+        (["sinks", "--model", "no/such"], 1, "no/such: "),
+        (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments itself"),
+        (["--recipe", "RECIPE"], 1, "mine.yaml: modles is no key of a recipe; did you mean models?"),
+        (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
+        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "this model cannot be asked in English: "),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(
+    project: Path, models: Path, arguments: list[str], code: int, words: str
+) -> None:
+    recipe = project / "mine.yaml"
+    recipe.write_text("title: Mine\nexperiments: all\nmodles: []\n")
+    given = [each.replace("RECIPE", str(recipe)).replace("MODELS", str(models)) for each in arguments]
+    done = run(*given)
+    assert done.exit_code == code, done.output
+    assert words in done.stderr
+    assert "Traceback" not in done.output
+    assert not (project / "artifacts/measurements").exists()
+
+
+def test_a_damaged_checkpoint_is_told_with_what_to_do(project: Path, models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "m", tmp_path / "cut")
+    file = tmp_path / "cut/model.safetensors"
+    file.write_bytes(file.read_bytes()[:2000])
+    done = run("sinks", "--model", tmp_path / "cut", *FEW)
+    assert done.exit_code == 1
+    [said] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert said.endswith("a weight file is damaged or cut short; download it again")
+    assert done.stderr.splitlines()[-1] == said
+    (tmp_path / "cut/lab.json").write_text("{")
+    done = run("sinks", "--model", tmp_path / "cut", *FEW)
+    assert done.exit_code == 1
+    assert "lab.json: not readable as JSON" in done.stderr
+
+
+# Texts from outside -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("place", "known"), [("imdb", "stanfordnlp/imdb"), ("wikitext", "Salesforce/wikitext")])
+def test_names_of_data_sets_stand_for_their_ids(
+    project: Path, models: Path, monkeypatch: pytest.MonkeyPatch, place: str, known: str
+) -> None:
+    class Unreachable:
+        @staticmethod
+        def load_dataset(name: str, *_: Any, **__: Any) -> Any:
+            raise ConnectionError(f"no way to {name}")
+
+    monkeypatch.setattr(texts, "need", lambda *_: Unreachable)
+    done = run("massive_values", "--model", models / "m", "--texts", place, *FEW)
+    assert done.exit_code == 1
+    assert f"error: {known}" in done.stderr
+    assert f"cannot be read (no way to {known}); check the id and the connection, or give a local" in done.stderr
+
+
+def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: Path) -> None:
+    subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))
+    words = subject.book.texts(subject.book.kinds()[0], 1, 40, 0, subject.tokenizer)[0].split()
+    file = tmp_path / "mine.txt"
+    file.write_text(" ".join(words))
+    options = Options(texts=3, tokens=11, place=str(file))
+    subject.used.clear()
+    found = subject.texts(options)
+    assert [text.id for text in found] == ["mine#0", "mine#1", "mine#2"]
+    assert {int(text.tokens[0, 0]) for text in found} == {subject.tokenizer.bos_token_id}
+    inside = [subject.tokenizer.decode(text.tokens[0, 1:]) for text in found]
+    assert " ".join(inside).split() == words[:30]
+    assert subject.used.record()["texts"][str(file)]["count"] == 3
+    with pytest.raises(DataError, match=r"\d texts of 11 tokens, 99 are asked"):
+        subject.texts(dataclasses.replace(options, texts=99))
+
+
+def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, models: Path, tmp_path: Path) -> None:
+    """The kinds of text are compared over texts that are written here; the other experiment goes on."""
+    file = tmp_path / "mine.txt"
+    subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))
+    file.write_text("\n".join(subject.book.texts(subject.book.kinds()[0], 4, 60, 0, subject.tokenizer)))
+    done = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
+    assert done.exit_code == 1
+    assert "text_kinds: text_kinds compares the kinds of text that are written here; leave --texts out" in done.stderr
+    found = manifest(project, "crosslayer_balance", "m")
+    assert found["texts"] == str(file)
+    assert found["hashes"]["texts"][str(file)]["count"] == 2
