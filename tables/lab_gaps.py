@@ -24,13 +24,12 @@ def table(
     return Table(
         rows=shown,
         columns=[
-            Column("question", "Question", repeat=False),
             Column("quantity", "Quantity"),
             Column("rope", "RoPE", signed(2), ci=("rope_low", "rope_high")),
             Column("drope", "DroPE", signed(2), ci=("drope_low", "drope_high")),
         ],
         groups="question",
-        group_style="rule",
+        size="footnotesize",
         reason="note",
         caption=(
             "Three questions that the source leaves open [@shcherb2026], measured on the tiny pair. Unit: one training "

@@ -52,7 +52,8 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
     for group, names in ROWS.items():
         for name, label in names.items():
             found = by_metric.loc[name]
-            rows.append({"group": group, "label": label, **found[[*values, "note"]].to_dict()})
+            half = {f"{side}_half": (found[f"{side}_high"] - found[f"{side}_low"]) / 2 for side in ("rope", "drope")}
+            rows.append({"group": group, "label": label, **found[[*values, "note"]].to_dict(), **half})
     seeds = [str(seed) for seed in sorted(lab_geometry_seeds["training_seed"].unique())]
     first = lab_geometry_seeds.iloc[0]
     gap = by_metric.loc["gap_by_bin"]
@@ -62,7 +63,14 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
         columns=[
             Column("label", "", markup),
             *(
-                Column(side, title, fixed(3), ci=(f"{side}_low", f"{side}_high"), reason="note")
+                Column(
+                    side,
+                    title,
+                    fixed(3),
+                    ci=(f"{side}_low", f"{side}_high") if side == "difference" else None,
+                    uncertainty=None if side == "difference" else f"{side}_half",
+                    reason="note",
+                )
                 for side, title in SIDES.items()
             ),
         ],

@@ -34,7 +34,7 @@ def table(lab_pair_models: pd.DataFrame) -> Table:
         note=(
             "A DroPE model begins with the weights of the RoPE model of its seed, with the rotation made the identity, "
             "and is trained on: its steps and tokens come on top. The loss over all tokens weighs answers more, as in "
-            "training, and is that of the last looks at a batch, not of held-out text. In seeds 0 and 1 the second phase "
-            "began with the published weights of the first, which are rounded to half precision."
+            "training, and is that of the last looks at a batch, not of held-out text. In seeds 0 and 1 the second "
+            "phase began with the published weights of the first, which are rounded to half precision."
         ),
     )
