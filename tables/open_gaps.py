@@ -40,7 +40,11 @@ def table(gaps_status: pd.DataFrame) -> Table:
             "would."
         ),
         short="Open gaps, and what closes them",
-        note="Scores by length: cells of the source's table of scores without thinking [@longbenchpro2026].",
+        note=(
+            "Scores by length: cells of the source's table of scores without thinking [@longbenchpro2026]. Causal "
+            "direction, softmax and documents are asked of a tiny pair in the chapter on it; for the models of the "
+            "source they stay open."
+        ),
     )
 
 
