@@ -58,7 +58,7 @@ def _heads(tests: pd.DataFrame, heads: list[int]) -> list[dict[str, object]]:
                     "question": "Do plastic heads carry retrieval?",
                     "quantity": f"without the {count} {rank}: {words}",
                 }
-                notes = []
+                notes: list[str] = []
                 for side in NAMES:
                     test = found.loc[f"{side}, {metric}, {rank} {count} heads - random"]
                     row[side] = scale * test["estimate"]
@@ -75,7 +75,7 @@ def _texts(differences: pd.DataFrame) -> list[dict[str, object]]:
             "question": "Does the kind of text matter?",
             "quantity": f"{words}, 0.01",
             **{
-                f"{side}{end}": 100 * known.loc[metric, f"{side}{end}"]
+                f"{side}{end}": 100 * float(known[f"{side}{end}"][metric])
                 for side in NAMES
                 for end in ("", "_low", "_high")
             },

@@ -52,8 +52,11 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
     for group, names in ROWS.items():
         for name, label in names.items():
             found = by_metric.loc[name]
-            half = {f"{side}_half": (found[f"{side}_high"] - found[f"{side}_low"]) / 2 for side in ("rope", "drope")}
-            rows.append({"group": group, "label": label, **found[[*values, "note"]].to_dict(), **half})
+            row: dict[str, object] = {"group": group, "label": label}
+            row.update({str(name): found[name] for name in (*values, "note")})
+            for side in ("rope", "drope"):
+                row[f"{side}_half"] = (float(found[f"{side}_high"]) - float(found[f"{side}_low"])) / 2
+            rows.append(row)
     seeds = [str(seed) for seed in sorted(lab_geometry_seeds["training_seed"].unique())]
     first = lab_geometry_seeds.iloc[0]
     gap = by_metric.loc["gap_by_bin"]
