@@ -53,9 +53,10 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
         for name, label in names.items():
             found = by_metric.loc[name]
             row: dict[str, object] = {"group": group, "label": label}
-            row.update({str(name): found[name] for name in (*values, "note")})
+            row.update({column: found[column] for column in (*values, "note")})
             for side in ("rope", "drope"):
-                row[f"{side}_half"] = (float(found[f"{side}_high"]) - float(found[f"{side}_low"])) / 2
+                low, high = by_metric[f"{side}_low"][name], by_metric[f"{side}_high"][name]
+                row[f"{side}_half"] = (high - low) / 2
             rows.append(row)
     seeds = [str(seed) for seed in sorted(lab_geometry_seeds["training_seed"].unique())]
     first = lab_geometry_seeds.iloc[0]
