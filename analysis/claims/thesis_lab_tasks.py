@@ -116,3 +116,35 @@ def thesis_lab_yarn(lab_context_scores: pd.DataFrame) -> Verdict:
         recomputed=f"{100 * yarn['value']:.1f} and {100 * drope['value']:.1f} %",
         n=int(yarn["seeds"]),
     )
+
+
+def thesis_lab_miscounts(lab_error_classes: pd.DataFrame) -> list[Verdict]:
+    """Without positions the tiny models lose count of digits, with them they mistake digits; neither cuts keys short.
+
+    Source: thesis, The same measurements on an open pair.
+    """
+    kinds = {"drope": ("insertion", "run_deletion"), "rope": ("near_miss", "other_number")}
+    words = {
+        "drope": "add a digit or drop one out of a run of equal digits",
+        "rope": "have the right length and wrong digits",
+    }
+    found = []
+    for side, names in kinds.items():
+        rows = lab_error_classes[lab_error_classes["side"] == side].set_index("kind")
+        errors = int(rows["errors"].iloc[0])
+        count, cut = int(rows.loc[list(names), "count"].sum()), int(rows["count"]["truncation"])
+        found.append(
+            judge(
+                2 * count > errors and cut < count,
+                f"{count} of {errors} wrong keys over all seeds and lengths {words[side]}; {cut} are cut short.",
+                otherwise="contradicted",
+                recomputed=f"{100 * count / errors:.0f} %",
+                n=errors,
+                key=side,
+                statement=(
+                    f"Most wrong keys of the tiny {'DroPE' if side == 'drope' else 'RoPE'} models {words[side]}, and "
+                    "fewer are cut short."
+                ),
+            )
+        )
+    return found
