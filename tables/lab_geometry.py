@@ -56,7 +56,7 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
             row.update({column: found[column] for column in (*values, "note")})
             for side in ("rope", "drope"):
                 low, high = by_metric[f"{side}_low"][name], by_metric[f"{side}_high"][name]
-                row[f"{side}_half"] = (high - low) / 2
+                row[f"{side}_half"] = None if pd.isna(low) else (high - low) / 2  # one seed has no interval
             rows.append(row)
     seeds = [str(seed) for seed in sorted(lab_geometry_seeds["training_seed"].unique())]
     first = lab_geometry_seeds.iloc[0]
