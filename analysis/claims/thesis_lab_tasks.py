@@ -148,3 +148,20 @@ def thesis_lab_miscounts(lab_error_classes: pd.DataFrame) -> list[Verdict]:
             )
         )
     return found
+
+
+def thesis_lab_prompts(lab_prompt_tests: pd.DataFrame) -> Verdict:
+    """At twice the training length and beyond, DroPE is above RoPE on the same prompts in each tiny pair by itself.
+
+    Source: thesis, The same measurements on an open pair.
+    """
+    rows = lab_prompt_tests[lab_prompt_tests["comparison"].str.match(r"(?:2|3|4)x,")]
+    sure = (rows["estimate"] > 0) & (rows["p_adjusted"] < 0.05)
+    return judge(
+        bool(sure.all()),
+        f"In {int(sure.sum())} of {len(rows)} lengths and seeds McNemar's test over {int(rows['n'].min())} prompts finds "
+        f"DroPE above; the largest p after Holm's correction is {rows['p_adjusted'].max():.2g}.",
+        otherwise="not significant" if (rows["estimate"] > 0).all() else "not supported",
+        recomputed=f"{int(sure.sum())} of {len(rows)}",
+        n=len(rows),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.statistics import frame, holm, mcnemar
 from analysis.studies._pair import of_pair, over_seeds
 from artifacts.errors import DataError
 
@@ -112,3 +113,25 @@ def lab_context_differences(context_length: pd.DataFrame) -> pd.DataFrame:
     wins = (table["drope"] > table["rope"]).groupby(table["condition"]).sum()
     found["wins"] = [int(wins[condition]) for condition in found["condition"]]
     return found.sort_values("ratio", ignore_index=True)
+
+
+def lab_prompt_tests(context_length: pd.DataFrame) -> pd.DataFrame:
+    """Prompt by prompt: McNemar's test of DroPE against RoPE on the same keys, by length and training seed.
+
+    Holm over all rows. The unit is a prompt; the test speaks of one pair of models, not of training runs.
+    """
+    rows = of_pair(context_length)
+    rows = rows[rows["metric"].eq("passkey_right") & rows["condition"].str.fullmatch(r"own/[0-9.]+x")]
+    tests = []
+    for (condition, seed), part in rows.groupby(["condition", "training_seed"], sort=True):
+        table = part.pivot(index=["unit_id", "seed"], columns="side", values="value").dropna()
+        tests.append(
+            mcnemar(
+                table["drope"].astype(bool).to_numpy(),
+                table["rope"].astype(bool).to_numpy(),
+                study="lab_prompt_tests",
+                comparison=f"{str(condition).removeprefix('own/')}, seed {seed}, drope - rope",
+                unit="prompt",
+            )
+        )
+    return frame(holm(tests))
