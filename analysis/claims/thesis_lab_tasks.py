@@ -159,8 +159,8 @@ def thesis_lab_prompts(lab_prompt_tests: pd.DataFrame) -> Verdict:
     sure = (rows["estimate"] > 0) & (rows["p_adjusted"] < 0.05)
     return judge(
         bool(sure.all()),
-        f"In {int(sure.sum())} of {len(rows)} lengths and seeds McNemar's test over {int(rows['n'].min())} prompts finds "
-        f"DroPE above; the largest p after Holm's correction is {rows['p_adjusted'].max():.2g}.",
+        f"In {int(sure.sum())} of {len(rows)} lengths and seeds McNemar's test over {int(rows['n'].min())} prompts "
+        f"finds DroPE above; the largest p after Holm's correction is {rows['p_adjusted'].max():.2g}.",
         otherwise="not significant" if (rows["estimate"] > 0).all() else "not supported",
         recomputed=f"{int(sure.sum())} of {len(rows)}",
         n=len(rows),
