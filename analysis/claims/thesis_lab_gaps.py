@@ -49,7 +49,7 @@ def _ablated(ablations: pd.DataFrame, side: str, rank: str, sign: int) -> Verdic
     )
 
 
-def thesis_lab_text_matters(lab_text_differences: pd.DataFrame) -> Verdict:
+def thesis_lab_text_matters(lab_text_differences: pd.DataFrame, lab_text_tests: pd.DataFrame) -> Verdict:
     """The plasticity of a model depends on the text that it is measured on: the two kinds differ in every tiny model.
 
     Source: thesis, The same measurements on an open pair.
@@ -57,11 +57,13 @@ def thesis_lab_text_matters(lab_text_differences: pd.DataFrame) -> Verdict:
     row = pick(lab_text_differences, metric="ap_overall")
     least = min(row["rope_least"], row["drope_least"])
     most = max(row["rope_most"], row["drope_most"])
+    sure = lab_text_tests.loc[lab_text_tests["comparison"].str.contains(" ap_overall,"), "p_adjusted"] < 0.05
     return judge(
-        bool(least > 0 or most < 0),
+        bool(least > 0 or most < 0) and bool(sure.all()),
         f"Overall plasticity, {row['comparison']}, means over the same heads: {least:+.3f} to {most:+.3f} in the "
-        f"models of {int(row['seeds'])} seeds.",
-        otherwise="not supported",
+        f"models of {int(row['seeds'])} seeds; over heads, {int(sure.sum())} of {len(sure)} models differ after Holm's "
+        "correction.",
+        otherwise="not significant" if least > 0 or most < 0 else "not supported",
         recomputed=f"{least:+.3f} to {most:+.3f}",
         n=int(row["seeds"]),
     )

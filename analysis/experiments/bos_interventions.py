@@ -50,8 +50,8 @@ class Layers:
         The layer whose MLP, ablated at position 0, raises the nats most.
     peaks : tuple of float
         By layer, the largest ratio after any layer when its MLP is ablated at position 0.
-    no_spike, no_match : str
-        Reasons.
+    no_match : str
+        Why no layer matches.
     """
 
     peak: float
@@ -59,7 +59,6 @@ class Layers:
     matching: int | None
     best: int
     peaks: tuple[float, ...]
-    no_spike: str = ""
     no_match: str = ""
 
 
@@ -107,12 +106,12 @@ def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
     best = int(np.argmax(nats))
     if peak <= SPIKE:
         reason = f"no spike: the beginning token's norm is at most {peak:.3g} times the later tokens'"
-        return Layers(peak, None, None, best, peaks, reason, reason)
+        return Layers(peak, None, None, best, peaks, reason)
     spike = int(np.argmax(usual > SPIKE))
     matching = int(np.argmin(peaks))
     if peaks[matching] > peak * (1 - LOWERED):
         reason = "no layer's MLP writes the spike: no ablation lowers it by a tenth"
-        return Layers(peak, spike, None, best, peaks, "", reason)
+        return Layers(peak, spike, None, best, peaks, reason)
     return Layers(peak, spike, matching, best, peaks)
 
 

@@ -91,17 +91,17 @@ def _without(subject: Subject, name: str, heads: Heads) -> Condition:
 
 def _rows(subject: Subject, options: Options, condition: Condition, unit: str, heads: int | None) -> list[Row]:
     """Passkey accuracy and delta nats of one condition."""
-    names = {"condition": condition.name, "unit_id": unit}
+    names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options):
         found = answers(subject, items, condition)
         right = sum(each.right for each in found)
-        rows.append(row("passkey_accuracy", right / len(found), len(found), seed=seed, **names))  # type: ignore[arg-type]
+        rows.append(row("passkey_accuracy", right / len(found), len(found), seed=seed, **names))
     texts = subject.texts(options)
     changed, usual = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(each.tokens for each in usual)
     delta = sum(each.nats for each in changed) / tokens - sum(each.nats for each in usual) / tokens
-    rows.append(row("delta_nats", delta, len(texts), **names))  # type: ignore[arg-type]
+    rows.append(row("delta_nats", delta, len(texts), **names))
     if heads is not None:
-        rows.append(row("heads", float(heads), 1, **names))  # type: ignore[arg-type]
+        rows.append(row("heads", float(heads), 1, **names))
     return rows

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from analysis.experiments.evaluation import BASELINE, Condition, Loss, Outcome, answers, losses
+from analysis.experiments.evaluation import BASELINE, Condition, Outcome, answers, losses
 from analysis.experiments.rows import Row, row
 from analysis.experiments.subject import LONGEST, Options, Subject, Text
 from analysis.models.items import TASKS, Item
 
-
-def perplexity(found: Sequence[Loss]) -> float:
-    """Give exp of all nats over all predicted tokens."""
-    return math.exp(sum(each.nats for each in found) / sum(each.tokens for each in found))
+MOST = 700.0  # nats whose exponential a float holds
 
 
 def loss_rows(
@@ -31,16 +29,16 @@ def loss_rows(
     found, usual = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(each.tokens for each in found)
     mean, before = (sum(each.nats for each in some) / tokens for some in (found, usual))
-    names = {"condition": condition.name, "layer": layer}
+    names: dict[str, Any] = {"condition": condition.name, "layer": layer}
+    high = "" if mean < MOST else f"the mean is {mean:.0f} nats, whose exponential no number holds"
     rows = [
-        row("perplexity", math.exp(min(mean, 700.0)), len(found), **names),  # type: ignore[arg-type]
-        row("nats", mean, len(found), **names),  # type: ignore[arg-type]
-        row("delta_nats", mean - before, len(found), **names),  # type: ignore[arg-type]
+        row("perplexity", math.exp(mean) if mean < MOST else None, len(found), reason=high, **names),
+        row("nats", mean, len(found), **names),
+        row("delta_nats", mean - before, len(found), **names),
     ]
     if units:
         rows += [
-            row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names)  # type: ignore[arg-type]
-            for each in found
+            row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names) for each in found
         ]
     return rows
 
@@ -74,18 +72,17 @@ def answer_rows(
         outcomes += [(seed, each) for each in answers(subject, items, condition)]
         chances += [item.chance for item in items]
     n = len(outcomes)
-    names = {"condition": condition.name, "layer": layer}
+    names: dict[str, Any] = {"condition": condition.name, "layer": layer}
     right = sum(each.right for _, each in outcomes)
     unparsed = sum(each.verdict == "unparsed" for _, each in outcomes)
     rows = [
-        row(f"{task}_accuracy", right / n, n, **names),  # type: ignore[arg-type]
-        row(f"{task}_unparsed", unparsed / n, n, **names),  # type: ignore[arg-type]
-        row(f"{task}_chance", sum(chances) / n, n, **names),  # type: ignore[arg-type]
+        row(f"{task}_accuracy", right / n, n, **names),
+        row(f"{task}_unparsed", unparsed / n, n, **names),
+        row(f"{task}_chance", sum(chances) / n, n, **names),
     ]
     if units:
         rows += [
-            row(f"{task}_right", float(each.right), 1, unit_id=each.id, seed=seed, **names)  # type: ignore[arg-type]
-            for seed, each in outcomes
+            row(f"{task}_right", float(each.right), 1, unit_id=each.id, seed=seed, **names) for seed, each in outcomes
         ]
     return rows
 

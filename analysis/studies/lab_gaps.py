@@ -69,13 +69,6 @@ def lab_head_tests(lab_head_ablations: pd.DataFrame) -> pd.DataFrame:
     return frame(holm(tests))
 
 
-def lab_text_kinds(text_kinds: pd.DataFrame) -> pd.DataFrame:
-    """Means over heads of each metric on each kind of text, over training seeds, and DroPE minus RoPE."""
-    means = of_pair(text_kinds)
-    means = means[means["layer"].isna()]
-    return over_seeds(means, ["metric", "condition"])
-
-
 def lab_text_tests(text_kinds: pd.DataFrame) -> pd.DataFrame:
     """The two kinds of text against each other: a paired t test over heads within each model, Holm over rows.
 

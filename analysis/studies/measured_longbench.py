@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from analysis.statistics.estimate import frame, with_note
 from analysis.studies._metrics import METRICS, correlations
+from analysis.studies._scored import NULL, checkpoint_match, own_metrics, reported_metrics
 from analysis.studies.lengths import LENGTHS
 
 BENCHMARK = "caskcsg/LongBench-Pro"
-NULL = "null reference"
 ALL = "overall"
 MODE = "nonthinking"  # the mode of the scores that the sources correlate
 
@@ -71,7 +68,7 @@ def measured_lbp_models(
     for model, scores in measured_lbp_lengths.groupby("model", sort=True):
         facts = known.get(str(model), {})
         own = model_metrics[model_metrics["model"] == model].set_index("metric")
-        values = _own(own) if len(own) else _reported(reported.get(str(model), {}))
+        values = own_metrics(own) if len(own) else reported_metrics(reported.get(str(model), {}))
         overall = scores[(scores["length"] == ALL) & (scores["mode"] == MODE)]
         first = (overall if len(overall) else scores).iloc[0]
         score = float(overall["lbp"].iloc[0]) if len(overall) else np.nan
@@ -99,7 +96,7 @@ def measured_lbp_models(
                 "score_metric": overall["metric"].iloc[0] if len(overall) else "",
                 "lbp": score,
                 "captured_context": values.get("captured_context", np.nan),
-                "checkpoint_match": _match(values.get("checkpoint", ""), checkpoint),
+                "checkpoint_match": checkpoint_match(values.get("checkpoint", ""), checkpoint),
                 "plasticity_origin": values.get("origin", ""),
                 **{name: values.get(name, np.nan) for name in METRICS},
                 "enters": not reasons,
@@ -107,33 +104,6 @@ def measured_lbp_models(
             }
         )
     return pd.DataFrame(rows)
-
-
-def _own(metrics: pd.DataFrame) -> dict[str, Any]:
-    """Metrics from this project's analysis of a capture; correlations with position by their size, as reported ones."""
-    values = metrics["value"].astype(float)
-    found: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
-    found |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
-    first = metrics.iloc[0]
-    return {**found, "captured_context": int(first["context"]), "checkpoint": first["name"], "origin": "measured"}
-
-
-def _reported(row: dict[Hashable, Any]) -> dict[str, Any]:
-    if not row:
-        return {}
-    return {
-        **{name: float(row[name]) for name in METRICS},
-        "captured_context": int(row["captured_context"]),
-        "checkpoint": row["captured_checkpoint"],
-        "origin": "reported",
-    }
-
-
-def _match(captured: object, scored: str) -> str:
-    if not captured:
-        return "not captured"
-    one, two = (str(name).rpartition("/")[2].lower() for name in (captured, scored))
-    return "same checkpoint" if one == two else f"{captured} captured, {scored} scored"
 
 
 def measured_decline(measured_lbp_lengths: pd.DataFrame, measured_lbp_models: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.statistics.estimate import frame, with_note
 from analysis.studies._metrics import METRICS, correlations
-from analysis.studies.measured_longbench import NULL, _match, _own, _reported
+from analysis.studies._scored import NULL, checkpoint_match, own_metrics, reported_metrics
 from analysis.studies.ruler import LENGTHS
 
 BENCHMARK = "RULER"
@@ -65,7 +65,7 @@ def measured_ruler_models(
     for model, scores in measured_ruler_lengths.groupby("model", sort=True):
         facts = known.get(str(model), {})
         own = model_metrics[model_metrics["model"] == model].set_index("metric")
-        values = _own(own) if len(own) else _reported(reported.get(str(model), {}))
+        values = own_metrics(own) if len(own) else reported_metrics(reported.get(str(model), {}))
         benchmark = scores[scores["data"] == BENCHMARK]
         longest = benchmark[benchmark["length"] == LENGTHS[-1]]
         score = float(longest["score"].iloc[0]) if len(longest) else np.nan
@@ -95,7 +95,7 @@ def measured_ruler_models(
                 "ruler_128k": score,
                 **summary,
                 "captured_context": values.get("captured_context", np.nan),
-                "checkpoint_match": _match(values.get("checkpoint", ""), str(first["checkpoint"])),
+                "checkpoint_match": checkpoint_match(values.get("checkpoint", ""), str(first["checkpoint"])),
                 "plasticity_origin": values.get("origin", ""),
                 **{name: values.get(name, np.nan) for name in METRICS},
                 "enters": not reasons,

@@ -1,0 +1,42 @@
+"""A model that this project scored on a benchmark: where its metrics come from, and of which checkpoint they are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.studies._metrics import METRICS
+
+NULL = "null reference"
+
+
+def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
+    """Metrics from this project's analysis of a capture; correlations with position by their size, as reported ones."""
+    values = metrics["value"].astype(float)
+    found: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
+    found |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
+    first = metrics.iloc[0]
+    return {**found, "captured_context": int(first["context"]), "checkpoint": first["name"], "origin": "measured"}
+
+
+def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:
+    """Metrics as a source reports them; none of a model that it does not have."""
+    if not row:
+        return {}
+    return {
+        **{name: float(row[name]) for name in METRICS},
+        "captured_context": int(row["captured_context"]),
+        "checkpoint": row["captured_checkpoint"],
+        "origin": "reported",
+    }
+
+
+def checkpoint_match(captured: object, scored: str) -> str:
+    """Whether the captured checkpoint is the scored one, in words."""
+    if not captured:
+        return "not captured"
+    one, two = (str(name).rpartition("/")[2].lower() for name in (captured, scored))
+    return "same checkpoint" if one == two else f"{captured} captured, {scored} scored"
