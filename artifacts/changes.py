@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from artifacts.canonical import same_cells
 from artifacts.errors import DataError
 
 GOLDEN = "tests/golden/tables"
+Rows = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -121,13 +124,21 @@ def _frames(exhibit: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float
     before, after = _indexed(old[shared], keys), _indexed(new[shared], keys)
     for key in [key for key in before if key not in after]:
         yield Change(exhibit, f"row {key}", "present", "")
+    known = [key for key in after if key in before]
+    same = {name: _same(name, before, after, known, tolerance) for name in shared}
     for key, row in after.items():
         if key not in before:
             yield Change(exhibit, f"row {key}", "", "present")
             continue
         for column in shared:
-            if not _equal(before[key][column], row[column], tolerance):
+            if key not in same[column]:
                 yield Change(exhibit, f"{key}, {column}", before[key][column], row[column])
+
+
+def _same(column: str, before: Rows, after: Rows, keys: list[str], tolerance: float) -> set[str]:
+    """The keys of rows whose cells of a column are the same."""
+    left, right = (pd.Series([rows[key][column] for key in keys], dtype=str) for rows in (before, after))
+    return set(itertools.compress(keys, same_cells(column, left, right, tolerance)))
 
 
 def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
@@ -140,18 +151,8 @@ def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
     return []
 
 
-def _indexed(frame: pd.DataFrame, keys: list[str]) -> dict[str, dict[str, str]]:
+def _indexed(frame: pd.DataFrame, keys: list[str]) -> Rows:
     rows = [{str(name): str(cell) for name, cell in row.items()} for row in frame.to_dict("records")]
     if not keys:
         return {str(number + 1): row for number, row in enumerate(rows)}
     return {", ".join(row[key] for key in keys): row for row in rows}
-
-
-def _equal(before: str, after: str, tolerance: float) -> bool:
-    if before == after:
-        return True
-    try:
-        one, two = float(before), float(after)
-    except ValueError:
-        return False
-    return abs(one - two) <= tolerance * max(abs(one), abs(two))

@@ -6,7 +6,7 @@ import json
 
 import pandas as pd
 
-from artifacts.files import digest
+from artifacts.canonical import content_hash
 from artifacts.job import Job
 from artifacts.results import settled, text
 from artifacts.schema import files, resource
@@ -16,7 +16,8 @@ from artifacts.table_file import rows
 def build(job: Job) -> dict[str, bytes]:
     """Builder of the inventory: one row a file of sources, measurements and results (itself left out).
 
-    Columns: artifact, kind, file, rows, origin, command, versions, hash (the first 12 digits of the content hash).
+    Columns: artifact, kind, file, rows, origin, command, versions, hash (the first 12 digits of the hash of
+    its canonical content).
     Times and facts of the machine are left out, so that the table is the same wherever it is made.
     """
     path = "artifacts/results/provenance.csv"
@@ -45,7 +46,7 @@ def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
         "origin": "; ".join(_words(origin) for origin in origins) or str(described.get("title", "computed")),
         "command": manifest.get("command", commands.get(kind, "")),
         "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
-        "hash": digest(job.root / file)[:12],
+        "hash": content_hash((job.root / file).read_bytes())[:12],
     }
 
 

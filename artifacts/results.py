@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from artifacts.canonical import DIGITS, agree, canonical
 from artifacts.errors import DataError, SpecError
 from artifacts.job import Job
 
-TOLERANCE = 1e-6
 _REASONS = ("reason", "note")
 
 
@@ -25,7 +24,7 @@ def build(job: Job) -> dict[str, bytes]:
 
 
 def text(frame: pd.DataFrame, name: str) -> str:
-    """A frame as CSV: 8 significant digits, stable line ends.
+    """A frame as CSV: canonical numbers, stable line ends.
 
     Raises
     ------
@@ -48,37 +47,12 @@ def text(frame: pd.DataFrame, name: str) -> str:
         if bare.any():
             row = int(np.flatnonzero(bare.to_numpy())[0]) + 2
             raise DataError(f"result {name}: row {row}, {column}: missing without a reason; fill `note` or `reason`")
-    rounded = frame.copy()
-    for column in rounded.columns:
-        if pd.api.types.is_float_dtype(rounded[column]):
-            rounded[column] = rounded[column].where(rounded[column] != 0, 0.0)  # no -0
-    return rounded.to_csv(index=False, float_format="%.8g", lineterminator="\n")
+    return canonical(frame).to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 
 
 def settled(path: Path, new: bytes) -> bytes:
-    """The bytes to keep at `path`: the old ones when numbers agree within `TOLERANCE` and all else is equal."""
+    """The bytes to keep at `path`: the old ones when they `agree` with the new."""
     if not path.is_file():
         return new
     old = path.read_bytes()
     return old if old == new or agree(old, new) else new
-
-
-def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
-    """Whether two CSV texts hold the same cells, numbers within a relative tolerance."""
-    try:
-        one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
-        return False
-    if list(one.columns) != list(two.columns) or len(one) != len(two):
-        return False
-    for column in one.columns:
-        differ = (one[column] != two[column]).to_numpy()
-        if not differ.any():
-            continue
-        left, right = (pd.to_numeric(frame[column][differ], errors="coerce") for frame in (one, two))
-        if left.isna().any() or right.isna().any():
-            return False
-        scale = np.maximum(left.abs().to_numpy(), right.abs().to_numpy())
-        if (np.abs(left.to_numpy() - right.to_numpy()) > tolerance * scale).any():
-            return False
-    return True

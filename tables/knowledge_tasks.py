@@ -41,7 +41,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
             ),
             Column("p_fisher", "Fisher", pvalue(), group="$p$"),
             Column("p_holm", "Holm", pvalue(), group="$p$"),
-            Column("mcnemar_high", "McNemar", pvalue(), group="$p$"),
+            Column("p_mcnemar_high", "McNemar", pvalue(), group="$p$"),
         ],
         groups="positional",
         marks={

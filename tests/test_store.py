@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from artifacts import wide
+from artifacts.canonical import agree
 from artifacts.errors import DataError
-from artifacts.results import agree, settled, text
+from artifacts.results import settled, text
 from artifacts.schema import check
 from artifacts.store import read
 

@@ -12,8 +12,9 @@ import pandas as pd
 
 from analysis.benchmarks.ruler_scores import COLUMNS
 from analysis.experiments.measurements import save
+from artifacts.canonical import agree
 from artifacts.errors import DataError
-from artifacts.results import agree, text
+from artifacts.results import text
 
 TABLE = "measured_ruler"
 BENCHMARK, NOISE = "RULER", "needles in noise"

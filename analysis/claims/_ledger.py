@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pandas as pd
 
@@ -33,8 +34,13 @@ def build(job: Job) -> dict[str, bytes]:
     rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]
     if not rows:
         raise SpecError("analysis/claims holds no claim; write one function with its statement as docstring")
+    path = "artifacts/results/claims.csv"
+    return {path: settled(job.root / path, text(table(rows), "claims").encode())}
+
+
+def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The ledger's rows in their order, as a frame of `COLUMNS`."""
     ordered = sorted(enumerate(rows), key=lambda item: (*item[1]["order"], item[0]))
     frame = pd.DataFrame([row for _, row in ordered], columns=list(COLUMNS))
     frame["n"] = frame["n"].astype("Int64")
-    path = "artifacts/results/claims.csv"
-    return {path: settled(job.root / path, text(frame, "claims").encode())}
+    return frame

@@ -83,8 +83,8 @@ def knowledge_tasks(
 
     Rates, degradations and changes are in percent or points. `chance` supposes as many items of either answer, and of a
     passkey that every number is as likely. `p_below_chance` is the binomial p of the baseline against chance from
-    below: an accuracy that low is no guessing, it counts answers that were neither option as wrong. `mcnemar_low` and
-    `mcnemar_high` bound McNemar's exact p over all pairings.
+    below: an accuracy that low is no guessing, it counts answers that were neither option as wrong. `p_mcnemar_low` and
+    `p_mcnemar_high` bound McNemar's exact p over all pairings.
     """
     tests = {(row["test"], row["comparison"]): row for row in knowledge_tests.to_dict("records")}
     printed = _values(drope_knowledge, ("positional", "task", "metric"))
@@ -116,8 +116,8 @@ def knowledge_tasks(
                 "p_below_chance": float(stats.binomtest(base, n, chance, alternative="less").pvalue),
                 "p_fisher": change["p_value"],
                 "p_holm": change["p_adjusted"],
-                "mcnemar_low": low,
-                "mcnemar_high": high,
+                "p_mcnemar_low": low,
+                "p_mcnemar_high": high,
                 "note": "" if pd.notna(above["estimate"]) else f"above_chance: {_why(str(above['note']))}",
             }
         )

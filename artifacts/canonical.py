@@ -1,0 +1,129 @@
+"""Canonical numbers: what is written, compared and hashed is the same on every processor.
+
+Kernels of linear algebra sum in different orders, so the last digits of a result, and every digit of what should be
+zero, differ from one processor to the next. A column is therefore rounded to `DIGITS` significant digits, and what is
+smaller than `FLOOR` of its largest number is zero. Probabilities have no such floor: their smallness is the message.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+DIGITS = 8
+FLOOR = 1e-13
+TOLERANCE = 1e-6
+HASHED_DIGITS = 6  # a last digit that flips between two processors must not change a hash
+
+Floats = npt.NDArray[np.float64]
+
+
+def is_probability(column: str) -> bool:
+    """Whether a column holds probabilities of tests, by its name: `p`, `p_value`, `p_adjusted`, `p_...`."""
+    return column == "p" or column.startswith("p_")
+
+
+def scale(values: Floats) -> float:
+    """The largest finite magnitude of a column, 0 when it has none."""
+    finite = np.abs(values[np.isfinite(values)])
+    return float(finite.max()) if len(finite) else 0.0
+
+
+def rounded(column: str, values: Floats, digits: int = DIGITS, floor: float = FLOOR) -> Floats:
+    """A column's numbers to `digits` significant digits, rounding noise and -0 as 0; NaN stays.
+
+    Parameters
+    ----------
+    column : str
+        Its name; one of probabilities keeps the smallest numbers.
+    values : array of float, shape (rows,)
+    digits : int
+    floor : float
+        Share of the column's scale below which a number is zero.
+    """
+    noise = 0.0 if is_probability(column) else floor * scale(values)
+    kept = [0.0 if abs(value) <= noise else float(f"{value:.{digits}g}") for value in values.tolist()]
+    return np.array(kept, dtype=float) + 0.0
+
+
+def canonical(frame: pd.DataFrame, digits: int = DIGITS) -> pd.DataFrame:
+    """A frame with every column of floats `rounded`."""
+    changed = {
+        name: rounded(str(name), frame[name].to_numpy(dtype=float), digits)
+        for name in frame.columns
+        if pd.api.types.is_float_dtype(frame[name])
+    }
+    return frame.assign(**changed) if changed else frame.copy()
+
+
+def same(column: str, left: Floats, right: Floats, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
+    """Which numbers of two columns are the same one: within `tolerance` of the larger, or both within its noise.
+
+    The noise is ten times `FLOOR` of the scale of both columns, and none for probabilities. Two missing numbers are the
+    same, a missing one and a number are not.
+    """
+    noise = 0.0 if is_probability(column) else 10 * FLOOR * max(scale(left), scale(right))
+    with np.errstate(invalid="ignore"):
+        near = np.abs(left - right) <= np.maximum(tolerance * np.maximum(np.abs(left), np.abs(right)), noise)
+    return np.asarray(near | (np.isnan(left) & np.isnan(right)) | (left == right))
+
+
+def same_cells(column: str, left: pd.Series, right: pd.Series, tolerance: float = TOLERANCE) -> npt.NDArray[np.bool_]:
+    """Which cells of two columns of text are equal, or numbers that are the `same`; lengths must agree."""
+    equal = np.asarray(left.to_numpy() == right.to_numpy(), dtype=np.bool_)
+    if equal.all():
+        return equal
+    one, two = (_numbers(part) for part in (left, right))
+    both = np.isfinite(one) & np.isfinite(two)
+    return np.asarray(equal | (both & same(column, one, two, tolerance)))
+
+
+def agree(old: bytes, new: bytes, tolerance: float = TOLERANCE) -> bool:
+    """Whether two CSV texts hold the same columns and rows, their cells the same by `same_cells`."""
+    try:
+        one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+        return False
+    if list(one.columns) != list(two.columns) or len(one) != len(two):
+        return False
+    return all(same_cells(str(name), one[name], two[name], tolerance).all() for name in one.columns)
+
+
+def content_hash(content: bytes) -> str:
+    """Hash of what a CSV says, 32 hexadecimal digits: its cells, numbers with a fraction to `HASHED_DIGITS` digits.
+
+    Equal for two processors' versions of one result, for other line ends and for other quoting.
+    """
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
+    made = hashlib.blake2b(digest_size=16)
+    if rows and all(len(row) == len(rows[0]) for row in rows):
+        columns = zip(*rows, strict=True)
+        rows = [list(row) for row in zip(*(_hashed(column) for column in columns), strict=True)]
+    for row in rows:
+        made.update("\x1f".join(row).encode() + b"\x1e")
+    return made.hexdigest()
+
+
+def _hashed(column: tuple[str, ...]) -> list[str]:
+    name, *cells = column
+    numbers = _numbers(pd.Series(cells, dtype=str))
+    floats = np.array([any(mark in cell for mark in ".eE") for cell in cells]) & np.isfinite(numbers)
+    if not floats.any():
+        return [name, *cells]
+    kept = rounded(name, numbers, HASHED_DIGITS, 10 * FLOOR)
+    return [
+        name,
+        *(
+            f"{new:.{HASHED_DIGITS}g}" if is_float else cell
+            for cell, new, is_float in zip(cells, kept, floats, strict=True)
+        ),
+    ]
+
+
+def _numbers(cells: pd.Series) -> Floats:
+    return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)

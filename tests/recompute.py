@@ -1,0 +1,62 @@
+"""Recompute every result, the ledger, every table and every figure of a project, and print what differs.
+
+    python tests/recompute.py PROJECT
+
+The committed files are only read: a result is what its study makes of the committed artifacts, so that results which
+all agree one by one are also what a build from scratch gives. test_kernels.py runs it under other kernels.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+
+def differences(root: Path) -> list[str]:
+    """The names of steps whose output differs from the committed result or the golden file."""
+    from artifacts.facts import Reader
+    from artifacts.graph import load
+    from artifacts.job import Job
+
+    steps = [step for step in load(root, Reader(root)).steps.values() if not step.fault]
+    astray, verdicts = [], []
+    for step in steps:
+        kind = step.kind.name
+        if kind not in ("result", "claim", "table", "figure"):
+            continue
+        job = Job(root, kind, step.name, step.file, step.function, step.artifacts, step.inputs)
+        made = _made(job)
+        if kind == "claim":
+            verdicts += json.loads(made[f"out/claims/{step.name}.json"])
+        astray += [path for path, content in made.items() if content != _known(root, path)] if kind != "claim" else []
+    return astray + _ledger(root, verdicts)
+
+
+def _made(job) -> dict[str, str | bytes]:
+    from artifacts.facts import resolve
+    from artifacts.kinds import KINDS
+
+    (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
+    made = resolve(builder)(job)
+    return {path: text for path, text in made.items() if not path.endswith(".png")}
+
+
+def _ledger(root: Path, verdicts: list[dict]) -> list[str]:
+    from analysis.claims._ledger import table
+    from artifacts.results import settled, text
+
+    path = root / "artifacts/results/claims.csv"
+    new = settled(path, text(table(verdicts), "claims").encode())
+    return [] if new == path.read_bytes() else ["artifacts/results/claims.csv"]
+
+
+def _known(root: Path, path: str) -> str | bytes | None:
+    kept = root / (path if path.startswith("artifacts/") else path.replace("out/", "tests/golden/"))
+    if not kept.is_file():
+        return None
+    return kept.read_bytes() if path.startswith("artifacts/") else kept.read_text()
+
+
+if __name__ == "__main__":
+    project = Path(sys.argv[1]).resolve()
+    sys.path.insert(0, str(project))
+    print(json.dumps(differences(project)))

@@ -1,0 +1,94 @@
+"""The same on every processor: what is committed is recomputed under other kernels of the linear algebra library."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy._core import _multiarray_umath as umath
+
+from artifacts.canonical import agree, canonical, content_hash
+
+# Kernels of OpenBLAS from the oldest processor on, and the feature of numpy's names that each needs.
+CORES = {
+    "x86_64": (("Nehalem", "SSE42"), ("Sandybridge", "AVX"), ("Haswell", "AVX2"), ("SkylakeX", "X86_V4")),
+    "aarch64": (("ARMV8", "ASIMD"), ("CORTEXA57", "ASIMD"), ("NEOVERSEN1", "ASIMD"), ("NEOVERSEV1", "SVE")),
+}
+
+
+def _variants() -> list[dict[str, str]]:
+    """Environments: each kernel that this processor can run, one and two threads, numpy without its own kernels."""
+    able = umath.__cpu_features__
+    cores = [core for core, feature in CORES.get(platform.machine(), ()) if able.get(feature)]
+    spare = " ".join(name for name in umath.__cpu_dispatch__ if able.get(name))
+    found = [{"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": str(1 + i % 2)} for i, core in enumerate(cores[-3:])]
+    return [{**each, "NPY_DISABLE_CPU_FEATURES": spare} if not i and spare else each for i, each in enumerate(found)]
+
+
+def _kernel(environment: dict[str, str]) -> str:
+    """The kernel that OpenBLAS says it uses in such an environment."""
+    script = (
+        "import json, numpy, scipy.linalg, threadpoolctl as t;"
+        "print(json.dumps(sorted({i['architecture'] for i in t.threadpool_info() if i['user_api'] == 'blas'})))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | environment, capture_output=True, check=True)
+    (name,) = json.loads(done.stdout)
+    return name
+
+
+@pytest.mark.parametrize("environment", _variants(), ids=lambda each: "-".join(each.values()).replace(" ", "+"))
+def test_every_output_is_the_same_under_another_kernel(environment, shipped):
+    script = Path(__file__).with_name("recompute.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(shipped)],
+        cwd=shipped,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def test_three_kernels_are_really_used():
+    variants = _variants()
+    assert len({_kernel(each) for each in variants}) == len(variants) >= 3
+
+
+def test_a_committed_zero_and_another_processors_noise_are_one_number():
+    one, two = (b"estimate,p_value\n0.5,0.25\n%s,1\n" % zero for zero in (b"0", b"-3.9905378e-18"))
+    assert agree(one, two)
+    assert content_hash(one) == content_hash(two)
+    assert not agree(one, b"estimate,p_value\n0.5,0.25\n1e-9,1\n")
+    assert not agree(b"p_value\n1\n1e-20\n", b"p_value\n1\n0\n")
+
+
+def test_noise_is_written_as_zero_and_a_small_probability_stays():
+    frame = pd.DataFrame(
+        {"estimate": [2.0, -4e-18, -0.0, np.nan], "p_value": [1.0, 1e-87, 0.5, np.nan], "n": [1, 2, 3, 4]}
+    )
+    kept = canonical(frame)
+    assert kept["estimate"].tolist()[:3] == [2.0, 0.0, 0.0]
+    assert not np.signbit(kept["estimate"].to_numpy()[:3]).any()
+    assert kept["p_value"].tolist()[:2] == [1.0, 1e-87]
+    assert kept["n"].tolist() == [1, 2, 3, 4]
+    assert kept.isna().equals(frame.isna())
+
+
+def test_the_hash_is_of_the_content_and_not_of_its_bytes():
+    plain = b"name,value\nqwen,0.12345678\nllama,3\n"
+    assert content_hash(plain) == content_hash(plain.replace(b"\n", b"\r\n").replace(b"qwen", b'"qwen"'))
+    assert content_hash(plain) == content_hash(plain.replace(b"0.12345678", b"0.12345679"))
+    for other in (
+        plain.replace(b"0.12345678", b"0.12346"),
+        plain.replace(b",3", b",4"),
+        plain.replace(b"qwen", b"q,wen"),
+    ):
+        assert content_hash(plain) != content_hash(other)
+    assert content_hash(b"a,b\n1,2\n") != content_hash(b"a,b\n12,\n")
