@@ -22,7 +22,10 @@ COLUMNS = (
     "ci_low",
     "ci_high",
     "p_value",
+    "p_adjusted",
     "verdict",
+    "failure",
+    "severity",
     "reason",
 )
 
