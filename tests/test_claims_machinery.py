@@ -39,7 +39,9 @@ def test_a_verdict_refuses_what_a_ledger_cannot_hold(wrong, said):
 
 
 def test_every_verdict_can_be_given():
-    assert [Verdict(verdict=each, reason="why").verdict for each in VERDICTS] == list(VERDICTS)
+    effect = {"estimate": 1.0, "sign": 1, "ci_low": -1.0, "ci_high": 3.0}
+    more = {"not significant": effect}
+    assert [Verdict(verdict=each, reason="why", **more.get(each, {})).verdict for each in VERDICTS] == list(VERDICTS)
 
 
 # --- picking and quoting
@@ -111,23 +113,42 @@ def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
     ("text", "value", "verdict"),
     [
         ("~97%", 97.4, "holds"),
-        ("~97%", 95.6, "holds after rounding"),
+        ("~97%", 95.6, "holds"),
         ("~97%", 95.4, "contradicted"),
-        ("~35%", 36.0, "holds after rounding"),
+        ("~35%", 36.05, "holds"),
         ("~4×", 4.12, "holds"),
-        ("~4×", 3.39, "holds after rounding"),
-        ("~4×", 2.9, "contradicted"),  # rounds to a neighbour, but is off by more than a quarter
-        ("~100×", 144.7, "holds"),
+        ("~4×", 3.39, "contradicted"),  # rounds to one less, but is off by more than 15 %
+        ("~80%", 70.0, "holds"),
+        ("~80%", 67.0, "contradicted"),
+        ("~100×", 144.9, "contradicted"),
+        ("~100×", 88.0, "holds"),
         ("~200×", 171.0, "holds"),
         ("~200×", 260.0, "contradicted"),
         ("~20 each", 26.8, "contradicted"),
-        ("~0.5", 0.56, "holds after rounding"),
+        ("~0.5", 0.56, "holds"),
+        ("~0.5", 0.58, "contradicted"),
+        ("~0", 0.4, "holds"),
     ],
 )
-def test_about_reads_an_approximate_number_at_its_last_digit_that_is_not_zero(text, value, verdict):
+def test_about_asks_whether_the_value_lies_in_what_an_approximate_number_stands_for(text, value, verdict):
     found = about(quoted(text), value, reason="Here.")
     assert found.verdict == verdict
     assert (found.reported, found.kind) == (text, "statement")
+    assert found.failure == ("number" if verdict == "contradicted" else "")
+
+
+def test_a_larger_share_off_is_never_judged_milder():
+    """Of two approximate numbers with one digit, the one that is farther off never holds where the other fails."""
+    shares = [0.0, 0.1, 0.14, 0.16, 0.3, 0.45]
+    for text in ("~20", "~40", "~100", "~300", "~0.4"):
+        number = quoted(text).number
+        held = [about(quoted(text), number * (1 + share), reason="Here.").verdict == "holds" for share in shares]
+        assert held == [True] * 3 + [False] * 3
+
+
+def test_about_holds_after_rounding_only_where_the_ranges_meet():
+    assert about(quoted("~97%"), 98.6, Interval(98.4, 98.8), reason="Here.").verdict == "holds after rounding"
+    assert about(quoted("~97%"), 98.6, Interval(98.55, 98.65), reason="Here.").verdict == "contradicted"
 
 
 def test_about_refuses_a_range():
@@ -176,7 +197,7 @@ def test_restated_names_the_model_and_judges_what_the_source_calls_approximate()
     assert {each.kind for each in found.values()} == {"cell check"}
     assert found["good"].statement == "The text gives sink rate of RoPE as 78%."
     assert found["near"].statement == "The text gives BOS rate as ~80%."
-    assert found["near"].reason == "The table prints 78.1%. ~80% is read to the nearest 10."
+    assert found["near"].reason == "The table prints 78.1%. ~80% is read as 68 to 92."
 
 
 def test_copies_compares_cells_that_stand_twice_and_skips_empty_ones():

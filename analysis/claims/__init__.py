@@ -6,11 +6,31 @@ def bias_doubles(stated_002, reported_training) -> Verdict:
     Source: 002, Interpretation of Tables 5-7.
     '''
 
-A printed number is judged at its printed precision (`compare`), a number that the source calls approximate at its last
-digit that is not zero (`about`), a value of the prose that repeats a table's cell by `_cells.restated`.
+A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
+that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
+differs by a margin (`equivalent`), a value of the prose that repeats a table's cell by `_cells.restated`. What each
+verdict means is said in `_verdict.py`, and a verdict that breaks its meaning cannot be made.
 """
 
+from analysis.claims._effects import directed, equivalent
 from analysis.claims._judge import Quoted, about, compare, judge, pick, quote, untestable
-from analysis.claims._verdict import VERDICTS, Verdict
+from analysis.claims._verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
 
-__all__ = ["VERDICTS", "Quoted", "Verdict", "about", "compare", "judge", "pick", "quote", "untestable"]
+__all__ = [
+    "ALPHA",
+    "EQUIVALENT",
+    "FAILURES",
+    "MEANINGS",
+    "SEVERITIES",
+    "VERDICTS",
+    "Quoted",
+    "Verdict",
+    "about",
+    "compare",
+    "directed",
+    "equivalent",
+    "judge",
+    "pick",
+    "quote",
+    "untestable",
+]

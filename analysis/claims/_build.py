@@ -8,12 +8,20 @@ import re
 from dataclasses import asdict
 
 from analysis.claims._typeset import typeset
-from analysis.claims._verdict import Verdict
+from analysis.claims._verdict import FAILURES, SEVERITIES, Verdict
 from artifacts.errors import SpecError
 from artifacts.job import Job
 
 _WORD = re.compile(r"(?!(?:r|d|p)\b)[a-z]+(?=[ ,']|-fifth)")  # a word that may begin a sentence, not a symbol or a name
+_DECLARED = re.compile(r"^(?P<what>Failure|Severity): (?P<word>.+?)\.?$", re.MULTILINE)
+_HEADLINE = re.compile(
+    r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|one weird paradox|question$", re.I
+)
 _PLACE = re.compile(r"^Source: (?P<source>00[0-4]|thesis), (?P<section>.+?)\.?$", re.MULTILINE)
+
+
+_INNER = ("estimate", "sign", "null", "margin")  # what the verdict was made from, checked when it was made
+_LEFT_OPEN = ("overreach", "reading")
 
 
 def build(job: Job) -> dict[str, str]:
@@ -39,9 +47,12 @@ def build(job: Job) -> dict[str, str]:
     keys = [verdict.key for verdict in verdicts]
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
         raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
+    declared = _declared(text, where)
     rows = [
         {
-            **asdict(verdict),
+            **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
+            "failure": _failure(verdict, declared.get("Failure", "")),
+            "severity": severity(verdict, place["section"], declared.get("Severity", "")),
             "reason": _sentence(typeset(verdict.reason)),
             "claim": job.name + (f".{verdict.key}" if verdict.key else ""),
             "statement": _sentence(typeset(verdict.statement or statement)),
@@ -52,6 +63,32 @@ def build(job: Job) -> dict[str, str]:
         for verdict in verdicts
     ]
     return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}
+
+
+def severity(verdict: Verdict, section: str, declared: str) -> str:
+    """How much depends on a claim: what its docstring says, else by kind and by the section it stands in.
+
+    A cell check is a detail; a statement of a summary, a conclusion, a hypothesis or a section of key findings is a
+    headline; any other is supporting.
+    """
+    if verdict.kind == "cell check":
+        return "detail"
+    return declared or ("headline" if _HEADLINE.search(section) else "supporting")
+
+
+def _failure(verdict: Verdict, declared: str) -> str:
+    """The failure that the docstring declares for a verdict whose own one was left to the verdict; none if it holds."""
+    derived = declared and verdict.verdict in ("not supported", "contradicted") and verdict.failure in _LEFT_OPEN
+    return declared if derived else verdict.failure
+
+
+def _declared(text: str, where: str) -> dict[str, str]:
+    """The lines `Failure: unit.` and `Severity: detail.` of a docstring."""
+    found = {match["what"]: match["word"] for match in _DECLARED.finditer(text)}
+    for what, known in (("Failure", FAILURES), ("Severity", SEVERITIES)):
+        if what in found and found[what] not in known:
+            raise SpecError(f"{where}: {what} {found[what]!r} is none of {', '.join(known)}")
+    return found
 
 
 def _sentence(said: str) -> str:

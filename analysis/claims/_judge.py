@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from analysis.claims._verdict import Verdict
-from analysis.statistics.rounding import Interval, agreement
+from analysis.claims._words import as_text
+from analysis.statistics.rounding import Interval, agreement, exact, meets
 from artifacts.errors import DataError
+
+
+APPROXIMATE = 0.15  # the largest share that an approximate number may be off
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,9 @@ def compare(
     kind: str = "statement",
     ci: tuple[float, float] | None = None,
     p_value: float | None = None,
+    p_adjusted: float | None = None,
 ) -> Verdict:
-    """The verdict on a printed number, given the recomputed one.
+    """The verdict on a printed number, given the recomputed one: a failure is one of its number.
 
     Parameters
     ----------
@@ -100,8 +105,8 @@ def compare(
         Decimals of the recomputed number in the ledger; one more than printed by default.
     """
     if reported.value is None or reported.decimals is None:
-        inside = reported.interval.low <= value <= reported.interval.high
-        near = within is not None and within.low <= reported.interval.high and reported.interval.low <= within.high
+        inside = meets(reported.interval, exact(value))
+        near = within is not None and meets(reported.interval, within)
         verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
         decimals = 3 if places is None else places
     else:
@@ -111,20 +116,43 @@ def compare(
         verdict=verdict,
         reason=reason,
         reported=reported.printed,
-        recomputed=_number(value, decimals),
+        recomputed=as_text(value, decimals),
         n=n,
         ci_low=ci[0] if ci else None,
         ci_high=ci[1] if ci else None,
         p_value=p_value,
+        p_adjusted=p_adjusted,
         key=key,
         statement=statement,
         kind=kind,
+        failure="number" if verdict == "contradicted" else "",
     )
+
+
+def approximately(number: float, decimals: int) -> Interval:
+    """What an approximate number (`~`, about, roughly) stands for.
+
+    Its last digit that is not zero may be off by one, but by no more than 15 % of the number: 95.5 to 98.5 for ~97,
+    3.4 to 4.6 for ~4, 17 to 23 for ~20, 85 to 115 for ~100.
+
+    Parameters
+    ----------
+    number : float
+        As printed.
+    decimals : int
+        Its printed decimals.
+    """
+    unit = 10.0**-decimals
+    while number and decimals <= 0 and number % (10 * unit) == 0:
+        unit *= 10
+    reach = min(1.5 * unit, APPROXIMATE * abs(number)) if number else 1.5 * unit
+    return Interval(number - reach, number + reach)
 
 
 def about(
     reported: Quoted,
     value: float,
+    within: Interval | None = None,
     *,
     reason: str,
     n: int | None = None,
@@ -134,10 +162,9 @@ def about(
 ) -> Verdict:
     """The verdict on a number that the source itself calls approximate (`~`, about, roughly).
 
-    Such a number is read at its last digit that is not zero. It holds where the value rounds to it there (144.7 for
-    ~100, 35.4 for ~35), and holds after rounding where the value rounds to a neighbour and lies within a quarter of the
-    number: a unit more or less is little of ~97 and much of ~20, for which 26.8 is no approximation. Anything further
-    off contradicts it.
+    The same meanings as those of `compare`, of a wider range: it holds where the value lies in what the number stands
+    for (`approximately`), holds after rounding where only the value's own range meets that, and is contradicted
+    elsewhere.
 
     Parameters
     ----------
@@ -145,63 +172,74 @@ def about(
         What the source prints: one number, no range.
     value : float
         The recomputed number, in the unit of the printed one.
+    within : Interval or None
+        What the rounding of its inputs leaves open; None when they are exact.
     reason : str
-        How it was recomputed; the precision that the number is read to is added.
+        How it was recomputed; what the number stands for is added.
     """
     number, decimals = reported.number, reported.decimals or 0
-    unit = 10.0**-decimals
-    while number and decimals <= 0 and number % (10 * unit) == 0:
-        unit *= 10
-    off = abs(value - number)
-    rounds = off <= unit / 2 * (1 + 1e-9)
-    near = off <= min(1.5 * unit, abs(number) / 4) * (1 + 1e-9)
+    range_ = approximately(number, decimals)
+    inside = meets(range_, exact(value))
+    near = within is not None and meets(range_, within)
+    verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
     return Verdict(
-        verdict="holds" if rounds else "holds after rounding" if near else "contradicted",
-        reason=f"{reason} {reported.printed} is read to the nearest {unit:g}.",
+        verdict=verdict,
+        reason=f"{reason} {reported.printed} is read as {range_.low:g} to {range_.high:g}.",
         reported=reported.printed,
-        recomputed=_number(value, max(decimals, 0) + 1),
+        recomputed=as_text(value, max(decimals, 0) + 1),
         n=n,
         key=key,
         statement=statement,
         kind=kind,
+        failure="number" if verdict == "contradicted" else "",
     )
 
 
 def judge(
     true: bool,
-    reason: str,
+    reason: str | tuple[str, str],
     *,
     otherwise: str = "contradicted",
+    failure: str = "",
     reported: str = "",
     recomputed: str | float = "",
     n: int | None = None,
     p_value: float | None = None,
+    p_adjusted: float | None = None,
     ci: tuple[float, float] | None = None,
     key: str = "",
     statement: str = "",
 ) -> Verdict:
-    """The verdict on a statement that the artifacts make true (`holds`) or not (`otherwise`)."""
+    """The verdict on a statement that the artifacts make true (`holds`) or not (`otherwise`).
+
+    Parameters
+    ----------
+    true : bool
+        What the artifacts say.
+    reason : str or pair of str
+        Why. A pair where the words depend on the outcome: what to say if it is true, and if it is not.
+    otherwise : str
+        The verdict when it is not; for `not significant` use `directed`, which knows the interval.
+    failure : str
+        Which of `FAILURES` it is when it is not true; by default the one that `otherwise` suggests.
+    """
+    words = reason if isinstance(reason, str) else reason[0 if true else 1]
     return Verdict(
         verdict="holds" if true else otherwise,
-        reason=reason,
+        reason=words,
         reported=reported,
-        recomputed=recomputed if isinstance(recomputed, str) else _number(recomputed, 4),
+        recomputed=recomputed if isinstance(recomputed, str) else as_text(recomputed, 4),
         n=n,
         p_value=p_value,
+        p_adjusted=p_adjusted,
         ci_low=ci[0] if ci else None,
         ci_high=ci[1] if ci else None,
         key=key,
         statement=statement,
+        failure="" if true else failure,
     )
 
 
 def untestable(reason: str, reported: str = "", key: str = "", statement: str = "") -> Verdict:
     """The verdict `not testable`; the reason names what would decide the claim."""
     return Verdict(verdict="not testable", reason=reason, reported=reported, key=key, statement=statement)
-
-
-def _number(value: float, decimals: int) -> str:
-    if value != 0 and (decimals > 6 or abs(value) >= 1e6):
-        return f"{value:.3g}"
-    text = f"{value:.{max(decimals, 0)}f}"
-    return text.lstrip("-") if float(text) == 0 else text

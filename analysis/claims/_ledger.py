@@ -23,7 +23,10 @@ COLUMNS = (
     "ci_low",
     "ci_high",
     "p_value",
+    "p_adjusted",
     "verdict",
+    "failure",
+    "severity",
     "reason",
 )
 

@@ -1,12 +1,52 @@
-"""The verdict on one claim."""
+"""The verdict on one claim: what each word means, and what a verdict may not be given for.
+
+The meanings stand here once (`MEANINGS`, `FAILURES`, `SEVERITIES`), and a `Verdict` that breaks one cannot be made.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
+ALPHA = 0.05
+EQUIVALENT = 10.0  # points of accuracy: a change that could be larger is not shown to be none
+
+MEANINGS = {
+    "holds": "the recomputed value lies in the range that the printed one stands for, or the data make the statement "
+    "true; where it asserts a direction its interval excludes no effect, where it asserts that nothing differs its "
+    "interval lies within the margin",
+    "holds after rounding": "the recomputed value does not, but its own range, left open by its rounded inputs, meets "
+    "that of the printed one",
+    "not significant": "the effect has the asserted sign, and its interval includes no effect",
+    "not supported": "the numbers do not contradict it, but the test, the unit or the comparison cannot carry it",
+    "contradicted": "the data that it rests on, or values published beside them, say otherwise",
+    "not testable": "what is printed and published cannot decide it; the reason names what would",
+}
+VERDICTS = tuple(MEANINGS)
+GOOD = ("holds", "holds after rounding")
 KINDS = ("statement", "cell check")
+
+FAILURES = {
+    "number": "a printed number is not what its own inputs give, or not what the place it repeats prints",
+    "reading": "a sign, an order, a count or an extreme is not what the numbers show",
+    "control": "the comparison lacks its control, or compares what differs in more than is said",
+    "unit": "the units are dependent, too few, or not those of the sentence",
+    "overreach": "the sentence says more than its test or its range of data can show",
+    "untestable": "no number is given that could decide it",
+}
+# What a failing verdict is a failure of, unless the claim says which.
+_FAILURE = {
+    "not significant": "overreach",
+    "not supported": "overreach",
+    "contradicted": "reading",
+    "not testable": "untestable",
+}
+
+SEVERITIES = {
+    "headline": "a conclusion that the document draws, or the reason why it is read",
+    "supporting": "a statement that a conclusion rests on",
+    "detail": "a cell, a restated value, or a statement that nothing rests on",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,26 +56,37 @@ class Verdict:
     Attributes
     ----------
     verdict : str
-        One of `VERDICTS`: `holds` (the recomputed value rounds to the printed one, or the statement is true of the
-        data), `holds after rounding` (only the rounding intervals meet), `not significant`, `not supported` (the number
-        reproduces, but its test, unit or comparison does not carry the statement), `contradicted`, `not testable`.
+        One of `VERDICTS`, with the meaning that `MEANINGS` gives it.
     reason : str
-        One sentence that a reader can check.
+        One sentence that a reader can check, built from what was found.
     reported, recomputed : str
         The value as the source gives it, and as the artifacts give it; empty where there is none.
     n : int or None
         Units behind the recomputed value.
-    ci_low, ci_high, p_value : float or None
-        Where they apply.
+    ci_low, ci_high : float or None
+        Its interval, in the unit of `estimate`.
+    p_value, p_adjusted : float or None
+        p of the test by itself, and p corrected for the tests of its family; never one in the place of the other.
     key, statement : str
         Of one verdict among several that a claim returns: its own name part, and its own statement.
     kind : str
         `statement`, or `cell check` for cells and derived columns checked in bulk.
+    failure : str
+        Of a verdict that is not good, one of `FAILURES`; by default the one that the verdict suggests.
+    estimate : float or None
+        The effect that the interval is of; needed with `sign`.
+    sign : int or None
+        What the statement asserts of `estimate`: above `null` (1), below it (-1), or on either side (0).
+    null : float
+        The value of `estimate` that is no effect.
+    margin : float or None
+        For statements that nothing differs: the largest difference from `null` that counts as none.
 
     Raises
     ------
     ValueError
-        When the verdict or kind is unknown, the reason is empty, or a number is not finite.
+        When a word is unknown, the reason is empty, a number is not finite or no probability, the interval or the two
+        p are in the wrong order, or the verdict says what its numbers do not.
     """
 
     verdict: str
@@ -46,9 +97,15 @@ class Verdict:
     ci_low: float | None = None
     ci_high: float | None = None
     p_value: float | None = None
+    p_adjusted: float | None = None
     key: str = ""
     statement: str = ""
     kind: str = "statement"
+    failure: str = ""
+    estimate: float | None = None
+    sign: int | None = None
+    null: float = 0.0
+    margin: float | None = None
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
@@ -57,7 +114,59 @@ class Verdict:
             raise ValueError(f"kind {self.kind!r} is none of {', '.join(KINDS)}")
         if not self.reason.strip():
             raise ValueError("a verdict needs a reason that a reader can check")
-        for name in ("ci_low", "ci_high", "p_value"):
+        self._numbers()
+        self._failure()
+        if self.sign is not None:
+            self._direction()
+        elif self.verdict == "not significant":
+            raise ValueError("'not significant' needs estimate, sign and interval; use directed()")
+        if self.margin is not None and self.verdict == "holds":
+            low, high = self._interval()
+            if max(abs(low - self.null), abs(high - self.null)) > self.margin:
+                raise ValueError(
+                    f"'holds' within {self.margin:g} of {self.null:g}, but the interval is {low:g} to {high:g}"
+                )
+
+    def _numbers(self) -> None:
+        for name in ("ci_low", "ci_high", "p_value", "p_adjusted", "estimate", "null", "margin"):
             value = getattr(self, name)
             if value is not None and not math.isfinite(value):
                 raise ValueError(f"{name} is {value}; leave it None")
+        for name in ("p_value", "p_adjusted"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"{name} is {value}, which is no probability")
+        if (self.ci_low is None) != (self.ci_high is None):
+            raise ValueError("an interval has two ends; give both or none")
+        if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high:
+            raise ValueError(f"the interval {self.ci_low:g} to {self.ci_high:g} is upside down")
+        if self.p_value is not None and self.p_adjusted is not None and self.p_adjusted < self.p_value - 1e-9:
+            raise ValueError(f"p_adjusted {self.p_adjusted:g} is below p_value {self.p_value:g}")
+
+    def _failure(self) -> None:
+        if self.failure and self.failure not in FAILURES:
+            raise ValueError(f"failure {self.failure!r} is none of {', '.join(FAILURES)}")
+        if self.failure and self.verdict in GOOD:
+            raise ValueError(f"{self.verdict!r} is no failure, of {self.failure!r} or anything else")
+        if not self.failure:
+            object.__setattr__(self, "failure", _FAILURE.get(self.verdict, ""))
+
+    def _interval(self) -> tuple[float, float]:
+        if self.ci_low is None or self.ci_high is None:
+            raise ValueError(f"{self.verdict!r} by an interval, and no interval is given")
+        return self.ci_low, self.ci_high
+
+    def _direction(self) -> None:
+        """A statement with a direction: the verdict agrees with estimate and interval."""
+        if self.sign not in (1, 0, -1) or self.estimate is None:
+            raise ValueError("a direction needs an estimate and a sign of 1, 0 or -1")
+        low, high = self._interval()
+        includes = low <= self.null <= high
+        agrees = not self.sign or self.sign * (self.estimate - self.null) > 0
+        span = f"{low:g} to {high:g}"
+        if self.verdict == "not significant" and not includes:
+            raise ValueError(f"'not significant', but the interval {span} excludes {self.null:g}")
+        if self.verdict == "not significant" and not agrees:
+            raise ValueError(f"'not significant', but the estimate {self.estimate:g} has not the asserted sign")
+        if self.verdict == "holds" and (includes or not agrees):
+            raise ValueError(f"'holds', but the estimate is {self.estimate:g} with the interval {span}")

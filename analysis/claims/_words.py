@@ -26,3 +26,11 @@ def p(value: float) -> str:
 def of_trials(row: pd.Series) -> str:
     """`4 of 5 (38 to 96 %)` for a row with correct, trials and an interval in percent."""
     return f"{int(row['correct'])} of {int(row['trials'])} ({row['ci_low']:.0f} to {row['ci_high']:.0f} %)"
+
+
+def as_text(value: float, decimals: int) -> str:
+    """A recomputed number with so many decimals, very large and very small ones with three digits; never -0."""
+    if value != 0 and (decimals > 6 or abs(value) >= 1e6):
+        return f"{value:.3g}"
+    text = f"{value:.{max(decimals, 0)}f}"
+    return text.lstrip("-") if float(text) == 0 else text

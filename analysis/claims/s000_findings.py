@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pandas as pd
+from scipy.stats import t as student
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims import ALPHA, Verdict, about, directed, judge, pick, quote, untestable
 from analysis.statistics import wilson_interval
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
@@ -138,16 +139,14 @@ def c000_f1_about(nope_stated: pd.DataFrame, nope_models: pd.DataFrame) -> Verdi
 
     Source: 000, Finding 1.
     """
-    about = quote(nope_stated, statement="finding_1_recovery")
+    reported = quote(nope_stated, statement="finding_1_recovery")
     values = [quote(nope_models, model=model, metric="recovery") for model in PAIR]
-    # the last digit is a five, so that "about" is taken to the next multiples of five
-    tolerance = 0.005
-    return judge(
-        all(abs(value.number - about.number) <= tolerance for value in values),
-        f"{values[0].printed} and {values[1].printed} lie within {tolerance} of {about.printed}, the tolerance that "
-        "the last digit of an approximate number suggests.",
-        reported=about.printed,
-        recomputed=f"{values[0].printed}, {values[1].printed}",
+    farthest = max(values, key=lambda value: abs(value.number - reported.number))
+    return about(
+        reported,
+        farthest.number,
+        farthest.interval,
+        reason=f"The two models have {values[0].printed} and {values[1].printed}.",
         n=len(values),
     )
 
@@ -282,13 +281,16 @@ def c000_f2_adjacent_less(nope_adjacency_bounds: pd.DataFrame) -> Verdict:
     Source: 000, Finding 2.
     """
     row = pick(nope_adjacency_bounds, comparison="adjacent - far")
-    significant = row["p_at_least"] < 0.05
-    return judge(
-        bool(significant and row["difference"] < 0),
+    # the largest t that the prints allow belongs to the smallest error, hence to the narrowest interval
+    reach = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]
+    return directed(
+        float(row["difference"]),
+        (float(row["difference"]) - reach, float(row["difference"]) + reach),
+        -1,
         f"The means differ by {row['difference']:+.3f}, but whatever the unprinted layers are, |t| is at most "
         f"{row['statistic_at_most']:.2f} and p at least {row['p_at_least']:.2f} ({row['n_first']:.0f} against "
         f"{row['n_second']:.0f} layers).",
-        otherwise="not significant" if row["difference"] < 0 else "contradicted",
+        p_value=float(row["p_at_least"]),
         reported="less",
         recomputed=f"{row['difference']:+.3f}",
         n=int(row["n_first"] + row["n_second"]),

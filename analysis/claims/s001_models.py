@@ -168,10 +168,11 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
         bool((tests["p_adjusted"] < 0.05).all()),
         "Taking the factor as score at 128K over score at 8K, the correlation of ap_drop with its loss is "
         f"{'; '.join(words)}.",
-        otherwise="not significant",
+        otherwise="not supported",
         recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
         n=int(weakest["n"]),
-        p_value=float(weakest["p_adjusted"]),
+        p_value=float(weakest["p_value"]),
+        p_adjusted=float(weakest["p_adjusted"]),
     )
 
 

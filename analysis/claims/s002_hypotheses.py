@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote
+from analysis.claims import ALPHA, Verdict, directed, judge, pick, quote
 from analysis.claims._words import listed
-
-ALPHA = 0.05
 
 
 def c002_h1_ordering(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
@@ -31,15 +29,15 @@ def _better(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.D
     sets = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
     tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sets]
     own, wider = tests
-    return judge(
-        bool(own["ci_low"] > 0),
+    return directed(
+        float(own["estimate"]),
+        (float(own["ci_low"]), float(own["ci_high"])),
+        1,
         f"|rho| is {abs(rho[0]):.2f} for {first} and {abs(rho[1]):.2f} for {second}; the difference of "
         f"{own['estimate']:+.2f} [{own['ci_low']:.2f}, {own['ci_high']:.2f}] has bootstrap p = {own['p_value']:.2f}, "
         f"and with all {sets[-1]} scored models it is {wider['estimate']:+.2f}.",
-        otherwise="not significant" if own["estimate"] > 0 else "contradicted",
         recomputed=f"{own['estimate']:+.2f}",
         n=int(own["n"]),
-        ci=(float(own["ci_low"]), float(own["ci_high"])),
         p_value=float(own["p_value"]),
     )
 
@@ -98,10 +96,11 @@ def c002_h3_orders(length_orders: pd.DataFrame) -> Verdict:
         f"rho over models runs from {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f} over {len(tests)} "
         f"lengths and modes, is negative in {negative}, and is significant after Holm in {found} (smallest p "
         f"{smallest['p_value']:.2f}, at {smallest['comparison']}).",
-        otherwise="not significant" if found else "contradicted" if negative > len(tests) / 2 else "not supported",
+        otherwise="contradicted" if not found and negative > len(tests) / 2 else "not supported",
         recomputed=f"rho {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f}",
         n=int(tests["n"].max()),
-        p_value=float(smallest["p_adjusted"]),
+        p_value=float(smallest["p_value"]),
+        p_adjusted=float(smallest["p_adjusted"]),
     )
 
 
@@ -118,17 +117,18 @@ def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, said: str) 
     chosen = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
     seven, everyone = (chosen[chosen["n"] == n].set_index("test") for n in sorted(set(chosen["n"])))
     row, ranks = everyone.loc["pearson"], everyone.loc["spearman"]
-    return judge(
-        bool(row["p_adjusted"] < ALPHA and row["estimate"] > 0),
+    return directed(
+        float(row["estimate"]),
+        (float(row["ci_low"]), float(row["ci_high"])),
+        1,
         f"ap_drop and the fall of the score from 8K to 128K correlate with r = {row['estimate']:.2f} (Holm p "
         f"{row['p_adjusted']:.3f}) over all {row['n']} scored models and {seven.loc['pearson', 'estimate']:.2f} "
         f"({seven.loc['pearson', 'p_adjusted']:.3f}) over the source's {seven.loc['pearson', 'n']}; by ranks "
         f"{ranks['estimate']:.2f} ({ranks['p_adjusted']:.3f}).",
-        otherwise="not significant",
         recomputed=f"r = {row['estimate']:.2f}",
         n=int(row["n"]),
-        ci=(float(row["ci_low"]), float(row["ci_high"])),
-        p_value=float(row["p_adjusted"]),
+        p_value=float(row["p_value"]),
+        p_adjusted=float(row["p_adjusted"]),
         key=mode,
         statement=f"Models with a steeper decline of plasticity show a steeper relative decline of the score {said}.",
     )

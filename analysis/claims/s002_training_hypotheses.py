@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, untestable
+from analysis.claims import Verdict, compare, directed, judge, pick, untestable
 from analysis.claims._training import ANNEALED, LAST, PRETRAINING, change, keyed, phase, stated, value, word
 from analysis.statistics.rounding import Interval
 
@@ -124,16 +124,17 @@ def c002_h6_pretraining_driven(training_tests: pd.DataFrame, training_trajectory
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     rows = phase(training_trajectory, PRETRAINING)
     strongest, largest = (rows.sort_values(name).iloc[-1] for name in ("bias_strength", "ap_drop"))
-    return judge(
-        float(level["p_value"]) <= 0.05,
+    return directed(
+        float(level["estimate"]),
+        (float(level["ci_low"]), float(level["ci_high"])),
+        1,
         f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.2f}), rho = {ranks['estimate']:.2f} over "
         f"{int(level['n'])} checkpoints of one run; the largest bias ({strongest['bias_strength']:.4f}) goes with "
         f"{strongest['ap_drop']:.3f}, the largest drop ({largest['ap_drop']:.3f}) with {largest['bias_strength']:.4f}",
-        otherwise="not significant",
         recomputed=float(level["estimate"]),
         n=int(level["n"]),
         p_value=float(level["p_value"]),
-        ci=(float(level["ci_low"]), float(level["ci_high"])),
+        failure="unit",
     )
 
 

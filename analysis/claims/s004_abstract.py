@@ -88,7 +88,8 @@ def c004_rope_vestigial(knowledge_tasks: pd.DataFrame, disruption_by_text: pd.Da
         f"model, and perplexity rises {rope['massive_ratio'].min():,.0f} times or more; elsewhere the report says so "
         "of DroPE.",
         n=int(row["n"]),
-        p_value=float(row["p_holm"]),
+        p_value=float(row["p_fisher"]),
+        p_adjusted=float(row["p_holm"]),
     )
 
 

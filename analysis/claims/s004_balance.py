@@ -76,7 +76,8 @@ def c004_bal_later_difference(
         places=2,
         n=int(row["n"]),
         ci=(float(test["ci_low"]), float(test["ci_high"])),
-        p_value=float(test["p_adjusted"]),
+        p_value=float(test["p_value"]),
+        p_adjusted=float(test["p_adjusted"]),
     )
 
 

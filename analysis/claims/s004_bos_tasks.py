@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims import EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote
 from analysis.claims._words import listed, p
 
 MODELS = ("RoPE", "DroPE")
@@ -135,16 +135,17 @@ def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFr
         )
         test = pick(functional_tests, comparison=f"{model}, passkey, qk_disruption against baseline")
         verdicts.append(
-            judge(
-                test["p_adjusted"] < 0.05,
+            directed(
+                float(test["estimate"]),
+                (float(test["ci_low"]), float(test["ci_high"])),
+                -1,
                 f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']}: Fisher's "
                 f"{p(test['p_value'])}, Holm over {len(functional_tests)} tests {p(test['p_adjusted'])}.",
-                otherwise="not significant",
                 reported=f"{base['printed_text']} to {hit['printed_text']}",
                 recomputed=f"{100 * test['estimate']:.0f} points",
                 n=int(test["n"]),
-                p_value=float(test["p_adjusted"]),
-                ci=(float(test["ci_low"]), float(test["ci_high"])),
+                p_value=float(test["p_value"]),
+                p_adjusted=float(test["p_adjusted"]),
                 key=model.lower(),
                 statement=f"Disrupting Q and K destroys {model}'s passkey retrieval.",
             )
@@ -164,18 +165,17 @@ def c004_drope_parametric_stable(functional_tests: pd.DataFrame, functional_cate
     base, hit = (
         _mean(functional_categories, "DroPE", condition, "parametric") for condition in ("baseline", "qk_disruption")
     )
-    return judge(
-        sports["ci_low"] > -0.1,
+    return equivalent(
+        (100 * float(sports["ci_low"]), 100 * float(sports["ci_high"])),
+        EQUIVALENT,
         f"Sports falls by {-100 * sports['estimate']:.0f} points [{100 * sports['ci_low']:.0f}, "
         f"{100 * sports['ci_high']:.0f}] (p = {sports['p_value']:.3f}), more than RoPE's "
         f"{-100 * rope['estimate']:.0f}, while cities moves by {100 * cities['estimate']:+.0f}; their mean hides it "
-        f"({base:g}% to {hit:g}%). A loss of this size is neither shown nor ruled out.",
-        otherwise="not supported",
+        f"({base:g}% to {hit:g}%).",
         reported="stable",
         recomputed=f"{100 * sports['estimate']:.0f} points in sports",
         n=int(sports["n"]),
         p_value=float(sports["p_value"]),
-        ci=(float(sports["ci_low"]), float(sports["ci_high"])),
     )
 
 

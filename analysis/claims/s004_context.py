@@ -148,7 +148,8 @@ def c004_ctx_same_protocols(
         reported=quote(drope_captions, statement="fig_h_drope_accuracy").printed,
         recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
         n=int(test["n"]),
-        p_value=float(test["p_adjusted"]),
+        p_value=float(test["p_value"]),
+        p_adjusted=float(test["p_adjusted"]),
         ci=(float(test["ci_low"]), float(test["ci_high"])),
     )
 

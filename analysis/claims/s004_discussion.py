@@ -151,7 +151,8 @@ def c004_dis_rope_within(context_cells: pd.DataFrame, context_tests: pd.DataFram
         f"{p(worst)}).",
         recomputed=" against ".join(counts),
         n=int(sums["trials"].sum()),
-        p_value=worst,
+        p_value=max(float(test["p_value"]) for test in tests),
+        p_adjusted=worst,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims import Verdict, compare, directed, judge, pick, quote, untestable
 from analysis.claims._words import of_trials, p
 
 
@@ -17,18 +17,19 @@ def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -
     rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "DroPE")]
     sums = rows.groupby("format")[["correct", "trials"]].sum()
     digits = rows.groupby("format")["digits"].first()
-    return judge(
-        test["p_adjusted"] < 0.05,
+    return directed(
+        float(test["estimate"]),
+        (float(test["ci_low"]), float(test["ci_high"])),
+        0,
         f"Over both contexts {int(sums['correct']['ruler'])} of {int(sums['trials']['ruler'])} against "
         f"{int(sums['correct']['simple'])} of {int(sums['trials']['simple'])} (Fisher {p(test['p_value'])}, Holm "
         f"{p(test['p_adjusted'])}), five trials a cell; the formats also differ in the number's digits "
         f"({digits['ruler']} and "
         f"{digits['simple']}).",
-        otherwise="not significant",
         recomputed=float(test["estimate"]),
         n=int(test["n"]),
-        p_value=float(test["p_adjusted"]),
-        ci=(float(test["ci_low"]), float(test["ci_high"])),
+        p_value=float(test["p_value"]),
+        p_adjusted=float(test["p_adjusted"]),
     )
 
 

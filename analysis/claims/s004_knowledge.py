@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims import ALPHA, Verdict, directed, judge, pick, quote, untestable
 
 MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "imdb", "passkey")
-ALPHA = 0.05
 
 
 def c004_jin_values(drope_stated: pd.DataFrame) -> list[Verdict]:
@@ -140,7 +139,8 @@ def c004_rope_passkey(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame)
         reported=quote(drope_stated, statement="s4_5_rope_disrupted").printed,
         recomputed=f"{row['disrupted']:.1f}%",
         n=int(row["n"]),
-        p_value=float(row["p_holm"]),
+        p_value=float(row["p_fisher"]),
+        p_adjusted=float(row["p_holm"]),
         ci=(float(row["disrupted_low"]), float(row["disrupted_high"])),
     )
 
@@ -171,15 +171,15 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> list[Verdict]:
     for task in TASKS:
         row = pick(knowledge_tests, comparison=f"RoPE against DroPE, {task}", test="model_difference")
         verdicts.append(
-            judge(
-                bool(row["ci_low"] > 0),
+            directed(
+                100 * float(row["estimate"]),
+                (100 * float(row["ci_low"]), 100 * float(row["ci_high"])),
+                1,
                 f"RoPE loses {100 * row['estimate']:.1f} points more than DroPE, interval from "
                 f"{100 * row['ci_low']:.0f} to "
                 f"{100 * row['ci_high']:.0f} points.",
-                otherwise="not significant",
                 recomputed=f"{100 * row['estimate']:.1f} points",
                 n=int(row["n"]),
-                ci=(100 * float(row["ci_low"]), 100 * float(row["ci_high"])),
                 key=task,
                 statement=f"DroPE loses less than RoPE on the {task} task.",
             )

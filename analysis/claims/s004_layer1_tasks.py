@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from analysis.claims import EQUIVALENT, Verdict, equivalent, judge, pick
 from analysis.claims._cells import copies
 from analysis.claims._words import listed, p
 
@@ -38,16 +38,17 @@ def c004_attention_preserves_parametric(
         test = pick(layer1_task_tests, comparison=f"RoPE, {task}, layer1_attn against baseline")
         loss = 100 * float(pick(layer1_task_losses, comparison=f"RoPE, {task}, layer1_attn")["estimate"])
         verdicts.append(
-            judge(
-                test["p_adjusted"] > 0.05,
+            equivalent(
+                (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
+                EQUIVALENT,
                 f"{task.capitalize()} goes from {base['printed_text']} to {hit['printed_text']} with chance at "
                 f"{base['chance']:.0f}% ({p(test['p_adjusted'])}, Fisher, Holm): {max(loss, 0):.0f}% of the "
                 "accuracy above chance is lost.",
                 reported=hit["printed_text"],
                 recomputed=f"{100 * test['estimate']:.0f} points",
                 n=int(test["n"]),
-                p_value=float(test["p_adjusted"]),
-                ci=(float(test["ci_low"]), float(test["ci_high"])),
+                p_value=float(test["p_value"]),
+                p_adjusted=float(test["p_adjusted"]),
                 key=task,
                 statement=f"RoPE's {task} task is preserved.",
             )
@@ -71,7 +72,8 @@ def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_tas
         reported=hit["printed_text"],
         recomputed=f"{hit['share']:.0f}%",
         n=int(test["n"]),
-        p_value=float(test["p_adjusted"]),
+        p_value=float(test["p_value"]),
+        p_adjusted=float(test["p_adjusted"]),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims import Verdict, about, compare, directed, judge, pick, quote, untestable
 
 TENSORS = ("query", "key", "value")
 MODELS = ("RoPE", "DroPE")
@@ -94,10 +94,11 @@ def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame
             judge(
                 bool(test["p_adjusted"] < 0.05 and test["estimate"] < 0 and (runs["drope_mean"] > 0).all()),
                 f"Changes of {both}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
-                otherwise="not significant",
+                otherwise="not supported",
                 recomputed=f"{test['estimate']:.1f} values",
                 n=int(test["n"]),
-                p_value=float(test["p_adjusted"]),
+                p_value=float(test["p_value"]),
+                p_adjusted=float(test["p_adjusted"]),
                 ci=(float(test["ci_low"]), float(test["ci_high"])),
                 key=tensor,
                 statement=f"DroPE still has massive values in the {tensor} tensors, and fewer than RoPE.",
@@ -112,15 +113,15 @@ def c004_value_count_rises(drope_massive_counts: pd.DataFrame, massive_tests: pd
     Source: 004, 2.2 Results.
     """
     test = pick(massive_tests, comparison="value")
-    return judge(
-        bool(test["p_value"] < 0.05),
+    return directed(
+        float(test["estimate"]),
+        (float(test["ci_low"]), float(test["ci_high"])),
+        1,
         f"A difference of {test['estimate']:.1f} values between models over {test['n'] // 2} texts each, Welch's t.",
-        otherwise="not significant",
         reported=quote(drope_massive_counts, tensor="value", positional="DroPE", metric="change_from_rope").printed,
         recomputed=f"{test['estimate']:.1f} values",
         n=int(test["n"]),
         p_value=float(test["p_value"]),
-        ci=(float(test["ci_low"]), float(test["ci_high"])),
     )
 
 

@@ -162,7 +162,8 @@ def c004_pat_nearly_identical(attention_agreement: pd.DataFrame, attention_tests
         otherwise="not supported",
         recomputed=float(bos["mean_absolute_difference"]),
         n=int(bos["n"]),
-        p_value=float(gap["p_adjusted"]),
+        p_value=float(gap["p_value"]),
+        p_adjusted=float(gap["p_adjusted"]),
     )
 
 
@@ -179,7 +180,8 @@ def c004_pat_routed_identically(attention_agreement: pd.DataFrame, attention_tes
         f"{-gap['estimate']:.1f} points on average (Holm {p(gap['p_adjusted'])}, layers as units).",
         recomputed=float(gap["estimate"]),
         n=int(local["n"]),
-        p_value=float(gap["p_adjusted"]),
+        p_value=float(gap["p_value"]),
+        p_adjusted=float(gap["p_adjusted"]),
         ci=(float(gap["ci_low"]), float(gap["ci_high"])),
     )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
 from analysis.claims._cells import copies
 from analysis.claims._words import of_trials, p
 
+CHOICES = 4  # the exact number and three near-misses
 TRAINED = 4096
 
 
@@ -101,7 +102,8 @@ def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, rank
         reported=reported.printed,
         recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
         n=int(rows["trials"].sum()),
-        p_value=worst,
+        p_value=max(float(test["p_value"]) for test in tests),
+        p_adjusted=worst,
     )
 
 
@@ -154,16 +156,17 @@ def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> 
     ci = (100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"]))
     power = str(pooled["note"]).split("a true share of 0.4 reaches with probability ")[1].split(" ")[0]
     return [
-        judge(
-            bool((cells["p_adjusted"] > 0.05).all()) and bool(pooled["p_value"] > 0.05),
-            f"No length differs from chance (smallest Holm {p(cells['p_adjusted'].min())}); all {pooled['n']} trials "
-            "give "
-            f"{100 * pooled['estimate']:.0f} %.",
+        equivalent(
+            ci,
+            EQUIVALENT,
+            f"{int((cells['p_adjusted'] < ALPHA).sum())} of {len(cells)} lengths differ from chance (smallest Holm "
+            f"{p(cells['p_adjusted'].min())}); all {pooled['n']} trials give {100 * pooled['estimate']:.0f} % "
+            f"[{ci[0]:.0f}, {ci[1]:.0f}].",
+            null=100 / CHOICES,
             reported=quote(drope_stated, statement="s11_4_chance").printed,
             recomputed=100 * float(pooled["estimate"]),
             n=int(pooled["n"]),
             p_value=float(pooled["p_value"]),
-            ci=ci,
             key="level",
             statement="DroPE's ranking does not differ from chance.",
         ),
@@ -191,16 +194,16 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
     single = ranking_tests[
         (ranking_tests["study"] == "models") & ranking_tests["comparison"].isin(pooled["comparison"].split(" and "))
     ]
-    return judge(
-        pooled["p_value"] < 0.05,
+    return directed(
+        100 * float(pooled["estimate"]),
+        (100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"])),
+        1,
         f"{100 * pooled['estimate']:.0f} points over {pooled['comparison']} tokens together (Fisher "
         f"{p(pooled['p_value'])}); at a "
         f"single length Holm {p(single['p_adjusted'].min())}.",
-        otherwise="not significant",
         recomputed=100 * float(pooled["estimate"]),
         n=int(pooled["n"]),
         p_value=float(pooled["p_value"]),
-        ci=(100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"])),
     )
 
 

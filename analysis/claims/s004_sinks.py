@@ -176,7 +176,8 @@ def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests
         reported="nearly identical",
         recomputed=f"{one['estimate']:.1f} points in layer 1",
         n=int(one["n"]),
-        p_value=float(one["p_adjusted"]),
+        p_value=float(one["p_value"]),
+        p_adjusted=float(one["p_adjusted"]),
         ci=(float(one["ci_low"]), float(one["ci_high"])),
     )
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, untestable
+from analysis.claims import ALPHA, Verdict, directed, judge, pick, untestable
 from artifacts.errors import DataError
 
-ALPHA = 0.05
 FEW_FLIPS = 5.0  # percent
 NEAR = 2.0  # percentage points
 
@@ -165,13 +164,19 @@ def thesis_anchoring_pair(lab_anchoring_tests: pd.DataFrame) -> Verdict:
             "One training of the pair has no spread; two more, by python build.py lab train --seed 1 and --seed 2, and "
             "their measurements would decide."
         )
-    smallest, seeds = float(rows["p_adjusted"].min()), int(rows["n"].min())
+    asked = rows[rows["study"].str.endswith("/question")].sort_values("p_value")
+    nearest, seeds = asked.iloc[0], int(rows["n"].min())
     differ = int((rows["p_adjusted"] < ALPHA).sum())
-    return judge(
-        differ > 0,
+    return directed(
+        float(nearest["estimate"]),
+        (float(nearest["ci_low"]), float(nearest["ci_high"])),
+        0,
         f"{differ} of {len(rows)} differences by group and layer are significant over {seeds} training seeds (paired "
-        f"t, Holm over layers); the smallest corrected p is {smallest:.2f}.",
-        otherwise="not significant",
+        f"t, Holm over layers); of statements that need the question the nearest to it is {nearest['comparison']}, "
+        f"{nearest['estimate']:+.1f} points [{nearest['ci_low']:.1f}, {nearest['ci_high']:.1f}], corrected p "
+        f"{nearest['p_adjusted']:.2f}.",
         n=seeds,
-        p_value=smallest,
+        p_value=float(nearest["p_value"]),
+        p_adjusted=float(nearest["p_adjusted"]),
+        failure="unit",
     )

@@ -72,7 +72,7 @@ def thesis_digits_lost_in_runs(run_deletions: pd.DataFrame) -> Verdict:
         f"{row['in_run']} of {row['examples']}, against {row['chance_in_run']:.0f} % of random places "
         f"({p(row['p_value'])}); "
         "the examples were chosen by the author, so this is a hint.",
-        otherwise="not significant",
+        otherwise="not supported",
         recomputed=f"{row['in_run']} of {row['examples']}",
         n=int(row["examples"]),
         p_value=float(row["p_value"]),

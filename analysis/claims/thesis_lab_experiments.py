@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, untestable
+from analysis.claims import Verdict, directed, judge, pick, untestable
 
 SIDES = {"rope": "RoPE", "drope": "DroPE"}
 PARTS = {"mlp": "the MLP", "attention": "attention", "both": "both parts"}
@@ -186,15 +186,14 @@ def _compared(row: pd.Series, sign: int, *, reported: str = "", key: str = "", s
             key=key,
             statement=statement,
         )
-    low, high = sorted((sign * float(row["difference_low"]), sign * float(row["difference_high"])))
-    return judge(
-        low > 0,
+    return directed(
+        float(row["difference"]),
+        (float(row["difference_low"]), float(row["difference_high"])),
+        sign,
         _difference(row) + (f" Reported: {reported}." if reported else ""),
-        otherwise="contradicted" if high < 0 else "not significant",
         reported=reported,
         recomputed=f"difference {row['difference']:.{int(row['digits'])}f}",
         n=int(row["seeds"]),
-        ci=(float(row["difference_low"]), float(row["difference_high"])),
         key=key,
         statement=statement,
     )

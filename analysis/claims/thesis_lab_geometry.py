@@ -4,62 +4,79 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, untestable
+from analysis.claims import Verdict, directed, judge, pick, untestable
 from artifacts.errors import DataError
 
 NAMES = {"rope": "RoPE", "drope": "DroPE"}
 POSITIONAL = ("share_position-dominated", "share_Q-positional", "share_K-positional")
 
 
-def thesis_lab_plasticity_falls(lab_geometry_seeds: pd.DataFrame) -> list[Verdict]:
-    """Plasticity of the tiny model falls from the first to the last fifth of the context in every training seed.
+def thesis_lab_plasticity_falls(lab_geometry_seeds: pd.DataFrame, lab_geometry: pd.DataFrame) -> list[Verdict]:
+    """Plasticity of the tiny model falls from the first to the last fifth of the context.
 
     Source: thesis, The same measurements on an open pair.
     """
+    row = pick(lab_geometry, metric="ap_drop")
     found = []
     for side, name in NAMES.items():
+        statement = f"Plasticity of the tiny {name} model falls from the first to the last fifth of the context."
+        if int(row["seeds"]) < 2:
+            found.append(
+                untestable("one training seed has no spread; a second would give one", key=side, statement=statement)
+            )
+            continue
         rows = lab_geometry_seeds[lab_geometry_seeds["side"] == side]
         drops = ", ".join(
-            f"{row['ap_drop']:.3f} [{row['ap_drop_low']:.3f}, {row['ap_drop_high']:.3f}]" for _, row in rows.iterrows()
+            f"{each['ap_drop']:.3f} [{each['ap_drop_low']:.3f}, {each['ap_drop_high']:.3f}]"
+            for _, each in rows.iterrows()
         )
         found.append(
-            judge(
-                bool((rows["ap_drop_low"] > 0).all()),
-                f"the first minus the last fifth is {drops} in the {len(rows)} seeds, intervals over key heads",
-                otherwise="contradicted" if (rows["ap_drop_high"] < 0).any() else "not significant",
-                recomputed=float(rows["ap_drop"].mean()),
-                n=len(rows),
+            directed(
+                float(row[side]),
+                (float(row[f"{side}_low"]), float(row[f"{side}_high"])),
+                1,
+                f"the first minus the last fifth is {row[side]:.3f} [{row[f'{side}_low']:.3f}, "
+                f"{row[f'{side}_high']:.3f}] over {int(row['seeds'])} seeds; {drops} over the key heads of each",
+                recomputed=float(row[side]),
+                n=int(row["seeds"]),
                 key=side,
-                statement=(
-                    f"Plasticity of the tiny {name} model falls from the first to the last fifth of the context in "
-                    "every training seed."
-                ),
+                statement=statement,
             )
         )
     return found
 
 
-def thesis_lab_drift_shrinks(lab_geometry: pd.DataFrame) -> Verdict:
+def thesis_lab_drift_shrinks(lab_geometry: pd.DataFrame) -> list[Verdict]:
     """Without the rotation, queries and keys of the tiny pair correlate less with position on their axis of drift.
 
     Source: thesis, The same measurements on an open pair.
     """
-    queries, keys = (pick(lab_geometry, metric=name) for name in ("r_q_a", "r_k_a_size"))
-    if int(queries["seeds"]) < 2:
-        return untestable(f"{int(queries['seeds'])} training seed has both models; two or more would give an interval")
-    low, high = ([float(row[f"difference_{end}"]) for row in (queries, keys)] for end in ("low", "high"))
-    words = " and ".join(
-        f"{row['rope']:.2f} to {row['drope']:.2f} for {name} (difference {row['difference']:.2f} "
-        f"[{row['difference_low']:.2f}, {row['difference_high']:.2f}])"
-        for row, name in ((queries, "queries"), (keys, "keys"))
-    )
-    return judge(
-        max(high) < 0,
-        f"the mean absolute correlation goes from {words}, over {int(queries['seeds'])} seeds",
-        otherwise="contradicted" if max(low) > 0 else "not significant",
-        recomputed=f"{queries['difference']:.2f} and {keys['difference']:.2f}",
-        n=int(queries["seeds"]),
-    )
+    found = []
+    for metric, name in (("r_q_a", "queries"), ("r_k_a_size", "keys")):
+        row = pick(lab_geometry, metric=metric)
+        statement = (
+            f"Without the rotation, {name} of the tiny pair correlate less with position on their axis of drift."
+        )
+        if int(row["seeds"]) < 2:
+            found.append(
+                untestable("one training seed has no spread; a second would give one", key=name, statement=statement)
+            )
+            continue
+        found.append(
+            directed(
+                float(row["difference"]),
+                (float(row["difference_low"]), float(row["difference_high"])),
+                -1,
+                f"the mean absolute correlation goes from {row['rope']:.2f} to {row['drope']:.2f}, difference "
+                f"{row['difference']:.2f} [{row['difference_low']:.2f}, {row['difference_high']:.2f}] over "
+                f"{int(row['seeds'])} seeds",
+                recomputed=f"{row['difference']:.2f}",
+                n=int(row["seeds"]),
+                key=name,
+                statement=statement,
+            )
+        )
+    return found
 
 
 def thesis_lab_no_positional_heads(lab_geometry: pd.DataFrame) -> Verdict:

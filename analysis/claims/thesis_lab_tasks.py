@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from analysis.claims import ALPHA, Verdict, directed, judge, pick
 
 HELD = ("cities", "cities_open", "sports", "sports_open", "sentiment", "statements")
 CONTEXT = ("passkey_1x", "verification_1x", "copy")
@@ -42,12 +42,13 @@ def thesis_lab_price_of_dropping(lab_task_scores: pd.DataFrame) -> list[Verdict]
     for metric in CONTEXT:
         row = pick(lab_task_scores, metric=metric)
         found.append(
-            judge(
-                float(row["difference_high"]) < 0,
+            directed(
+                100 * float(row["difference"]),
+                (100 * float(row["difference_low"]), 100 * float(row["difference_high"])),
+                -1,
                 f"DroPE minus RoPE is {100 * row['difference']:+.1f} points, 95 % interval "
                 f"[{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}] over "
                 f"{int(row['seeds'])} seeds.",
-                otherwise="contradicted" if row["difference_low"] > 0 else "not significant",
                 recomputed=f"{100 * row['difference']:+.1f} points",
                 n=int(row["seeds"]),
                 key=metric,
@@ -58,7 +59,7 @@ def thesis_lab_price_of_dropping(lab_task_scores: pd.DataFrame) -> list[Verdict]
 
 
 def thesis_lab_beyond(lab_context_differences: pd.DataFrame) -> list[Verdict]:
-    """Beyond the training length the twin without positions retrieves more keys than the RoPE model, in every seed.
+    """Beyond the training length the twin without positions retrieves more keys than the RoPE model.
 
     Source: thesis, The same measurements on an open pair.
     """
@@ -67,18 +68,19 @@ def thesis_lab_beyond(lab_context_differences: pd.DataFrame) -> list[Verdict]:
         row = pick(lab_context_differences, ratio=ratio)
         wins, seeds = int(row["wins"]), int(row["seeds"])
         found.append(
-            judge(
-                wins == seeds,
+            directed(
+                100 * float(row["difference"]),
+                (100 * float(row["difference_low"]), 100 * float(row["difference_high"])),
+                1,
                 f"DroPE retrieves more in {wins} of {seeds} seeds; on average {100 * row['drope']:.1f} against "
                 f"{100 * row['rope']:.1f} %, difference {100 * row['difference']:+.1f} points "
                 f"[{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}].",
-                otherwise="contradicted" if wins == 0 else "not supported",
-                recomputed=f"{wins} of {seeds}",
+                recomputed=f"{100 * row['difference']:+.1f} points",
                 n=seeds,
                 key=f"{ratio:g}x",
                 statement=(
                     f"At {ratio:g} times the training length the twin without positions retrieves more keys than the "
-                    "RoPE model, in every seed."
+                    "RoPE model."
                 ),
             )
         )
@@ -156,12 +158,16 @@ def thesis_lab_prompts(lab_prompt_tests: pd.DataFrame) -> Verdict:
     Source: thesis, The same measurements on an open pair.
     """
     rows = lab_prompt_tests[lab_prompt_tests["comparison"].str.match(r"(?:2|3|4)x,")]
-    sure = (rows["estimate"] > 0) & (rows["p_adjusted"] < 0.05)
-    return judge(
-        bool(sure.all()),
+    sure = (rows["estimate"] > 0) & (rows["p_adjusted"] < ALPHA)
+    weakest = rows.sort_values("ci_low").iloc[0]
+    return directed(
+        100 * float(weakest["estimate"]),
+        (100 * float(weakest["ci_low"]), 100 * float(weakest["ci_high"])),
+        1,
         f"In {int(sure.sum())} of {len(rows)} lengths and seeds McNemar's test over {int(rows['n'].min())} prompts "
         f"finds DroPE above; the largest p after Holm's correction is {rows['p_adjusted'].max():.2g}.",
-        otherwise="not significant" if (rows["estimate"] > 0).all() else "not supported",
         recomputed=f"{int(sure.sum())} of {len(rows)}",
+        p_value=float(rows["p_value"].max()),
+        p_adjusted=float(rows["p_adjusted"].max()),
         n=len(rows),
     )

@@ -1,0 +1,102 @@
+"""What a verdict means: each word is refused where its numbers do not carry it."""
+
+import pytest
+
+from analysis.claims import FAILURES, MEANINGS, VERDICTS, Verdict, directed, equivalent, judge, untestable
+from analysis.claims._build import severity
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"verdict": "not significant"}, "needs estimate, sign and interval"),
+        ({"verdict": "not significant", "sign": 1, "estimate": 2.0}, "no interval is given"),
+        (
+            {"verdict": "not significant", "sign": 1, "estimate": 2.0, "ci_low": 1.0, "ci_high": 3.0},
+            "the interval 1 to 3 excludes 0",
+        ),
+        (
+            {"verdict": "not significant", "sign": -1, "estimate": 2.0, "ci_low": -1.0, "ci_high": 5.0},
+            "has not the asserted sign",
+        ),
+        ({"verdict": "holds", "sign": 1, "estimate": 2.0, "ci_low": -1.0, "ci_high": 5.0}, "'holds', but the estimate"),
+        ({"verdict": "holds", "sign": 1, "ci_low": 1.0, "ci_high": 5.0}, "needs an estimate"),
+        ({"verdict": "holds", "margin": 10.0, "ci_low": -11.6, "ci_high": 13.6}, "within 10 of 0"),
+        ({"verdict": "holds", "margin": 10.0}, "no interval is given"),
+        ({"verdict": "holds", "ci_low": 1.0}, "both or none"),
+        ({"verdict": "holds", "ci_low": 2.0, "ci_high": 1.0}, "upside down"),
+        ({"verdict": "holds", "p_value": 0.04, "p_adjusted": 0.02}, "below p_value"),
+        ({"verdict": "holds", "p_adjusted": 1.5}, "no probability"),
+        ({"verdict": "holds", "failure": "unit"}, "is no failure"),
+        ({"verdict": "contradicted", "failure": "fate"}, "none of number"),
+    ],
+)
+def test_a_verdict_that_breaks_its_meaning_cannot_be_made(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        Verdict(**{"reason": "so", **wrong})
+
+
+@pytest.mark.parametrize(
+    ("estimate", "ci", "sign", "p_adjusted", "verdict"),
+    [
+        (2.0, (1.0, 3.0), 1, None, "holds"),
+        (2.0, (1.0, 3.0), 1, 0.2, "not supported"),  # alone, not in its family
+        (2.0, (-1.0, 5.0), 1, None, "not significant"),
+        (-2.0, (-5.0, 1.0), 1, None, "not supported"),  # the other sign
+        (-2.0, (-3.0, -1.0), 1, None, "contradicted"),
+        (-2.0, (-3.0, -1.0), -1, 0.01, "holds"),
+        (-2.0, (-3.0, -1.0), 0, None, "holds"),
+        (-2.0, (-5.0, 1.0), 0, None, "not significant"),
+    ],
+)
+def test_a_directed_statement_is_judged_by_its_interval_and_the_corrected_p(estimate, ci, sign, p_adjusted, verdict):
+    found = directed(estimate, ci, sign, "A difference", p_adjusted=p_adjusted)
+    assert found.verdict == verdict
+    assert (found.ci_low, found.ci_high) == ci
+    assert found.reason.startswith("A difference")
+
+
+def test_no_effect_need_not_be_zero():
+    assert directed(30.0, (26.0, 40.0), 1, "Above chance.", null=25.0).verdict == "holds"
+    assert directed(30.0, (20.0, 40.0), 1, "Above chance.", null=25.0).verdict == "not significant"
+
+
+@pytest.mark.parametrize(
+    ("ci", "verdict", "word"),
+    [
+        ((-3.0, 4.0), "holds", "lies within 10"),
+        ((-11.6, 13.6), "not supported", "leaves more open than 10"),
+        ((-46.0, -32.0), "contradicted", "lies beyond 10"),
+    ],
+)
+def test_nothing_differs_only_within_a_margin(ci, verdict, word):
+    """A large p is no evidence of no difference: the p that is given changes nothing."""
+    for p_value in (None, 1.0):
+        found = equivalent(ci, 10.0, "The change", p_value=p_value)
+        assert found.verdict == verdict
+        assert word in found.reason
+
+
+def test_every_failing_verdict_says_what_it_is_a_failure_of():
+    assert judge(True, "yes", failure="unit").failure == ""
+    assert judge(False, "no").failure == "reading"
+    assert judge(False, "no", otherwise="not supported").failure == "overreach"
+    assert judge(False, "no", otherwise="not supported", failure="control").failure == "control"
+    assert untestable("a run would tell").failure == "untestable"
+    assert len(FAILURES) == 6
+    assert tuple(MEANINGS) == VERDICTS
+
+
+def test_the_words_of_a_reason_may_depend_on_the_outcome():
+    words = ("each of them has a window", "none has a window")
+    assert judge(True, words).reason == words[0]
+    assert judge(False, words).reason == words[1]
+
+
+def test_severity_is_declared_or_follows_from_kind_and_section():
+    statement, cell = (Verdict(verdict="holds", reason="so", kind=kind) for kind in ("statement", "cell check"))
+    assert severity(cell, "Conclusion", "headline") == "detail"
+    assert severity(statement, "Conclusion", "") == "headline"
+    assert severity(statement, "4.4 Key Findings", "") == "headline"
+    assert severity(statement, "2.1 Method", "") == "supporting"
+    assert severity(statement, "Conclusion", "detail") == "detail"
