@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 
+from analysis.claims._repeats import inherited
 from artifacts.errors import SpecError
 from artifacts.job import Job
 from artifacts.results import settled, text
@@ -33,7 +34,7 @@ def build(job: Job) -> dict[str, bytes]:
     rows = [row for path in files for row in json.loads((job.root / path).read_text(encoding="utf-8"))]
     if not rows:
         raise SpecError("analysis/claims holds no claim; write one function with its statement as docstring")
-    ordered = sorted(enumerate(rows), key=lambda item: (*item[1]["order"], item[0]))
+    ordered = sorted(enumerate(inherited(rows)), key=lambda item: (*item[1]["order"], item[0]))
     frame = pd.DataFrame([row for _, row in ordered], columns=list(COLUMNS))
     frame["n"] = frame["n"].astype("Int64")
     path = "artifacts/results/claims.csv"
