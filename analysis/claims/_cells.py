@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from analysis.claims._judge import Quoted, about, compare, pick, quote
+from analysis.claims._judge import Quoted, about, compare, judge, pick, quote
+from analysis.claims._repeats import repeating
+from analysis.claims._said import said
 from analysis.claims._verdict import Verdict
+from analysis.statistics.rounding import Interval
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a value stands: a long frame, what picks its row, and how the exhibit is called."""
+    """Where a value stands: a long frame, what picks its row, how the exhibit is called, and which rows judge it."""
 
     frame: pd.DataFrame
     label: str
     where: Mapping[str, Any]
+    judged: tuple[str, ...] = ()
 
     def quoted(self) -> Quoted:
         """The printed value."""
         return quote(self.frame, **self.where)
+
+    def by(self, *claims: str) -> Cell:
+        """The same cell, whose number the ledger rows `claims` judge: who prints it again shares their verdict."""
+        return replace(self, judged=claims)
 
 
 def cell(frame: pd.DataFrame, label: str, **where: Any) -> Cell:
@@ -30,7 +38,7 @@ def cell(frame: pd.DataFrame, label: str, **where: Any) -> Cell:
     return Cell(frame, label, where)
 
 
-def restated(stated: pd.DataFrame, cells: Mapping[str, Cell]) -> list[Verdict]:
+def restated(stated: pd.DataFrame, cells: Mapping[str, Cell], *, words: bool = False) -> list[Verdict]:
     """One cell check for each value of the prose or of a caption that repeats a cell of a table.
 
     Parameters
@@ -40,17 +48,38 @@ def restated(stated: pd.DataFrame, cells: Mapping[str, Cell]) -> list[Verdict]:
         `quantity`, and `model` or `positional`. One whose `qualifier` is "about" is judged as an approximate number.
     cells : mapping of str to Cell
         The statement's key, and the cell it should round from.
+    words : bool
+        Whether the values are given in words (`zero`).
     """
-    return [_restated(pick(stated, statement=key), quote(stated, statement=key), key, cells[key]) for key in cells]
+    read = _spelled if words else quote
+    return [_restated(pick(stated, statement=key), read(stated, statement=key), key, cells[key]) for key in cells]
+
+
+def _spelled(stated: pd.DataFrame, *, statement: str) -> Quoted:
+    row = pick(stated, statement=statement)
+    number = said(row)
+    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
 def _restated(row: pd.Series, reported: Quoted, key: str, place: Cell) -> Verdict:
     original = place.quoted()
     reason = f"{place.label[:1].upper()}{place.label[1:]} prints {original.printed}."
-    statement = f"The text gives {_named(row)} as {row['printed']}."
+    statement = f"The {_place(row)} gives {_named(row)} as {row['printed']}."
+    if original.value is None:
+        same = reported.value is None and reported.interval == original.interval
+        made = judge(
+            same,
+            reason,
+            reported=reported.printed,
+            recomputed=original.printed,
+            key=key,
+            statement=statement,
+        )
+        return repeating(replace(made, kind="cell check"), *place.judged)
     if row.get("qualifier") == "about" and reported.value is not None:
-        return about(reported, original.number, reason=reason, key=key, statement=statement, kind="cell check")
-    return compare(
+        made = about(reported, original.number, reason=reason, key=key, statement=statement, kind="cell check")
+        return repeating(made, *place.judged)
+    made = compare(
         reported,
         original.number,
         original.interval,
@@ -60,6 +89,12 @@ def _restated(row: pd.Series, reported: Quoted, key: str, place: Cell) -> Verdic
         statement=statement,
         kind="cell check",
     )
+    return repeating(made, *place.judged)
+
+
+def _place(row: pd.Series) -> str:
+    """Where a repeated value stands: in a figure's caption, or in the text."""
+    return f"caption of Figure {row['figure']}" if "figure" in row else "text"
 
 
 def _named(row: pd.Series) -> str:
@@ -73,7 +108,13 @@ def _named(row: pd.Series) -> str:
 
 
 def copies(
-    copy: pd.DataFrame, original: pd.DataFrame, on: Sequence[str], *, label: str, keep: str = ""
+    copy: pd.DataFrame,
+    original: pd.DataFrame,
+    on: Sequence[str],
+    *,
+    label: str,
+    keep: str = "",
+    judged: Mapping[str, str] | None = None,
 ) -> list[Verdict]:
     """One cell check for each cell that stands in two tables; cells that either leaves empty are passed over.
 
@@ -87,21 +128,23 @@ def copies(
         How the original exhibit is called.
     keep : str
         Put before each key, where a claim compares with several originals.
+    judged : mapping of str to str or None
+        By key, the ledger rows (put apart by blanks) that judge the original's number.
     """
     pairs = copy[copy["low"].notna()].merge(original[original["low"].notna()], on=list(on), suffixes=("", "_original"))
     verdicts = []
     for _, row in pairs.iterrows():
         names = [str(row[name]) for name in on]
-        verdicts.append(
-            compare(
-                quote(copy, **{name: row[name] for name in on}),
-                float(row["value_original"]),
-                quote(original, **{name: row[name] for name in on}).interval,
-                reason=f"{label} prints {row['printed_original']}.",
-                places=int(row["decimals_original"]),
-                key=keep + "-".join(names),
-                statement=f"The cell {', '.join(names)} equals {label}.",
-                kind="cell check",
-            )
+        key = keep + "-".join(names)
+        made = compare(
+            quote(copy, **{name: row[name] for name in on}),
+            float(row["value_original"]),
+            quote(original, **{name: row[name] for name in on}).interval,
+            reason=f"{label} prints {row['printed_original']}.",
+            places=int(row["decimals_original"]),
+            key=key,
+            statement=f"The cell {', '.join(names)} equals {label}.",
+            kind="cell check",
         )
+        verdicts.append(repeating(made, *(judged or {}).get(key, "").split()))
     return verdicts

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims._repeats import inherited
 from artifacts.errors import SpecError
 from artifacts.job import Job
 from artifacts.results import settled, text
@@ -43,7 +44,7 @@ def build(job: Job) -> dict[str, bytes]:
 
 def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """The ledger's rows in their order, as a frame of `COLUMNS`."""
-    ordered = sorted(enumerate(rows), key=lambda item: (*item[1]["order"], item[0]))
+    ordered = sorted(enumerate(inherited(rows)), key=lambda item: (*item[1]["order"], item[0]))
     frame = pd.DataFrame([row for _, row in ordered], columns=list(COLUMNS))
     frame["n"] = frame["n"].astype("Int64")
     return frame

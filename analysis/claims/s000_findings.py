@@ -8,6 +8,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from analysis.claims import ALPHA, Verdict, about, directed, judge, pick, quote, untestable
+from analysis.claims._repeats import repeating
 from analysis.statistics import wilson_interval
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
@@ -177,7 +178,7 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame) -> Verdict:
     count = int(quote(nope_stated, statement="finding_2_llama31_recovering").number)
     layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
     low, high = wilson_interval(count, layers)
-    return judge(
+    made = judge(
         count / layers >= NEARLY,
         f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the "
         "study's own count.",
@@ -186,6 +187,7 @@ def c000_f2_every_layer(nope_stated: pd.DataFrame) -> Verdict:
         n=layers,
         ci=(low, high),
     )
+    return repeating(made, "c000_f2_counts")
 
 
 def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:

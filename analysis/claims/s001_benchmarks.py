@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote
 from analysis.claims._cells import cell, restated
+from analysis.claims._repeats import repeating
 from analysis.claims._shared import tracks
 from analysis.statistics.rounding import percent_change
 
@@ -176,6 +177,7 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
         "ruler_llama31_8b_context": "t8_llama31_8b_coverage",
         "ruler_mistral_window": "h7_window",
     }
+    judged = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
     verdicts = []
     for key, other in pairs.items():
         one, two = pick(stated_001, statement=key), pick(stated_002, statement=other)
@@ -187,5 +189,5 @@ def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> 
             key=key,
             statement=f"{one['quantity']}: {one['printed']}.",
         )
-        verdicts.append(replace(check, kind="cell check"))
+        verdicts.append(repeating(replace(check, kind="cell check"), *judged.get(key, ())))
     return verdicts

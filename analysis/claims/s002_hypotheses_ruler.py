@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._repeats import repeating
+from analysis.claims._said import said
 from analysis.claims._words import listed
 from analysis.statistics.proportion import wilson_interval
 
@@ -145,14 +147,17 @@ def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) ->
         "h8_llama32_11b_layers": "finding_2_llama32_layers",
     }
     return [
-        compare(
-            quote(stated_002, statement=key),
-            quote(nope_stated, statement=other).number,
-            reason=f"The layer study gives {quote(nope_stated, statement=other).printed}.",
-            places=0,
-            key=key,
-            statement=f"{pick(stated_002, statement=key)['quantity']}, as in the layer study.",
-            kind="cell check",
+        repeating(
+            compare(
+                quote(stated_002, statement=key),
+                quote(nope_stated, statement=other).number,
+                reason=f"The layer study gives {quote(nope_stated, statement=other).printed}.",
+                places=0,
+                key=key,
+                statement=f"{pick(stated_002, statement=key)['quantity']}, as in the layer study.",
+                kind="cell check",
+            ),
+            *(("c000_f2_counts",) if key.endswith("recovering") else ()),
         )
         for key, other in pairs.items()
     ]
@@ -190,7 +195,7 @@ def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> list[Verdi
     for key in ("llama32_1b", "llama32_3b", "ministral3_14b"):
         stated = pick(stated_002, statement=f"h8_{key}_layers")
         layers = int(pick(models, model=stated["model"])["layers"])
-        number = stated["as_number"] if pd.notna(stated["as_number"]) else stated["value"]
+        number = said(stated)
         check = judge(number == layers, f"Its configuration has {layers} layers.", reported=stated["printed"])
         verdicts.append(
             Verdict(

@@ -245,7 +245,10 @@ def c002_declines_cells(
     Source: 002, RULER analysis: per-length correlation.
     """
     on = ["model", "length", "metric"]
-    verdicts = copies(reported_ruler_declines, reported_ruler_plasticity, on, label="Table 8")
+    scores = reported_ruler_plasticity[reported_ruler_plasticity["metric"] == "ruler"]
+    places = [f"{row['model']}-{row['length']}" for _, row in scores.iterrows()]
+    judged = {f"{place}-ruler": f"c002_t8_scores.{place}" for place in places}
+    verdicts = copies(reported_ruler_declines, reported_ruler_plasticity, on, label="Table 8", judged=judged)
     changes = reported_ruler_declines[
         reported_ruler_declines["metric"].str.endswith("_change") & reported_ruler_declines["low"].notna()
     ]

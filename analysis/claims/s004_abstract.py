@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._cells import Cell, restated
+from analysis.claims._repeats import repeating
 
 MODELS = ("RoPE", "DroPE")
 LAYERS = 32
@@ -136,11 +137,11 @@ def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFra
     Source: 004, What This Means.
     """
     longest = int(drope_context["context"].astype(int).max())
-    stated = quote(drope_stated, statement="meaning_untested_32k")
+    stated = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
     return judge(
-        longest < stated.number,
+        all(longest < length.number for length in stated),
         f"The longest context of Experiment 10 has {longest} tokens.",
-        reported=stated.printed,
+        reported=" and ".join(length.printed for length in stated),
         recomputed=str(longest),
     )
 
@@ -157,16 +158,24 @@ def c004_abstract_falls(
         "paradox_key_fall": quote(drope_massive_counts, tensor="key", metric="change_from_rope"),
         "paradox_later_layers_fall": quote(drope_layer1_massive, layers="2-31", metric="change_from_rope"),
     }
+    judged = {
+        "paradox_query_fall": "c004_massive_change_cells.query",
+        "paradox_key_fall": "c004_massive_change_cells.key",
+        "paradox_later_layers_fall": "c004_later_layers.change",
+    }
     return [
-        compare(
-            quote(drope_stated, statement=name),
-            -cell.number,
-            -cell.interval,
-            reason=f"The table prints {cell.printed}.",
-            places=cell.decimals,
-            key=name,
-            statement=f"The text gives {str(pick(drope_stated, statement=name)['quantity']).lower()}.",
-            kind="cell check",
+        repeating(
+            compare(
+                quote(drope_stated, statement=name),
+                -cell.number,
+                -cell.interval,
+                reason=f"The table prints {cell.printed}.",
+                places=cell.decimals,
+                key=name,
+                statement=f"The text gives {str(pick(drope_stated, statement=name)['quantity']).lower()}.",
+                kind="cell check",
+            ),
+            judged[name],
         )
         for name, cell in cells.items()
     ]
@@ -208,17 +217,17 @@ def c004_abstract_repeats(
                 drope_layer1_massive,
                 "the table of layer 1",
                 {"layers": "1", "metric": "change_from_rope"},
-            ),
+            ).by("c004_layer1_tensors"),
             "paradox_reliance_ratio": Cell(
                 drope_disruption_statistics,
                 "the list of tests",
                 {"statistic": "reliance_ratio"},
-            ),
+            ).by("c004_reliance.reliance"),
             "paradox_contextual_fall": Cell(
                 drope_knowledge_categories,
                 "the table of averages",
                 {"positional": "DroPE", "metric": "contextual_average"},
-            ),
+            ).by("c004_drope_contextual"),
             "paradox_passkey_rope_baseline": passkey("RoPE", "baseline"),
             "paradox_passkey_rope_disrupted": passkey("RoPE", "disrupted"),
             "paradox_passkey_drope_baseline": passkey("DroPE", "baseline"),
@@ -227,13 +236,13 @@ def c004_abstract_repeats(
                 drope_attention,
                 "the table of attention patterns (DroPE)",
                 {"positional": "DroPE", "metric": "sink_heads"},
-            ),
+            ).by("c004_pat_head_classes.DroPE-sink_heads"),
             "deeper_rope_attention_share": share("RoPE", "attention_contribution"),
             "deeper_rope_mlp_share": share("RoPE", "mlp_contribution"),
-            "deeper_drope_attention_share": share("DroPE", "attention_contribution"),
+            "deeper_drope_attention_share": share("DroPE", "attention_contribution").by("c004_con_to_residual"),
             "deeper_drope_mlp_share": share("DroPE", "mlp_contribution"),
-            "deeper_rope_mlp_ablation": ratio("RoPE", "layer1_mlp"),
-            "deeper_rope_attention_ablation": ratio("RoPE", "layer1_attn"),
+            "deeper_rope_mlp_ablation": ratio("RoPE", "layer1_mlp").by("c004_layer1_ratios.RoPE-layer1_mlp"),
+            "deeper_rope_attention_ablation": ratio("RoPE", "layer1_attn").by("c004_layer1_ratios.RoPE-layer1_attn"),
             "deeper_rope_query_norm": norm("RoPE", "query_norm"),
             "deeper_rope_key_norm": norm("RoPE", "key_norm"),
             "deeper_drope_query_norm": norm("DroPE", "query_norm"),

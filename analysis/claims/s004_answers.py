@@ -79,6 +79,14 @@ def c004_ans_figure_i_near_misses(drope_captions: pd.DataFrame, error_shares: pd
     return _of_errors(drope_captions, "fig_i_near_miss_share", error_shares, "near_miss")
 
 
+def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
+    """45 % of DroPE's errors are truncations.
+
+    Source: 004, 15 Publication Figures, Figure I.
+    """
+    return _of_errors(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
+
+
 def _of_errors(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
     row = pick(shares, positional="DroPE", context=2048, category=category)
     reported = quote(stated, statement=key)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, judge, pick, quote, untestable
+from analysis.claims import Quoted, Verdict, about, judge, pick, quote, untestable
+from analysis.claims._said import said
 
+LAYERS = 32
 FAR = 5.0  # points: a difference that no reader of the figures would overlook
 
 
@@ -37,7 +39,14 @@ def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataF
     return verdicts
 
 
-def c004_bal_nearly_identical(balance_summary: pd.DataFrame, balance_tests: pd.DataFrame) -> Verdict:
+def _layers(printed: Quoted) -> list[int]:
+    """The layers of a printed range such as `2-31`."""
+    return [layer for layer in range(LAYERS) if printed.interval.low < layer < printed.interval.high]
+
+
+def c004_bal_nearly_identical(
+    balance_summary: pd.DataFrame, balance_tests: pd.DataFrame, drope_captions: pd.DataFrame
+) -> Verdict:
     """After layer 1 the balance of the two models is nearly identical, in layers 2 to 31.
 
     Source: 004, 10.4 Key Finding and Figure 23.
@@ -53,21 +62,23 @@ def c004_bal_nearly_identical(balance_summary: pd.DataFrame, balance_tests: pd.D
         f"{row['n']} by more than {FAR:.0f}, layer {row['largest_difference_layer']} by "
         f"{row['largest_difference']:.1f}.",
         otherwise="not supported",
+        reported=quote(drope_captions, statement="fig_23_identical_layers").printed,
         recomputed=float(row["mean_absolute_difference"]),
         n=int(row["n"]),
     )
 
 
-def c004_bal_after_layer2(balance_summary: pd.DataFrame) -> Verdict:
+def c004_bal_after_layer2(balance_summary: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """After layer 2 both models are nearly identical.
 
     Source: 004, 10.3 Results, Figure 22.
     """
-    row = pick(balance_summary, layers="3-31")
+    after = quote(drope_captions, statement="fig_22_identical_after")
+    row = pick(balance_summary, layers=f"{after.number + 1:.0f}-{LAYERS - 1}")
     return judge(
         row["layers_above_five_points"] == 0,
-        f"Of the {row['n']} layers after layer 2, {row['layers_above_five_points']} differ by more than {FAR:.0f} "
-        "points, layer "
+        f"Of the {row['n']} layers after layer {after.printed}, {row['layers_above_five_points']} differ by more than "
+        f"{FAR:.0f} points, layer "
         f"{row['largest_difference_layer']} by {row['largest_difference']:.1f}; the means are {row['mean_rope']:.1f} "
         "and "
         f"{row['mean_drope']:.1f} %.",
@@ -77,36 +88,43 @@ def c004_bal_after_layer2(balance_summary: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_bal_identical(balance_summary: pd.DataFrame) -> Verdict:
+def c004_bal_identical(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """Layers 2 to 31 are identical in the two models.
 
     Source: 004, 15 Publication Figures, Figure G.
     """
-    row = pick(balance_summary, layers="2-31")
+    reported = quote(drope_captions, statement="fig_g_identical_layers")
+    gaps = balance_layers.set_index("layer")["difference"].abs().loc[_layers(reported)]
+    near = int((gaps <= 0.5).sum())
     return judge(
-        row["layers_within_half_point"] == row["n"],
-        f"Only {row['layers_within_half_point']} of {row['n']} layers differ by half a point or less; the largest "
-        "difference is "
-        f"{row['largest_difference']:.1f} points in layer {row['largest_difference_layer']}.",
-        recomputed=float(row["largest_difference"]),
-        n=int(row["n"]),
+        near == len(gaps),
+        f"{near} of {len(gaps)} layers differ by half a point or less; the largest difference is {gaps.max():.1f} "
+        f"points in layer {gaps.idxmax()}.",
+        reported=reported.printed,
+        recomputed=float(gaps.max()),
+        n=len(gaps),
     )
 
 
-def c004_bal_localized(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame) -> Verdict:
+def c004_bal_localized(
+    balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_stated: pd.DataFrame
+) -> Verdict:
     """The rewiring is localized to the first two layers.
 
     Source: 004, 10.4 Key Finding.
     """
     gaps = balance_layers.set_index("layer")["difference"].abs().sort_values(ascending=False)
     first = pick(balance_summary, layers="0-1")
+    stated = pick(drope_stated, statement="s10_4_rewired_layers")
+    count = int(said(stated))
     return judge(
-        set(gaps.index[:2]) == {0, 1} and gaps.iloc[1] > 2 * gaps.iloc[2],
+        set(gaps.index[:count]) == set(range(count)) and gaps.iloc[count - 1] > 2 * gaps.iloc[count],
         f"The two largest differences are those of layers 0 and 1 ({gaps[0]:.1f} and {gaps[1]:.1f} points), the next "
         "is "
         f"{gaps.iloc[2]:.1f} in layer {gaps.index[2]}; layers 0 and 1 hold {first['total_share_squared']:.0f} % of "
         "the squared "
         f"differences, but {first['total_share']:.0f} % of the absolute ones.",
+        reported=str(stated["printed"]),
         recomputed=float(first["total_share"]),
         n=len(gaps),
     )
@@ -128,32 +146,37 @@ def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_bal_inverted_layers(balance_layers: pd.DataFrame) -> Verdict:
+def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """The inversion of attention and MLP is one of layers 0 and 1.
 
     Source: 004, 10.3 Results, Figure 22; Figure G.
     """
     inverted = balance_layers[balance_layers["inverted"]]["layer"].tolist()
     zero = pick(balance_layers, layer=0)
+    captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]
     return judge(
-        inverted == [0, 1],
+        all(inverted == _layers(caption) for caption in captions),
         f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the "
         "larger part in "
         f"both models (attention {zero['share_rope']:.1f} and {zero['share_drope']:.1f} %).",
         otherwise="not supported",
+        reported=captions[0].printed,
         recomputed=f"layer {', '.join(map(str, inverted))}",
     )
 
 
-def c004_bal_opposite(balance_layers: pd.DataFrame) -> Verdict:
+def c004_bal_opposite(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
     """Layers 0 and 1 show opposite patterns.
 
     Source: 004, 10.3 Results, Figure 23.
     """
-    zero, one = (float(pick(balance_layers, layer=layer)["difference"]) for layer in (0, 1))
+    reported = quote(drope_captions, statement="fig_23_opposite_layers")
+    gaps = balance_layers.set_index("layer")["difference"].loc[_layers(reported)]
+    zero, one = float(gaps.iloc[0]), float(gaps.iloc[-1])
     return judge(
-        zero < 0 < one,
+        len(gaps) == 2 and zero < 0 < one,
         f"DroPE's share of attention is lower by {-zero:.1f} points in layer 0 and higher by {one:.1f} in layer 1.",
+        reported=reported.printed,
         recomputed=f"{zero:.1f} and {one:+.1f}",
     )
 
@@ -187,7 +210,9 @@ def c004_bal_layer1_amplified(balance_layers: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_bal_unchanged(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame) -> Verdict:
+def c004_bal_unchanged(
+    balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_stated: pd.DataFrame
+) -> Verdict:
     """The remaining 30 layers operate the same way they did before.
 
     Source: 004, 10.5 Interpretation.
@@ -195,14 +220,16 @@ def c004_bal_unchanged(balance_layers: pd.DataFrame, balance_summary: pd.DataFra
     later = balance_layers[balance_layers["layer"] >= 2]
     row = pick(balance_summary, layers="2-31")
     same = (later["attention_ratio"] - 1).abs().max() <= 0.05 and (later["mlp_ratio"] - 1).abs().max() <= 0.05
+    reported = quote(drope_stated, statement="s10_5_unchanged_layers")
     return judge(
-        bool(same),
+        bool(same) and len(later) == reported.number,
         f"Attention writes more in {int((later['attention_ratio'] > 1).sum())} of {len(later)} layers "
         f"({row['attention_ratio']:.2f} "
         f"times as much in the geometric mean), the MLP in {int((later['mlp_ratio'] > 1).sum())} "
         f"({row['mlp_ratio']:.2f} times); "
         f"ratios reach {later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the "
         "MLP.",
+        reported=reported.printed,
         recomputed=float(row["attention_ratio"]),
         n=len(later),
     )

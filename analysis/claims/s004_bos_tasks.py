@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from analysis.claims import EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote
+from analysis.claims._said import said
 from analysis.claims._words import listed, p
 
 MODELS = ("RoPE", "DroPE")
@@ -17,7 +18,7 @@ def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> flo
     return float(pick(frame, positional=model, condition=condition, category=category)["mean"])
 
 
-def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame) -> Verdict:
+def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Without the first token's MLP output RoPE's accuracy is 0% on all tasks.
 
     Source: 004, 5.5 Interpretation.
@@ -27,11 +28,12 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame) -> Verdict:
     ]
     zero = int((rows["count"] == 0).sum())
     highest = rows.sort_values("high").iloc[-1]
+    stated = pick(drope_stated, statement="s5_5_rope_tasks")
     return judge(
-        zero == len(TASKS) == len(rows),
-        f"All {zero} tasks print 0%; the widest interval is that of {highest['task']} with {highest['n']} items, up "
-        f"to {highest['high']:.0f}%.",
-        reported="all",
+        zero == said(stated) == len(rows),
+        f"{zero} of {len(rows)} tasks print 0%; the widest interval is that of {highest['task']} with {highest['n']} items, "
+        f"up to {highest['high']:.0f}%.",
+        reported=str(stated["printed"]),
         recomputed=f"{zero} of {len(rows)}",
         n=int(rows["n"].sum()),
     )

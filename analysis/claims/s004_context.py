@@ -259,7 +259,7 @@ def c004_ctx_restated(
             {
                 "s11_3_rope_within": at("RoPE", 4096),
                 "s11_3_rope_beyond": at("RoPE", 8192),
-                "s11_4_drope_copy": at("DroPE", 8192),
+                "s11_4_drope_copy": at("DroPE", 8192).by("c004_ctx_same_protocols"),
             },
         ),
     ]

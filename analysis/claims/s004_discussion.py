@@ -5,10 +5,30 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Quoted, Verdict, compare, judge, pick, quote
+from analysis.claims._repeats import repeating
 from analysis.claims._words import of_trials, p
 from analysis.statistics.rounding import Interval, mean
 
 MODELS = ("RoPE", "DroPE")
+# where the numbers of the summary table are judged; `{model}` stands for the column
+JUDGED = {
+    "qk_disruption_increase": "c004_disruption_cells.{model}-massive_increase",
+    "sink_rate": "c004_sink_rate_cells.{model}-average",
+    "bos_mlp_ppl_ratio": "c004_bos_mlp_ratios.{model}",
+    "bos_value_norm": "c004_bos_write_cells.{model}-bos_value_norm",
+    "effective_write": "c004_bos_write_cells.{model}-effective_write",
+    "max_write_layer": "c004_bos_write_cells.{model}-max_write_layer",
+    "layer1_mlp_ppl_ratio": "c004_layer1_ratios.{model}-layer1_mlp",
+    "layer1_attention_ppl_ratio": "c004_layer1_ratios.{model}-layer1_attn",
+    "sink_heads": "c004_pat_head_classes.{model}-sink_heads",
+    "layer1_attention_contribution": "c004_con_cells.{model}-attention_contribution",
+    "layer1_query_norm": "c004_con_cells.{model}-query_norm",
+    "layer1_key_norm": "c004_con_cells.{model}-key_norm",
+    "layer0_attention_contribution": "c004_bal_shares.{model}-0",
+    "layers_2_31_attention_contribution": "c004_bal_shares.{model}-2-31",
+    "dominant_error_share": "c004_ans_shares.2048-off_by_one_length",
+}
+OF_DROPE = {"qk_disruption_passkey": "c004_dis_passkey", "passkey_8192": "c004_ctx_same_protocols"}
 TASKS = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
 
 
@@ -212,18 +232,18 @@ def c004_dis_summary_rows(
     for metric, (frame, where) in places.items():
         for model in [name for name in MODELS if name in set(frame["positional"])]:
             original = quote(frame, positional=model, **where)
-            verdicts.append(
-                compare(
-                    quote(drope_summary_reported, metric=metric, positional=model),
-                    original.number,
-                    original.interval,
-                    reason=f"Its section prints {original.printed}.",
-                    places=original.decimals,
-                    key=f"{metric}-{model}",
-                    statement=f"The summary's {metric.replace('_', ' ')} of {model} is that of its section.",
-                    kind="cell check",
-                )
+            made = compare(
+                quote(drope_summary_reported, metric=metric, positional=model),
+                original.number,
+                original.interval,
+                reason=f"Its section prints {original.printed}.",
+                places=original.decimals,
+                key=f"{metric}-{model}",
+                statement=f"The summary's {metric.replace('_', ' ')} of {model} is that of its section.",
+                kind="cell check",
             )
+            origin = (OF_DROPE if model == "DroPE" and metric in OF_DROPE else JUDGED).get(metric)
+            verdicts.append(repeating(made, *([origin.format(model=model)] if origin else [])))
     return verdicts
 
 

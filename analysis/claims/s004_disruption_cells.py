@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, compare, pick, quote
 from analysis.claims._cells import Cell, restated
+from analysis.claims._repeats import repeating
 
 MODELS = ("RoPE", "DroPE")
 CELLS = {  # metric of the source, column of the recomputed values
@@ -102,18 +103,17 @@ def c004_figure_c(drope_figures: pd.DataFrame, drope_disruption: pd.DataFrame) -
     verdicts = []
     for model in MODELS:
         cell = quote(drope_disruption, positional=model, metric="massive_increase")
-        verdicts.append(
-            compare(
-                quote(drope_figures, figure="C", series=model),
-                cell.number,
-                cell.interval,
-                reason=f"The table prints {cell.printed}.",
-                places=cell.decimals,
-                key=model,
-                statement=f"Figure C draws the increase of {model} as in the table.",
-                kind="cell check",
-            )
+        made = compare(
+            quote(drope_figures, figure="C", series=model),
+            cell.number,
+            cell.interval,
+            reason=f"The table prints {cell.printed}.",
+            places=cell.decimals,
+            key=model,
+            statement=f"Figure C draws the increase of {model} as in the table.",
+            kind="cell check",
         )
+        verdicts.append(repeating(made, f"c004_disruption_cells.{model}-massive_increase"))
     return verdicts
 
 
@@ -125,13 +125,18 @@ def c004_disruption_captions(
     Source: 004, Figures 4 and C.
     """
     ratio = Cell(drope_disruption_statistics, "the list of tests", {"statistic": "reliance_ratio"})
+    ratio = ratio.by("c004_reliance.reliance")
     table = "the table of disruption"
     return restated(
         drope_captions,
         {
             "fig_4_reliance_ratio": ratio,
             "fig_c_reliance_ratio": ratio,
-            "fig_c_legend_rope": Cell(drope_disruption, table, {"positional": "RoPE", "metric": "massive_increase"}),
-            "fig_c_legend_drope": Cell(drope_disruption, table, {"positional": "DroPE", "metric": "massive_increase"}),
+            **{
+                f"fig_c_legend_{model.lower()}": Cell(
+                    drope_disruption, table, {"positional": model, "metric": "massive_increase"}
+                ).by(f"c004_disruption_cells.{model}-massive_increase")
+                for model in MODELS
+            },
         },
     )

@@ -145,22 +145,22 @@ def c004_knowledge_repeats(
     return restated(
         drope_stated,
         {
-            "s4_4_rope_contextual": average("RoPE", "contextual_average"),
-            "s4_4_rope_parametric": average("RoPE", "parametric_average"),
-            "s4_4_drope_contextual": average("DroPE", "contextual_average"),
-            "s4_4_rope_contextual_again": average("RoPE", "contextual_average"),
-            "s4_4_drope_parametric": average("DroPE", "parametric_average"),
+            "s4_4_rope_contextual": average("RoPE", "contextual_average").by("c004_rope_contextual"),
+            "s4_4_rope_parametric": average("RoPE", "parametric_average").by("c004_rope_parametric_only"),
+            "s4_4_drope_contextual": average("DroPE", "contextual_average").by("c004_drope_contextual"),
+            "s4_4_rope_contextual_again": average("RoPE", "contextual_average").by("c004_rope_contextual"),
+            "s4_4_drope_parametric": average("DroPE", "parametric_average").by("c004_drope_parametric_improves"),
             "s4_4_rope_passkey_baseline": passkey("RoPE", "baseline"),
             "s4_4_rope_passkey_disrupted": passkey("RoPE", "disrupted"),
             "s4_4_drope_passkey_baseline": passkey("DroPE", "baseline"),
             "s4_4_drope_passkey_disrupted": passkey("DroPE", "disrupted"),
-            "s4_4_drope_passkey_degradation": passkey("DroPE", "degradation"),
+            "s4_4_drope_passkey_degradation": passkey("DroPE", "degradation").by("c004_drope_passkey_unaffected"),
             "s4_5_rope_baseline": passkey("RoPE", "baseline"),
             "s4_5_rope_disrupted": passkey("RoPE", "disrupted"),
             "s4_5_drope_baseline": passkey("DroPE", "baseline"),
             "s4_5_drope_disrupted": passkey("DroPE", "disrupted"),
             "s4_6_rope_degradation": passkey("RoPE", "degradation"),
-            "s4_6_drope_degradation": passkey("DroPE", "degradation"),
+            "s4_6_drope_degradation": passkey("DroPE", "degradation").by("c004_drope_passkey_unaffected"),
         },
     )
 
@@ -177,8 +177,8 @@ def c004_knowledge_captions(
         drope_captions,
         {
             "fig_8_rope_degradation": passkey("RoPE", "degradation"),
-            "fig_8_drope_degradation": passkey("DroPE", "degradation"),
-            "fig_9_rope_ratio": average("RoPE", "contextual_over_parametric"),
+            "fig_8_drope_degradation": passkey("DroPE", "degradation").by("c004_drope_passkey_unaffected"),
+            "fig_9_rope_ratio": average("RoPE", "contextual_over_parametric").by("c004_rope_ratio"),
         },
     )
 

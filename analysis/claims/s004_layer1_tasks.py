@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.claims import EQUIVALENT, Verdict, equivalent, judge, pick
 from analysis.claims._cells import copies
+from analysis.claims._said import said
 from analysis.claims._words import listed, p
 
 
@@ -77,7 +78,7 @@ def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_tas
     )
 
 
-def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame) -> Verdict:
+def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """Any ablation of DroPE's layer 1 destroys all tasks.
 
     Source: 004, 7.4 Key Findings.
@@ -86,15 +87,17 @@ def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame) -> Verdict:
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] != "baseline")
     ]
     zero = int((rows["count"] == 0).sum())
+    stated = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
+    ablations, tasks = (said(row) for row in stated)
     base = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
     ]
     low = base[base["against_chance"] == "below"]["task"].tolist()
     return judge(
-        zero == len(rows),
-        f"{zero} of {len(rows)} cells are 0%; {listed(low)} was below chance before, so that little was left to "
-        "destroy.",
-        reported="any, all",
+        zero == len(rows) == ablations * tasks,
+        f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, are 0%; {listed(low)} was "
+        "below chance before, so that little was left to destroy.",
+        reported=", ".join(str(row["printed"]) for row in stated),
         recomputed=f"{zero} of {len(rows)}",
         n=len(rows),
     )

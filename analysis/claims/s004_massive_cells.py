@@ -143,7 +143,7 @@ def c004_figure_a_caption(drope_captions: pd.DataFrame, drope_massive_counts: pd
             drope_massive_counts,
             "the table of counts",
             {"tensor": tensor, "metric": "change_from_rope"},
-        )
+        ).by(f"c004_massive_change_cells.{tensor}")
         for tensor in ("query", "key")
     }
     return restated(drope_captions, places)

@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims._repeats import repeating
 from analysis.claims._words import p
 
 PRINTED = {"bos": "bos_attention", "local": "local_attention"}
@@ -130,15 +131,14 @@ def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.Da
     verdicts = []
     for model in ("RoPE", "DroPE"):
         cell = quote(drope_attention, positional=model, metric="sink_heads")
-        verdicts.append(
-            about(
-                quote(drope_stated, statement="s8_4_sink_heads"),
-                cell.number,
-                reason=f"The table prints {cell.printed}.",
-                key=model,
-                statement=f"About 93 % of the heads of {model} are sinks.",
-            )
+        made = about(
+            quote(drope_stated, statement="s8_4_sink_heads"),
+            cell.number,
+            reason=f"The table prints {cell.printed}.",
+            key=model,
+            statement=f"About 93 % of the heads of {model} are sinks.",
         )
+        verdicts.append(repeating(made, f"c004_pat_head_classes.{model}-sink_heads"))
     return verdicts
 
 

@@ -20,7 +20,9 @@ def c004_exp4_repeats(
     """
 
     def phase(model: str, metric: str) -> Cell:
-        return Cell(drope_phase, "the phase table", {"positional": model, "metric": metric})
+        place = Cell(drope_phase, "the phase table", {"positional": model, "metric": metric})
+        spike = f"c004_spike_layers.{model.lower()}"
+        return place.by(spike if metric == "bos_spike_layer" else f"c004_phase_cells.{model}-{metric}")
 
     def task(model: str, name: str, condition: str) -> Cell:
         where = {"positional": model, "task": name, "condition": condition}
@@ -38,8 +40,8 @@ def c004_exp4_repeats(
             drope_sink_rates,
             "the sink-rate table",
             {"layers": "average", "positional": "DroPE"},
-        ),
-        "s5_5_rope_accuracy": task("RoPE", "cities", "bos_mlp_ablation"),
+        ).by("c004_sink_rate_cells.DroPE-average"),
+        "s5_5_rope_accuracy": task("RoPE", "cities", "bos_mlp_ablation").by("c004_rope_fails_all_tasks"),
         "s5_5_rope_passkey_baseline": task("RoPE", "passkey", "baseline"),
         "s5_5_rope_passkey_qk": task("RoPE", "passkey", "qk_disruption"),
         "s5_5_drope_passkey_baseline": task("DroPE", "passkey", "baseline"),
@@ -54,7 +56,8 @@ def c004_fig16_repeats(drope_captions: pd.DataFrame, drope_functional: pd.DataFr
     Source: 004, 5.5 Interpretation, Figure 16.
     """
     where = {"positional": "RoPE", "task": "sports", "condition": "bos_mlp_ablation"}
-    return restated(drope_captions, {"fig_16_rope_accuracy": Cell(drope_functional, "the condition table", where)})
+    place = Cell(drope_functional, "the condition table", where).by("c004_rope_fails_all_tasks")
+    return restated(drope_captions, {"fig_16_rope_accuracy": place})
 
 
 def c004_exp5_repeats(
@@ -70,7 +73,8 @@ def c004_exp5_repeats(
     """
 
     def write(model: str, metric: str) -> Cell:
-        return Cell(drope_bos_write, "the write table", {"positional": model, "metric": metric})
+        place = Cell(drope_bos_write, "the write table", {"positional": model, "metric": metric})
+        return place.by(f"c004_bos_write_cells.{model}-{metric}")
 
     def stated(statement: str) -> Cell:
         return Cell(drope_stated, "the first mention", {"statement": statement})
@@ -80,7 +84,7 @@ def c004_exp5_repeats(
             drope_bos_mlp,
             "the BOS-MLP table",
             {"positional": model, "metric": "ppl_ratio"},
-        )
+        ).by(f"c004_bos_mlp_ratios.{model}")
         for model in ("RoPE", "DroPE")
     }
     for model in ("RoPE", "DroPE"):
@@ -91,9 +95,11 @@ def c004_exp5_repeats(
             drope_phase,
             "the phase table",
             {"positional": model, "metric": "bos_spike_layer"},
-        )
-    places["s6_4_bos_value_ratio"] = stated("s6_3_bos_value_ratio")
-    places["s6_5_drope_qk_size"] = stated("s6_2_drope_qk_size")
+        ).by(f"c004_spike_layers.{model.lower()}")
+    places["s6_4_bos_value_ratio"] = stated("s6_3_bos_value_ratio").by(
+        "c004_bos_value_four.rope", "c004_bos_value_four.drope"
+    )
+    places["s6_5_drope_qk_size"] = stated("s6_2_drope_qk_size").by("c004_qk_size.drope")
     places["s6_5_layer1_ratio"] = _increase(drope_layer1_massive)
     return restated(drope_stated, places)
 
@@ -111,11 +117,12 @@ def c004_exp6_repeats(
 
     def count(model: str) -> Cell:
         where = {"layers": "1", "positional": model, "metric": "count"}
-        return Cell(drope_layer1_massive, "the table of layer 1", where)
+        return Cell(drope_layer1_massive, "the table of layer 1", where).by(f"c004_layer1_counts.{model}")
 
     def ratio(model: str, condition: str) -> Cell:
         where = {"positional": model, "condition": condition, "metric": "ppl_ratio"}
-        return Cell(drope_layer1_perplexity, "the perplexity table", where)
+        place = Cell(drope_layer1_perplexity, "the perplexity table", where)
+        return place.by(f"c004_layer1_ratios.{model}-{condition}")
 
     def task(name: str) -> Cell:
         return Cell(
@@ -131,9 +138,9 @@ def c004_exp6_repeats(
         "s7_1_layer1_ratio": _increase(drope_layer1_massive),
         "s7_1_drope_count": count("DroPE"),
         "s7_1_rope_count": count("RoPE"),
-        "s7_1_drope_max_write": stated("s6_5_drope_max_write"),
-        "s7_1_drope_qk_size": stated("s6_2_drope_qk_size"),
-        "s7_1_rope_qk_size": stated("s6_2_rope_qk_size"),
+        "s7_1_drope_max_write": stated("s6_5_drope_max_write").by("c004_max_write"),
+        "s7_1_drope_qk_size": stated("s6_2_drope_qk_size").by("c004_qk_size.drope"),
+        "s7_1_rope_qk_size": stated("s6_2_rope_qk_size").by("c004_qk_size.rope"),
         "s7_4_rope_mlp": ratio("RoPE", "layer1_mlp"),
         "s7_4_rope_attention": ratio("RoPE", "layer1_attn"),
         "s7_4_rope_cities": task("cities"),
@@ -150,4 +157,4 @@ def c004_exp6_repeats(
 
 def _increase(drope_layer1_massive: pd.DataFrame) -> Cell:
     where = {"layers": "1", "positional": "DroPE", "metric": "change_from_rope"}
-    return Cell(drope_layer1_massive, "the table of layer 1", where)
+    return Cell(drope_layer1_massive, "the table of layer 1", where).by("c004_layer1_tensors")

@@ -1,0 +1,113 @@
+"""The ledger in memory: every study and claim called on frames that a test may change, nothing written."""
+
+import importlib
+import inspect
+import io
+from dataclasses import asdict
+from functools import lru_cache
+
+import pandas as pd
+
+from artifacts import store
+from artifacts.facts import Reader
+from artifacts.frames import parsed
+from artifacts.graph import load
+from artifacts.results import text
+from artifacts.schema import resource
+from conftest import ROOT
+
+
+@lru_cache(maxsize=1)
+def graph():
+    """The steps of the project."""
+    return load(ROOT, Reader(ROOT))
+
+
+def function(step):
+    """The function of a step, imported."""
+    module = importlib.import_module(step.file.removesuffix(".py").replace("/", "."))
+    return getattr(module, step.function)
+
+
+def edited(name, change):
+    """A source as read, with `change` applied to its printed text, parsed anew."""
+    frame = change(source(name))
+    if "printed" not in frame.columns:
+        return frame
+    bare = frame.drop(columns=["value", "decimals", "low", "high"])
+    return parsed(bare, words=bool((resource(ROOT, name) or {}).get("words")))
+
+
+def source(name):
+    """An artifact as the store reads it."""
+    return store.read(ROOT, name)
+
+
+class Memory:
+    """Artifacts by name: the changed ones, what follows from them recomputed, the rest as committed.
+
+    Parameters
+    ----------
+    changed : dict of str to DataFrame
+        Sources or results that stand in the place of the committed ones.
+    """
+
+    def __init__(self, changed):
+        self.frames = dict(changed)
+        self.changed = set(changed)
+        self.moved = {}
+
+    def affected(self, name):
+        """Whether an artifact is changed, or follows from one that is."""
+        if name not in self.moved:
+            step = graph().steps.get(f"result:{name}")
+            self.moved[name] = name in self.changed or bool(step and any(map(self.affected, step.artifacts)))
+        return self.moved[name]
+
+    def frame(self, name):
+        """A copy of the artifact."""
+        if name not in self.frames:
+            if self.affected(name):
+                step = graph().steps[f"result:{name}"]
+                made = function(step)(**{each: self.frame(each) for each in step.artifacts})
+                self.frames[name] = _read_back(name, text(made, name))
+            else:
+                self.frames[name] = source(name)
+        return self.frames[name].copy()
+
+    def claims(self):
+        """The claims that read something changed."""
+        return [
+            step
+            for step in graph().steps.values()
+            if step.kind.name == "claim" and any(map(self.affected, step.artifacts))
+        ]
+
+    def rows(self, steps=None):
+        """The verdicts of some claims (those that read something changed), by claim name; a failure is a row too."""
+        found = {}
+        for step in self.claims() if steps is None else steps:
+            try:
+                made = function(step)(**{each: self.frame(each) for each in step.artifacts})
+            except Exception as error:
+                found[step.name] = {"verdict": "error", "reason": f"{type(error).__name__}: {error}"}
+                continue
+            for verdict in made if isinstance(made, list) else [made]:
+                found[step.name + (f".{verdict.key}" if verdict.key else "")] = asdict(verdict)
+        return found
+
+
+def _read_back(name, written):
+    """What the store would read of a result with this text."""
+    fields = (resource(ROOT, name) or {"schema": {"fields": []}})["schema"]["fields"]
+    types = {field["name"]: store._TYPES.get(field["type"], "str") for field in fields}
+    frame = pd.read_csv(io.StringIO(written), dtype=types, keep_default_na=False, na_values=[""])
+    for column in frame.columns:
+        if not pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
+            frame[column] = frame[column].fillna("")
+    return frame
+
+
+def statement(step):
+    """The docstring of a claim."""
+    return inspect.getdoc(function(step)) or ""

@@ -1,0 +1,105 @@
+"""Repeats: a number that is printed again carries the verdict of its origin, and a misprint its own."""
+
+from dataclasses import asdict
+
+import pandas as pd
+import pytest
+
+from analysis.claims import Verdict
+from analysis.claims._cells import cell, copies, restated
+from analysis.claims._repeats import Repeat, inherited, repeating
+from artifacts.errors import SpecError
+from artifacts.frames import parsed
+
+
+def row(claim, verdict, repeats="", **more):
+    made = Verdict(verdict=verdict, reason=f"Reason of {claim}.", **more)
+    return {**asdict(repeating(made, *repeats.split())), "claim": claim}
+
+
+def settled(*rows):
+    return {each["claim"]: each for each in inherited(rows)}
+
+
+@pytest.mark.parametrize(
+    ("own", "origin", "wanted"),
+    [
+        ("holds", "contradicted", "contradicted"),
+        ("holds", "not supported", "not supported"),
+        ("holds", "not testable", "not testable"),
+        ("holds", "holds after rounding", "holds after rounding"),
+        ("holds after rounding", "holds", "holds after rounding"),
+        ("holds after rounding", "not significant", "not significant"),
+        ("contradicted", "holds", "contradicted"),  # a misprint is one, whatever the number is worth
+        ("not supported", "contradicted", "not supported"),
+    ],
+)
+def test_a_faithful_repeat_has_the_verdict_of_its_origin(own, origin, wanted):
+    found = settled(row("a", own, "b"), row("b", origin))
+    assert found["a"]["verdict"] == wanted
+    assert found["b"]["verdict"] == origin
+
+
+def test_an_inherited_verdict_names_its_origin_and_brings_what_it_rests_on():
+    found = settled(row("again", "holds", "first"), row("first", "contradicted", n=7, p_value=0.2, recomputed="45"))
+    assert found["again"]["reason"] == "Repeats first: contradicted. Reason of first."
+    assert (found["again"]["n"], found["again"]["p_value"], found["again"]["recomputed"]) == (7, 0.2, "45")
+    assert "repeats" not in found["again"]
+
+
+def test_the_worst_of_several_origins_counts_and_chains_are_followed():
+    rows = [
+        row("a", "holds", "b c"),
+        row("b", "holds after rounding"),
+        row("c", "holds", "d"),
+        row("d", "contradicted"),
+    ]
+    found = settled(*rows)
+    assert found["b"]["verdict"] == "holds after rounding"
+    assert {found[name]["verdict"] for name in "acd"} == {"contradicted"}
+    assert list(found) == ["a", "b", "c", "d"]
+
+
+def test_an_unknown_origin_names_the_nearest_and_a_circle_is_refused():
+    with pytest.raises(SpecError, match=r"repeats 'c004_later', which is no row .* did you mean c004_later_layers"):
+        inherited([row("x", "holds", "c004_later"), row("c004_later_layers", "holds")])
+    with pytest.raises(SpecError, match="in a circle: a -> b -> a"):
+        inherited([row("a", "holds", "b"), row("b", "holds", "a")])
+
+
+def test_without_an_origin_a_verdict_stays_what_it_is():
+    plain = Verdict(verdict="holds", reason="so")
+    assert repeating(plain) is plain
+    assert isinstance(repeating(plain, "b"), Repeat)
+
+
+def printed(*cells, **columns):
+    return parsed(pd.DataFrame({**columns, "printed": list(cells)}), words=True)
+
+
+def test_restated_and_copies_hand_the_origin_on():
+    stated = printed("60%", statement=["fall"], quantity=["Fall"], positional=[""])
+    table = printed("60%", layers=["2-31"])
+    (made,) = restated(stated, {"fall": cell(table, "the table", layers="2-31").by("c.x")})
+    assert (made.verdict, made.repeats) == ("holds", "c.x")
+    (made,) = copies(table, table, ["layers"], label="It", judged={"2-31": "c.y"})
+    assert made.repeats == "c.y"
+    (made,) = copies(table, table, ["layers"], label="It")
+    assert not isinstance(made, Repeat)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"), [("30-80%", "holds"), ("30-90%", "contradicted"), ("30%", "contradicted")]
+)
+def test_a_range_is_repeated_by_the_same_range(text, verdict):
+    stated = printed(text, statement=["within"], quantity=["Accuracy"], positional=["DroPE"])
+    table = printed("30-80%", aspect=["within"])
+    (made,) = restated(stated, {"within": cell(table, "the table", aspect="within")})
+    assert made.verdict == verdict
+
+
+def test_a_number_in_words_is_compared_as_one():
+    stated = printed("zero", statement=["lost"], quantity=["Loss"], positional=[""], as_number=[0.0])
+    for text, verdict in (("0.0%", "holds"), ("8.2%", "contradicted")):
+        place = cell(printed(text, task=["passkey"]), "the table", task="passkey")
+        assert [each.verdict for each in restated(stated, {"lost": place}, words=True)] == [verdict]
