@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from artifacts.armour import plain
 from artifacts.engine import Engine, Outcome
 from artifacts.errors import ThesisError
 from artifacts.facts import Reader
@@ -96,7 +97,7 @@ class Session:
 
 def say(text: str) -> None:
     """A line on the standard error stream."""
-    print(text, file=sys.stderr, flush=True)
+    print(plain(text), file=sys.stderr, flush=True)
 
 
 class Progress:
