@@ -43,7 +43,7 @@ T1_LETTERS = frozenset(
     "ťţůűźżž"
 )
 SCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-ni0123456789+-", strict=True))
-# The commands that a formula in prose may use: what draws a sign, an accent or a font, and nothing that reaches further.
+# The commands that a formula in prose may use: what draws a sign, an accent or a font, nothing that reaches further.
 FORMULA: frozenset[str] = frozenset(
     [command[1:] for command in MATH.values() if command[0] == "\\"]
     + [
