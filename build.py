@@ -317,17 +317,11 @@ for measuring in (capture, heads, run, lab, bench):
 
 @main.command()
 def clean() -> None:
-    """Remove out/; all of it can be built again."""
-    import shutil
+    """Remove out/; all of it can be built again. A build that runs is waited for."""
+    from artifacts.session import clean_out
 
-    from artifacts.errors import ThesisError
-
-    try:
-        shutil.rmtree(ROOT / "out")
-    except FileNotFoundError:
+    if not clean_out(ROOT):
         click.echo("nothing to remove")
-    except OSError as error:
-        raise ThesisError(f"{error.filename}: cannot be removed ({error.strerror})") from error
 
 
 @main.command()

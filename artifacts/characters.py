@@ -43,3 +43,18 @@ T1_LETTERS = frozenset(
     "ťţůűźżž"
 )
 SCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-ni0123456789+-", strict=True))
+# The commands that a formula in prose may use: what draws a sign, an accent or a font, nothing that reaches further.
+FORMULA: frozenset[str] = frozenset(
+    [command[1:] for command in MATH.values() if command[0] == "\\"]
+    + [
+        *("epsilon", "vartheta", "varrho", "varpi", "phi", "le", "ge", "ne", "lt", "gt", "to", "gets", "mapsto", "mid"),
+        *("frac", "tfrac", "dfrac", "sqrt", "int", "binom", "min", "max", "log", "ln", "exp", "sin", "cos", "tan"),
+        *("arg", "det", "dim", "sup", "inf", "lim", "Pr", "bar", "hat", "tilde", "dot", "vec", "overline", "underline"),
+        *("widehat", "widetilde", "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "mathbb", "text"),
+        *("textrm", "textit", "operatorname", "left", "right", "big", "Big", "bigl", "bigr", "Bigl", "Bigr", "lvert"),
+        *("rvert", "lVert", "rVert", "lfloor", "rfloor", "lceil", "rceil", "ldots", "cdots", "dots", "quad", "qquad"),
+        *("star", "bullet", "oplus", "otimes", "odot", "wedge", "vee", "neg", "land", "lor", "setminus", "subseteq"),
+        *("supset", "supseteq", "emptyset", "infty", "simeq", "cong", "asymp", "prec", "succ", "perp", "parallel"),
+        *("langle", "rangle", "ell", "top", "bot", "prime", "mathbin", "mathrel", "limits", "nolimits"),
+    ]
+)

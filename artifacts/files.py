@@ -8,9 +8,10 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from artifacts import process
 from artifacts.errors import ThesisError
 
 ABSENT = ""
@@ -63,21 +64,45 @@ def _mend(path: Path, error: OSError) -> str:
 
 @contextmanager
 def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; call `waiting` once with the holder when another build has it."""
+    """Hold an exclusive lock on `path`; call `waiting` once with the holder when another build has it.
+
+    Programs that `artifacts.process` starts meanwhile hold it too, so that it lasts until the last of them has ended.
+    """
+    stream = _locked(path, waiting)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        stream = open(path, "a+", encoding="utf-8")  # noqa: SIM115 (held open for as long as the lock is)
-    except OSError as error:
-        raise ThesisError(_mend(path, error)) from error
-    with stream:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            stream.seek(0)
-            waiting(stream.read().strip() or "unknown")
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        stream.seek(0)
-        stream.truncate()
-        stream.write(f"process {os.getpid()}\n")
-        stream.flush()
-        yield
+            os.ftruncate(stream, 0)
+            os.write(stream, f"process {os.getpid()}\n".encode())
+        except OSError as error:
+            raise ThesisError(_mend(path, error)) from error
+        with process.holding(stream):
+            yield
+        fcntl.flock(stream, fcntl.LOCK_UN)  # for every copy of it
+    finally:
+        os.close(stream)
+
+
+def _locked(path: Path, waiting: Callable[[str], None]) -> int:
+    """An open file at `path` with the lock on it: one that was removed while we waited is not it any more."""
+    told = False
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise ThesisError(_mend(path, error)) from error
+        try:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not told:
+                    waiting(os.pread(stream, 100, 0).decode(errors="replace").strip() or "unknown")
+                told = True
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(stream), os.stat(path)):
+                    return stream
+        except BaseException:
+            os.close(stream)
+            raise
+        os.close(stream)

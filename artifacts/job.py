@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+TYPESET = frozenset({"table", "figure", "chapter"})
+
+
 @dataclass(frozen=True)
 class Job:
     """One step to build.
@@ -41,10 +44,12 @@ class Job:
     inputs: tuple[str, ...] = ()
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Read every artifact of the step."""
+        """Read every artifact of the step; what is typeset gets its text armoured (`artifacts.armour`)."""
+        from artifacts import armour
         from artifacts.store import read
 
-        return {name: read(self.root, name) for name in self.artifacts}
+        found = {name: read(self.root, name) for name in self.artifacts}
+        return {name: armour.frame(each) for name, each in found.items()} if self.kind in TYPESET else found
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""

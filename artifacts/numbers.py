@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from artifacts.armour import plain, quoted
 from artifacts.errors import DataError, SpecError
 from artifacts.glyphs import SUPERSCRIPT, Parts, glyphs, interval_tokens
 from artifacts.glyphs import Output as Output
@@ -184,7 +185,7 @@ class AsPrinted:
         """Take the text apart; None when it is no number."""
         if not isinstance(value, str):
             raise DataError(f"printed() shows the text of a document, not {value!r}: use fixed(digits)")
-        match = _PRINTED.fullmatch(value.strip())
+        match = _PRINTED.fullmatch(plain(value).strip())
         if match is None:
             return None
         whole, power = match["whole"] or "0", match["power"]
@@ -204,7 +205,7 @@ class AsPrinted:
         """Write the text in `format`."""
         parts = self.parts(value)
         if format == "csv":
-            return str(value)
+            return plain(str(value))
         if parts is None:
             return Words().show(value, format)
         return glyphs(parts.tokens, format)
@@ -224,7 +225,7 @@ class Words:
             value = str(int(value))
         shown = str(value)
         if format == "plain" or format == "csv":
-            return shown
+            return quoted(shown) if self.markup else plain(shown)
         return prose(shown, format) if self.markup else escape(shown, format)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from artifacts.armour import plain
 from artifacts.errors import DataError
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -49,7 +50,7 @@ def parse(text: str) -> Printed:
     DataError
         When the text is not such a number.
     """
-    body = text.strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
+    body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
     if power := _POWER.match(body):
         exponent = int(power[2].translate(_SUPERSCRIPTS))
         return _printed(power[1] or "1", -exponent)

@@ -1,4 +1,8 @@
-"""Running other programs: each in its own process group, with a time limit, and ended together on Ctrl-C."""
+"""Running other programs: each in its own process group, with a time limit, and ended with this process.
+
+On Ctrl-C this process ends them; on any other signal, SIGKILL included, its watchman does. As long as one of them runs
+it holds the build lock, since it inherits it: no other build shares its folder with a program that is being ended.
+"""
 
 import os
 import shutil
@@ -7,11 +11,12 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from artifacts import watchman
 from artifacts.errors import MissingDependency, ThesisError
 
 TEX_INSTALL = (
@@ -21,6 +26,8 @@ TEX_INSTALL = (
 TEX_PROGRAMS = frozenset(
     {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts"}
 )
+# A program begins once the watchman knows of it; when this process ends before that, it never does.
+GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 
 
@@ -49,7 +56,18 @@ class Completed:
 
 _lock = threading.Condition()
 _live: set[subprocess.Popen[bytes]] = set()
+_held: set[int] = set()
 _closed = False
+
+
+@contextmanager
+def holding(descriptor: int) -> Iterator[None]:
+    """Let every program that starts meanwhile inherit an open file: a lock on it lasts until the last of them ends."""
+    _held.add(descriptor)
+    try:
+        yield
+    finally:
+        _held.discard(descriptor)
 
 
 def missing(*programs: str) -> list[str]:
@@ -109,15 +127,20 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
             if _closed:
                 raise Ended(f"{argv[0]}: not started, the build is being ended")
             process = subprocess.Popen(
-                [program or argv[0], *argv[1:]],
+                [*GATE, program or argv[0], *argv[1:]],
                 cwd=cwd,
                 env=None if env is None else dict(env),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=tuple(_held),
             )
             _live.add(process)
+        watchman.watch(process.pid)
+        assert process.stdin is not None
+        with suppress(BrokenPipeError), process.stdin:
+            process.stdin.write(b"go\n")
         expired = threading.Event()
         # A timer and a blocking wait: Popen.wait(timeout) polls, which costs up to 50 ms a call.
         timer = threading.Timer(timeout, _expire, (process, expired))
@@ -132,6 +155,7 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
         finally:
             timer.cancel()
             _signal(process, signal.SIGKILL)  # whatever its group still holds goes with it
+            watchman.forget(process.pid)
             with _lock:
                 _live.discard(process)
                 ended = _closed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 import traceback
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from artifacts.armour import plain
 from artifacts.engine import Engine, Outcome
 from artifacts.errors import ThesisError
 from artifacts.facts import Reader
@@ -94,9 +96,32 @@ class Session:
         return ([f"never built here: {shown}"] if never else []) + lines
 
 
+def clean_out(root: Path) -> bool:
+    """Remove `out/` under its lock; return whether there was one.
+
+    Raises
+    ------
+    ThesisError
+        When it is a link, no folder, or something in it cannot be removed.
+    """
+    out = root / "out"
+    if out.is_symlink():
+        raise ThesisError(f"out: is a link to {out.readlink()}; remove that folder, or the link, yourself")
+    if not out.exists():
+        return False
+    if not out.is_dir():
+        raise ThesisError("out: is no folder; remove it yourself")
+    with lock(out / "state/lock", lambda who: say(f"a build ({who}) is running; waiting for it")):
+        try:
+            shutil.rmtree(out)
+        except OSError as error:
+            raise ThesisError(f"{error.filename}: cannot be removed ({error.strerror})") from error
+    return True
+
+
 def say(text: str) -> None:
     """A line on the standard error stream."""
-    print(text, file=sys.stderr, flush=True)
+    print(plain(text), file=sys.stderr, flush=True)
 
 
 class Progress:

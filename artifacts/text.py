@@ -2,7 +2,7 @@ r"""The one escaper: plain text and light markup made safe for LaTeX, Markdown a
 
 `escape` takes data text, in which every character means itself. `prose` takes what authors write in captions,
 notes and titles: plain text plus `$math$`, `*emphasis*` and citations `[@key]`; a backslash before a punctuation mark
-makes it literal.
+makes it literal. Data inside prose wear an armour (`artifacts.armour`) and mean themselves there as well.
 """
 
 import html
@@ -12,7 +12,9 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from artifacts.characters import LATEX, MATH, SCRIPTS, T1_LETTERS
+from artifacts.armour import plain as unarmoured
+from artifacts.armour import worn
+from artifacts.characters import FORMULA, LATEX, MATH, SCRIPTS, T1_LETTERS
 from artifacts.errors import DataError, SpecError
 
 Markup = Literal["latex", "markdown", "html"]
@@ -48,7 +50,7 @@ def escape(text: str, format: Markup) -> str:
     DataError
         A control character, or a character that pdflatex cannot set.
     """
-    text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", unarmoured(text))
     for char in text:
         if unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\n\t":
             raise DataError(f"{_quoted(text)} holds the control character U+{ord(char):04X}: remove it from the data")
@@ -201,13 +203,21 @@ def _math(formula: str, format: Markup, whole: str) -> str:
         raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} has unbalanced braces or nothing in it")
     if re.search(r"(?<!\\)[%#&]", formula):
         raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds a bare %, # or &: write \\% and so on")
+    if worn(formula) or "^^" in formula:
+        raise SpecError(f"the formula ${unarmoured(formula)}$ holds text of the data: put that outside of the dollars")
+    if unknown := [name for name in re.findall(r"\\([A-Za-z@]+)", formula) if name not in FORMULA]:
+        raise SpecError(
+            f"the formula ${formula}$ in {_quoted(whole)} uses \\{unknown[0]}, which is not among the commands of "
+            "mathematics that captions may use (artifacts/characters.py)"
+        )
     if format == "html":
         return f'<span class="math">\\({html.escape(formula)}\\)</span>'
     if format == "markdown":
-        return f"${formula}$"
-    unknown = next((char for char in formula if not char.isascii() and char not in MATH), None)
-    if unknown:
-        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds {unknown!r}: write it as a TeX command")
+        # A reader of Markdown looks for HTML first.
+        return "$" + re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", formula) + "$"
+    strange = next((char for char in formula if not char.isascii() and char not in MATH), None)
+    if strange:
+        raise SpecError(f"the formula ${formula}$ in {_quoted(whole)} holds {strange!r}: write it as a TeX command")
     body = re.sub(r"[^\x00-\x7f]", lambda m: (MATH[m[0]] + " ") if MATH[m[0]][0] == "\\" else MATH[m[0]], formula)
     return f"${body.strip()}$"
 
@@ -237,6 +247,7 @@ def _cite(keys: list[tuple[str, str]], format: Markup, whole: str) -> str:
 
 
 def _quoted(text: str, at: int = 0) -> str:
+    text = unarmoured(text)
     start = max(0, min(at - 20, len(text) - 60))
     part = text[start : start + 60]
     return repr(("…" if start else "") + part + ("…" if start + 60 < len(text) else ""))

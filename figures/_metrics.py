@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from artifacts.armour import plain
+
 Size: TypeAlias = Literal["footnotesize", "scriptsize"]
 
 POINTS: dict[Size, float] = {"footnotesize": 9.0, "scriptsize": 8.0}
@@ -47,6 +49,7 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
 
 
 def _char(c: str) -> float:
+    c = plain(c)
     code = ord(c) - 32
     return _WIDTHS[code] if 0 <= code < len(_WIDTHS) else _MINUS if c == "\N{MINUS SIGN}" else _OTHER
 

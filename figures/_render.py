@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from artifacts.armour import guarded
 from artifacts.errors import SpecError
 from figures._check import check
 from figures._text import latex
@@ -30,6 +31,10 @@ def tex(figure: Figure, name: str) -> str:
     DataError, SpecError
         A faulty column, figure or template; the text names it.
     """
+    return guarded(_tex(figure, name), f"figure {name}")
+
+
+def _tex(figure: Figure, name: str) -> str:
     check(figure, name)
     fields: dict[str, Any] = {"preamble": (TEMPLATES / "preamble.tex").read_text(encoding="utf-8"), "name": name}
     fields["source"] = f"figures/{name}.py"
@@ -47,7 +52,7 @@ def float_tex(figure: Figure, name: str) -> str:
     """Render the float: the figure's PDF with caption, note and the label `fig:NAME`."""
     check(figure, name)
     short = figure.short or _first_sentence(figure.caption)
-    return _render(
+    text = _render(
         "float.tex.j2",
         {
             "name": name,
@@ -57,6 +62,7 @@ def float_tex(figure: Figure, name: str) -> str:
             "note": latex(figure.note) if figure.note else "",
         },
     )
+    return guarded(text, f"figure {name}")
 
 
 def assets(figure: Figure, name: str) -> dict[str, bytes]:

@@ -18,6 +18,7 @@ TEMPLATE = "paper/thesis.tex.j2"
 PREAMBLE = "paper/preamble.tex"
 BIBLIOGRAPHY = "paper/references.bib"
 STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
+RUNNING = "running"  # the mark of a run that has not ended; what it left may be cut off anywhere
 
 
 def build(job: Job) -> dict[str, str | bytes]:
@@ -84,25 +85,44 @@ def render(root: Path, described: Metadata) -> str:
 def compile_thesis(root: Path) -> bytes:
     """Compile `out/thesis.tex` and return the PDF; the log goes to `out/logs/thesis.log`.
 
+    What the last run left makes this one short. It is not trusted: what a killed run left is discarded, and a failure
+    with auxiliary files from before counts only when it comes back without them.
+
     Parameters
     ----------
     root : Path
         The project's folder; all exhibits and chapters lie in its output folder.
     """
+    state = root / "out" / STATE
+    if (state / RUNNING).exists():
+        shutil.rmtree(state)
+    while True:
+        clean = not (state / "thesis.aux").exists()
+        try:
+            return _compiled(root)
+        except LatexError:
+            if clean or state.exists():
+                raise
+
+
+def _compiled(root: Path) -> bytes:
+    """Run LaTeX once; when it fails its folder is removed, unless it ran out of time or made a PDF with faults."""
     out = root / "out"
     state = out / STATE
+    files.write(state / RUNNING, b"")
     files.write(state / "references.bib", (root / BIBLIOGRAPHY).read_bytes())
     done = latex.latexmk("thesis.tex", cwd=out, output=STATE)
     found = _log(out)
     if done.timed_out or done.returncode or found.errors:
+        if done.timed_out:
+            raise LatexError("latexmk took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
         complaints = bibliography_warnings(state)
         # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
         shutil.rmtree(state)
-        if done.timed_out:
-            raise LatexError("latexmk took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
         if complaints and not found.errors:
             raise LatexError("bibtex: " + "; ".join(complaints), BIBLIOGRAPHY)
         raise log.failure(found, "out/thesis.tex", done.output)
+    (state / RUNNING).unlink()
     faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
     faults += [f"{BIBLIOGRAPHY}: {complaint}" for complaint in bibliography_warnings(state)]
     if faults:

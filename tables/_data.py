@@ -6,6 +6,9 @@ import csv as csv_module
 import io
 import json as json_module
 
+from artifacts.armour import quoted
+from artifacts.errors import DataError
+from artifacts.printed import parse
 from artifacts.rounding import raw
 from tables._cells import Cell, Grid
 from tables._notes import gather
@@ -38,7 +41,7 @@ def csv(grid: Grid) -> str:
 def json(grid: Grid) -> str:
     """Write a table as JSON: name, caption, columns, rows (per field an object with its value), groups and notes."""
     columns = [
-        {"field": column.field, "title": column.title, "unit": column.unit, "group": column.group}
+        {"field": column.field} | {each: _prose(getattr(column, each)) for each in ("title", "unit", "group")}
         for column in grid.columns
     ]
     rows = []
@@ -47,16 +50,17 @@ def json(grid: Grid) -> str:
         for column, cell in zip(grid.columns, row, strict=True):
             values = {key: _get(cell, key) for key in _keys(column, [cell])}
             found[column.field] = {
-                key: list(each) if isinstance(each, tuple) else each
+                key: list(each) if isinstance(each, tuple) else _prose(each)
                 for key, each in values.items()
                 if key == "value" or (each is not None and each not in ("", ()))
             }
         rows.append(found)
-    content: dict[str, object] = {"name": grid.name, "caption": grid.table.caption, "columns": columns, "rows": rows}
+    caption = quoted(grid.table.caption)
+    content: dict[str, object] = {"name": grid.name, "caption": caption, "columns": columns, "rows": rows}
     if grid.table.groups is not None:
         content["groups"] = list(grid.groups)
-    content["notes"] = [{"label": note.label, "text": note.text} for note in gather(grid).notes]
-    content["marks"] = {mark: grid.table.marks[mark] for mark in _used(grid)}
+    content["notes"] = [{"label": note.label, "text": quoted(note.text)} for note in gather(grid).notes]
+    content["marks"] = {mark: quoted(grid.table.marks[mark]) for mark in _used(grid)}
     return json_module.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
@@ -75,6 +79,11 @@ def _keys(column: Column, cells: list[Cell]) -> list[str]:
     return keys
 
 
+def _prose(value: object) -> object:
+    """Author's text with the data's characters in it behind backslashes; anything else as it is."""
+    return quoted(value) if isinstance(value, str) else value
+
+
 def _get(cell: Cell, key: str) -> object:
     return getattr(cell, key)
 
@@ -84,9 +93,22 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
-    if isinstance(value, (str, bool)):
+    if isinstance(value, bool):
         return str(value)
+    if isinstance(value, str):
+        return _inert(quoted(value))
     return raw(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _inert(text: str) -> str:
+    """Keep a spreadsheet from running a text as a formula: one that is no number starts with an apostrophe."""
+    if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return text
+    try:
+        parse(text)
+    except DataError:
+        return f"'{text}"
+    return text
 
 
 def _used(grid: Grid) -> list[str]:

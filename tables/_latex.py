@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from artifacts.armour import guarded
 from artifacts.text import citations, escape, prose, without_citations
 from tables._cells import Grid, is_number
 from tables._layout import Separator, alignment, body, label_text, note_text, separators, spacing, spanners, titles
@@ -35,7 +36,7 @@ def latex(grid: Grid) -> str:
     paragraphs = any(column.width is not None for column in grid.columns)
     stretched = not (table.long or paragraphs) and chosen.width < NARROW
     template = "longtable.tex.j2" if table.long else "table.tex.j2"
-    return fill(
+    text = fill(
         template,
         grid.name,
         source=f"tables/{grid.name}.py",
@@ -55,6 +56,7 @@ def latex(grid: Grid) -> str:
         lines=_lines(grid, notes, chosen.space),
         notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
     )
+    return guarded(text, f"table {grid.name}")
 
 
 def _packages(grid: Grid) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from artifacts.armour import plain
 from artifacts.errors import DataError, SpecError
 from artifacts.numbers import AsPrinted, Words
 from artifacts.numbers import integer as integer_format
@@ -46,6 +47,9 @@ def read(table: Table, name: str) -> Grid:
         for field in wanted
         if field is not None
     }
+    prose = {column.field for column in table.columns if isinstance(column.show, Words) and column.show.markup}
+    for field in data.keys() - prose - {column.mark for column in table.columns}:
+        data[field] = [plain(value) if isinstance(value, str) else value for value in data[field]]
     reader = _Reader(table, name, data)
     columns = tuple(reader.resolved(column) for column in table.columns)
     labels = tuple(map(_label, data[columns[0].field]))

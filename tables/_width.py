@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from artifacts.armour import plain
 from tables._align import widest_tokens
 from tables._cells import Grid, is_number
 from tables._layout import spanners, titles
@@ -28,6 +29,7 @@ _TOKENS = {
 
 def text_width(text: str) -> float:
     """Estimate the width of a text in em."""
+    text = plain(text)
     return sum(0.3 if char in _NARROW_SIGNS else 0.78 if char in _WIDE_SIGNS else 0.53 for char in text)
 
 

@@ -99,6 +99,50 @@ def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes
     return found
 
 
+CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has cut off
+
+
+@pytest.mark.latex
+@needs_latex
+@pytest.mark.parametrize("marked", [True, False])
+def test_what_a_killed_run_left_fails_no_other(
+    marked: bool, project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    put(root, "out/state/latex/thesis/thesis.aux", CUT)
+    if marked:
+        put(root, f"out/state/latex/thesis/{document.RUNNING}", "")
+    seen: list[bool] = []
+    latexmk = latex.latexmk
+
+    def watched(name: str, *, cwd: Path, output: str) -> process.Completed:
+        seen.append((cwd / output / "thesis.aux").exists())
+        return latexmk(name, cwd=cwd, output=output)
+
+    monkeypatch.setattr(latex, "latexmk", watched)
+    assert content(document.build(settle(root))).startswith(b"%PDF")
+    assert seen == ([False] if marked else [True, False])
+    assert not (root / "out" / document.STATE / document.RUNNING).exists()
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_fault_that_comes_back_from_clean_is_told(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, calls = project(), []
+    put(root, "out/state/latex/thesis/thesis.aux", CUT)
+
+    def failing(name: str, *, cwd: Path, output: str) -> process.Completed:
+        calls.append(name)
+        return process.Completed(1, "! It is wrong.")
+
+    monkeypatch.setattr(latex, "latexmk", failing)
+    with pytest.raises(LatexError):
+        document.build(settle(root))
+    assert len(calls) == 2
+
+
 @pytest.mark.latex
 @needs_latex
 def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""The watchman: a process that outlives this one by a moment, to end the programs that it had started.
+
+A signal that Python does not see (SIGKILL), or that ends it at once (SIGTERM, SIGHUP, SIGQUIT), leaves no time to end
+anything. The watchman reads from a pipe the process groups that run; the pipe ends when its writer does, however it
+ends, and the groups on the list are killed. It runs by itself as a script and imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import IO
+
+_lock = threading.Lock()
+_line: IO[bytes] | None = None
+
+
+def watch(group: int) -> None:
+    """Put a process group on the list."""
+    _tell(f"+{group}\n")
+
+
+def forget(group: int) -> None:
+    """Take a process group off the list."""
+    _tell(f"-{group}\n")
+
+
+def _tell(word: str) -> None:
+    """Write to the watchman, who is called first where there is none, or where somebody has killed him."""
+    global _line
+    with _lock:
+        for _ in range(2):
+            if _line is None:
+                _line = _called()
+            try:
+                _line.write(word.encode())
+                _line.flush()
+                return
+            except BrokenPipeError:
+                with suppress(BrokenPipeError):
+                    _line.close()
+                _line = None
+
+
+def _called() -> IO[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", __file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,
+    )
+    process.returncode = 0  # nobody waits for him: he leaves after us
+    assert process.stdin is not None
+    return process.stdin
+
+
+def main() -> None:
+    """Keep the list until the pipe ends, then kill what is on it."""
+    groups: set[int] = set()
+    for line in sys.stdin.buffer:
+        group = int(line[1:])
+        (groups.add if line[:1] == b"+" else groups.discard)(group)
+    for group in groups:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""Data are never markup: a name with a payload in it reaches every exhibit, and stays a name."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from artifacts import armour, store
+from artifacts.errors import DataError, SpecError
+from artifacts.facts import Reader
+from artifacts.graph import load
+from artifacts.job import Job
+from artifacts.text import escape, prose
+from conftest import ROOT
+
+PAYLOAD = r"$\immediate\pdfobj stream file{/etc/passwd}$ <script>alert(1)</script> *[@x] ^^5cinput"
+SHORT = r"$\pdfobj$*^^5c"  # a figure has no room for more
+TEXT = re.compile(r"^[^:;]*(?: |[A-Z]\w*-)[^:;]*$")  # no key, and no list of reasons by field
+LIVE = re.compile(r"\\immediate|\\pdfobj|\^\^|\\citep\{x")
+NAMES = ("display_name", "statement")
+GRAPH = load(ROOT, Reader(ROOT))
+
+
+def naming(kind):
+    """The exhibits that read a table with a column of names or remarks."""
+    found = []
+    for step in GRAPH.steps.values():
+        if step.kind.name == kind and any(set(NAMES) & set(store.read(ROOT, each).columns) for each in step.artifacts):
+            found.append(step.name)
+    return sorted(found)
+
+
+@pytest.fixture(scope="module")
+def attacked():
+    """An exhibit's specification, made of artifacts in which every name carries the payload."""
+    patch, payload = pytest.MonkeyPatch(), [PAYLOAD]
+
+    def read(root, name, known=store.read):
+        frame = known(root, name)
+        for column in set(NAMES) & set(frame.columns):
+            frame[column] = [f"{cell} {payload[0]}" if TEXT.search(cell) else cell for cell in frame[column]]
+        return frame
+
+    patch.setattr(store, "read", read)
+
+    def spec(kind, name):
+        payload[0] = PAYLOAD if kind == "table" else SHORT
+        step = GRAPH.steps[f"{kind}:{name}"]
+        return Job(ROOT, kind, name, step.file, step.function, step.artifacts).call()
+
+    yield spec
+    patch.undo()
+
+
+@pytest.mark.parametrize("name", naming("table"))
+def test_a_table_prints_a_payload_as_text(name, attacked):
+    from tables._render import render
+
+    table = attacked("table", name)
+    latex = render(table, name, "latex")
+    assert not LIVE.search(latex)
+    for form in ("markdown", "html"):
+        assert not re.search(r"(?<!\\)<script", render(table, name, form))
+    for form in ("latex", "markdown", "html", "csv", "json"):
+        assert not armour.worn(render(table, name, form))
+
+
+@pytest.mark.parametrize("name", naming("figure"))
+def test_a_figure_prints_a_payload_as_text(name, attacked):
+    from figures._render import float_tex, tex
+
+    figure = attacked("figure", name)
+    for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
+        assert not LIVE.search(latex)
+        assert not armour.worn(latex)
+
+
+def test_the_payload_is_there_to_be_escaped(attacked):
+    from figures._render import tex
+    from tables._render import render
+
+    assert r"\$\textbackslash{}immediate\textbackslash{}pdfobj" in render(attacked("table", "ap_drop"), "ap_drop")
+    assert r"\$\textbackslash{}pdfobj\$" in tex(attacked("figure", "ap_drop_lbp"), "ap_drop_lbp")
+
+
+@pytest.mark.parametrize("form", ["latex", "markdown", "html"])
+def test_armoured_text_in_prose_is_what_escape_makes_of_it(form):
+    assert prose(f"n of {armour.armoured(PAYLOAD)}", form) == escape(f"n of {PAYLOAD}", form)
+    assert prose(f"*{armour.armoured('a*b')}* $x$", "latex") == r"\emph{a{*}b} $x$"
+
+
+def test_the_armour_comes_off_for_data_and_stays_prose_for_readers_of_prose():
+    worn = armour.armoured(r"a$b\c")
+    assert armour.plain(worn) == r"a$b\c"
+    assert armour.quoted(worn) == r"a\$b\\c"
+    assert prose(armour.quoted(worn), "html") == r"a$b\c"
+
+
+def test_a_frame_is_armoured_beside_the_one_that_the_store_keeps():
+    data = pd.DataFrame({"a": ["x", "$y$"], "b": [1.0, 2.0], "c": ["p", "q"]})
+    found = armour.frame(data)
+    assert armour.worn(found["a"][1])
+    assert data["a"][1] == "$y$"
+    assert found["a"][0] == "x"
+    assert list(found["c"]) == ["p", "q"]
+
+
+def test_data_that_wear_the_armour_already_are_refused():
+    with pytest.raises(DataError, match="private character"):
+        armour.armoured(armour.armoured("$"))
+
+
+@pytest.mark.parametrize("kind", ["result", "claim", "ledger"])
+def test_studies_and_claims_read_the_data_as_they_are(kind, monkeypatch):
+    monkeypatch.setattr(store, "read", lambda root, name: pd.DataFrame({"a": ["0.645*"]}))
+    assert Job(ROOT, kind, "x", "x.py", artifacts={"t": ""}).frames()["t"]["a"][0] == "0.645*"
+
+
+@pytest.mark.parametrize("formula", [r"\pdfobj", r"\immediate x", r"\input{a}", r"\csname x", "^^5cinput", r"x\@y"])
+def test_a_formula_uses_commands_of_mathematics_only(formula):
+    for form in ("latex", "markdown", "html"):
+        with pytest.raises(SpecError):
+            prose(f"${formula}$", form)
+
+
+def test_data_inside_a_formula_are_refused():
+    with pytest.raises(SpecError, match="holds text of the data"):
+        prose(f"$n = {armour.armoured('^2')}$", "latex")
+
+
+def test_markdown_shows_no_tag_out_of_a_formula():
+    assert prose("$p <script>x</script> < .05$", "markdown") == r"$p \lt script>x\lt /script> < .05$"
+
+
+@pytest.mark.parametrize(
+    "body", [r"\immediate\pdfobj stream file{x}", r"a \input{x}", r"\openin1=x", "^^5cinput", r"\\\input x"]
+)
+def test_latex_that_reaches_a_file_is_refused(body):
+    with pytest.raises(SpecError, match="figure f"):
+        armour.guarded(f"\\begin{{document}}{body}", "figure f")
+
+
+def test_latex_that_only_looks_so_passes():
+    for body in (r"a \\input tokens", r"\inputs", r"\includegraphics{x}", r"\textbackslash{}input"):
+        assert armour.guarded(body, "table t") == body
+
+
+def test_unescaped_data_in_latex_are_refused():
+    with pytest.raises(SpecError, match=r"'\$' of the data reached its LaTeX unescaped"):
+        armour.guarded(armour.armoured("$"), "figure f")
+
+
+@pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(1)", "-2+3"])
+def test_a_spreadsheet_runs_no_cell(cell):
+    from tables import Column, Table
+    from tables._render import render
+
+    made = Table(rows=pd.DataFrame({"a": [cell, "-39%"]}), columns=[Column("a", "A")], caption="A table.")
+    lines = render(made, "t", "csv").splitlines()
+    assert lines[1].strip('"') == f"'{cell}"
+    assert lines[2] == "-39%"

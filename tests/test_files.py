@@ -1,0 +1,133 @@
+"""The lock outlives a killed build for as long as its programs do, and they do not outlive it."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from artifacts import files, watchman
+from artifacts.errors import ThesisError
+from artifacts.session import clean_out
+from conftest import ROOT
+
+BUILD = """
+import sys
+from pathlib import Path
+from artifacts import files, process
+with files.lock(Path("lock"), print):
+    process.run(["sh", "-c", "sh -c 'echo $$ > started; sleep 60; echo > finished'"], Path.cwd(), 600)
+"""
+
+
+def runs(pid: int) -> bool:
+    """Whether a process runs; a zombie that nobody has collected yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL])
+def test_programs_end_with_a_build_on_every_signal_and_hold_its_lock_until_then(number, tmp_path):
+    os.mkfifo(tmp_path / "started")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    build = subprocess.Popen([sys.executable, "-c", BUILD], cwd=tmp_path, env=environment)
+    child = int((tmp_path / "started").read_text())
+    assert runs(child)
+    build.send_signal(number)
+    assert build.wait() == -number
+    with files.lock(tmp_path / "lock", lambda who: None):
+        assert not runs(child)
+    assert not (tmp_path / "finished").exists()
+
+
+def test_a_watchman_who_was_killed_is_called_again(tmp_path):
+    watchman.watch(2**22 + 1)
+    watchman._line.close()
+    reader, writer = os.pipe()
+    os.close(reader)
+    watchman._line = os.fdopen(writer, "wb")  # a pipe that nobody reads any more
+    watchman.watch(2**22 + 1)
+    watchman.forget(2**22 + 1)
+    assert watchman._line.fileno() >= 0
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path):
+    path, told, held = tmp_path / "out/lock", threading.Event(), threading.Event()
+
+    def second():
+        with files.lock(path, lambda who: told.set()):
+            held.set()
+            release.wait()
+
+    release = threading.Event()
+    waiter = threading.Thread(target=second)
+    with files.lock(path, print):
+        waiter.start()
+        told.wait()
+        path.unlink()
+    held.wait()
+    third = []
+    others = threading.Thread(target=lambda: third.append(_taken(path, release)))
+    others.start()
+    others.join()
+    waiter.join()
+    assert third == [True]
+
+
+def _taken(path, release):
+    """Whether another holds the lock that `path` stands for now; lets it go."""
+    waited = []
+
+    def told(who):
+        waited.append(who)
+        release.set()
+
+    with files.lock(path, told):
+        release.set()
+    return bool(waited)
+
+
+def test_a_full_disk_is_told_by_the_lock(tmp_path, monkeypatch):
+    def full(stream, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "write", full)
+    with pytest.raises(ThesisError, match="the disk is full"), files.lock(tmp_path / "out/lock", print):
+        pass
+
+
+def test_cleaning_waits_for_a_build(tmp_path, capsys):
+    out = tmp_path / "out"
+    started, cleaned = threading.Event(), []
+    with files.lock(out / "state/lock", print):
+        cleaner = threading.Thread(target=lambda: (started.set(), cleaned.append(clean_out(tmp_path))))
+        cleaner.start()
+        started.wait()
+        while "waiting" not in capsys.readouterr().err:
+            assert out.is_dir()
+        assert out.is_dir()
+    cleaner.join()
+    assert cleaned == [True]
+    assert not out.exists()
+    assert clean_out(tmp_path) is False
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("wrong", ["link", "file"])
+def test_cleaning_removes_no_link_and_no_file(wrong, tmp_path):
+    (tmp_path / "kept").mkdir()
+    if wrong == "link":
+        (tmp_path / "out").symlink_to("kept")
+    else:
+        (tmp_path / "out").write_text("mine")
+    with pytest.raises(ThesisError, match=r"out: is .* remove"):
+        clean_out(tmp_path)
+    assert (tmp_path / "kept").is_dir()
+    assert os.path.lexists(tmp_path / "out")
