@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from artifacts.closure import Closures
 from artifacts.errors import SpecError
 from artifacts.facts import Facts, Reader
 from artifacts.kinds import KEY_TABLES, KINDS, SCHEMA, Kind
@@ -127,9 +128,7 @@ class _Loader:
         self.makers: dict[str, str] = {}
         self.artifacts: dict[str, str] = {}
         self.faults: list[str] = []
-        self._closures: dict[str, frozenset[str]] = {}
-        self._imports: dict[str, tuple[str, ...]] = {}
-        self._modules: dict[str, tuple[str, ...]] = {}
+        self._closures = Closures(reader)
         self._calls: dict[str, list[list[str]]] = {}
 
     def collect(self) -> None:
@@ -228,9 +227,9 @@ class _Loader:
         )
 
     def _inputs(self, step: Step, artifacts: dict[str, str]) -> tuple[str, ...]:
-        files = {*self._closure(step.kind.builder_file)} if step.kind.builder else set()
+        files = {*self._closures.of(step.kind.builder_file)} if step.kind.builder else set()
         if step.file.endswith(".py") and step.function:
-            files |= self._closure(step.file)
+            files |= self._closures.of(step.file)
         elif not step.kind.follows and step.file and not step.kind.folders:
             files.add(step.file)
         if step.kind.checks:
@@ -243,37 +242,6 @@ class _Loader:
             else:
                 files.add(path)
         return tuple(sorted(files))
-
-    def _closure(self, path: str) -> frozenset[str]:
-        """`path` and every file of the project that it imports, directly or not."""
-        if path not in self._closures:
-            seen: set[str] = set()
-            queue = [path] if self._exists(path) else []
-            while queue:
-                file = queue.pop()
-                if file not in seen:
-                    seen.add(file)
-                    queue += self._imported(file)
-            self._closures[path] = frozenset(seen)
-        return self._closures[path]
-
-    def _imported(self, file: str) -> tuple[str, ...]:
-        """The files of the project that `file` imports itself."""
-        if file not in self._imports:
-            names = [name for name in self.reader.python(file)["imports"] if name.partition(".")[0] in _ROOMS]
-            self._imports[file] = tuple(dict.fromkeys(part for name in names for part in self._module(name)))
-        return self._imports[file]
-
-    def _module(self, name: str) -> tuple[str, ...]:
-        """The files that importing a dotted name reads: its packages' `__init__.py`, and the module."""
-        if name not in self._modules:
-            parts = name.split(".")
-            files = ["/".join(parts[:end]) + "/__init__.py" for end in range(1, len(parts) + 1)]
-            self._modules[name] = tuple(file for file in [*files, "/".join(parts) + ".py"] if self._exists(file))
-        return self._modules[name]
-
-    def _exists(self, path: str) -> bool:
-        return bool(self.reader.digest(path))
 
     def _facts(self, step: Step) -> Facts:
         return self.reader.calls(step.file, step.kind.calls)
@@ -299,6 +267,3 @@ class _Loader:
         for function, name, _ in self._facts(chapter)["calls"]:
             kinds = {"table": ("table",), "figure": ("figure", "picture")}.get(function, ())
             yield from (f"{kind}:{name}" for kind in kinds if f"{kind}:{name}" in self.steps)
-
-
-_ROOMS = ("artifacts", "analysis", "tables", "figures", "paper")

@@ -194,7 +194,7 @@ def test_an_interrupted_run_goes_on_and_repeats_only_when_asked(
     assert run(*asked, "--again").exit_code == 0
     assert counted == ["m", "m"]
     assert lines(project, "massive_values") == before
-    assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1").exit_code == 0
+    assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1", "--replace").exit_code == 0
     assert counted == ["m"] * 3, "other options are another measurement"
     file = project / "artifacts/measurements/massive_values/m.csv"
     file.write_text(file.read_text()[:100])
@@ -367,6 +367,6 @@ def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, m
     done = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
     assert done.exit_code == 1
     assert "text_kinds: text_kinds compares the kinds of text that are written here; leave --texts out" in done.stderr
-    found = manifest(project, "crosslayer_balance", "m")
+    found = manifest(project, "crosslayer_balance", "m-on-mine.txt")
     assert found["texts"] == str(file)
     assert found["hashes"]["texts"][str(file)]["count"] == 2

@@ -27,7 +27,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
 from analysis.experiments import key_choices
-from analysis.experiments.context_length import measure
+from analysis.experiments.context_length import RATIOS, measure
 from analysis.experiments.rows import frame
 from analysis.experiments.subject import Options, Subject, open_subject
 from analysis.models.answers import CLASSES
@@ -257,8 +257,9 @@ def test_lengths_that_cannot_be_measured_say_why() -> None:
     }
     with pytest.raises(DataError, match="gives no items of passkey"):
         measure(subject(planted(), book=Planted("passkey", empty=True)), Options(items=2))
-    with pytest.raises(DataError, match="no length to measure"):
-        measure(subject(planted()), Options(items=2), longest=8)
+    rows = measure(subject(planted()), Options(items=2), longest=8)
+    assert [row["condition"] for row in rows] == [f"own/{ratio:g}x" for ratio in RATIOS]
+    assert all(not row["n"] and row["reason"].endswith("more than the 8 that are measured") for row in rows)
     with pytest.raises(DataError, match="nothing to measure"):
         Options(items=0)
 

@@ -131,6 +131,28 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
     assert control.sides["q"][1].sum() == 4 * 8 - 1
     assert control.sides["q"][0].sum() == 0
     assert masks.removed_share(control, found, fill) < masks.removed_share(massive, found, fill)
+    assert masks.unmatched(massive, [control], found, fill).startswith("not matched: the other dimensions remove ")
+    other = planted.subject(planted.model())
+    plain = masks.measured(other, masks.split_texts(other, OPTIONS)[0], "pre")
+    even = masks.top(plain)
+    assert masks.unmatched(even, [masks.matched(even, plain, fill, seed) for seed in range(5)], plain, fill) == ""
+
+
+def test_a_control_that_is_not_matched_has_no_value(subject: Subject, found: Any) -> None:
+    """All other dimensions together hold a small part of the norm of the massive ones: there is nothing to compare."""
+    rows = disruption.measure(subject, OPTIONS, draws=2, permutations=0)
+    for fill in ("mean", "zero"):
+        for condition, metric in (
+            (f"threshold_matched_{fill}_pre", "delta_nats"),
+            (f"threshold_matched_{fill}_pre", "perplexity"),
+            (f"threshold_massive_{fill}_pre", "minus_matched"),
+            (f"threshold_massive_{fill}_pre", "minus_matched_sd"),
+        ):
+            assert value(rows, condition, metric) is None
+            assert reason(rows, condition, metric).startswith("not matched: the other dimensions remove ")
+        shares = [value(rows, f"threshold_{target}_{fill}_pre", "removed_share") for target in ("massive", "matched")]
+        assert shares[1] < 0.9 * shares[0], "what each removes is told all the same"
+        assert value(rows, f"threshold_massive_{fill}_pre", "minus_random") is not None
 
 
 def test_deltas_are_those_of_the_fill_done_by_hand(subject: Subject, found: Any) -> None:
@@ -192,7 +214,8 @@ def test_without_rotation_both_places_are_one(subject: Subject) -> None:
     for fill in ("mean", "zero"):
         for target in ("massive", "random", "smallest", "matched"):
             pre, post = (value(rows, f"top1_{target}_{fill}_{where}", "delta_nats") for where in ("pre", "post"))
-            assert pre == pytest.approx(post, abs=1e-5)
+            assert (pre is None) == (post is None) == (target == "matched")
+            assert pre is None or pre == pytest.approx(post, abs=1e-5)
 
 
 def test_no_massive_dimension_is_a_result() -> None:

@@ -104,7 +104,7 @@ def test_manifest(place: Path, tmp_path: Path) -> None:
     assert (settings["context"], settings["buckets"], settings["seed"]) == (CONTEXT, 4, 0)
     assert (settings["dtype"], settings["quantization"], settings["attention"]) == ("float32", None, "sdpa")
     assert (settings["architecture"], settings["model_type"]) == ("LlamaForCausalLM", "llama")
-    assert len(settings["fingerprint"]) == 32
+    assert len(settings["fingerprint"]) == 64
     assert found["versions"]["torch"] == torch.__version__.split("+")[0] or found["versions"]["torch"]
     assert [layer["kind"] for layer in settings["layers"]] == ["full"] * 3
     assert settings["layers"][0]["scaling"] == pytest.approx(8**-0.5)

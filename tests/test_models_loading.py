@@ -246,6 +246,22 @@ def test_fingerprint_follows_weights_and_configuration(copy: Path) -> None:
     assert len({before, middle, fingerprint(copy)}) == 3
 
 
+def test_fingerprint_reads_weights_whole(copy: Path) -> None:
+    """A byte in the middle of a large file counts, and so do tokens; what is written about a model does not."""
+    large = copy / "model-00002.safetensors"
+    content = bytearray(6 << 20)
+    large.write_bytes(content)
+    before = fingerprint(copy)
+    content[3 << 20] = 1
+    large.write_bytes(content)
+    edited = fingerprint(copy)
+    (copy / "README.md").write_text("Another word.")
+    assert fingerprint(copy) == edited
+    words = copy / "tokenizer.json"
+    words.write_text(words.read_text() + "\n")
+    assert len({before, edited, fingerprint(copy)}) == 3
+
+
 def test_what_changes_scores_is_told_from_what_does_not() -> None:
     for key in (
         "model.layers.0.self_attn.q_norm.weight",

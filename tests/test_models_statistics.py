@@ -174,6 +174,18 @@ def test_attention_on_the_token_before() -> None:
     assert (found.decay[:, 2:] == 0).all()
 
 
+def test_equal_words_without_positions_are_ties() -> None:
+    """Rounding of the last bits decides nothing: the earliest of the heaviest keys is the heaviest, in any tiling."""
+    call = replace(copying(17, 3), options={"scaling": 1.0})
+    key = call.key.clone()
+    key[:, :, 9] = key[:, :, 3] * (1 + 1e-7)  # the same word again, heavier by 2e-5 nats
+    key[:, :, 12] = key[:, :, 3] * (1 + 1e-5)  # another word, heavier by 2e-3
+    for block, tile in ((128, 512), (4, 3)):
+        found = attention_statistics(replace(call, key=key), query_block=block, key_tile=tile)
+        assert (found.top[:, 3:12] == 3).all()
+        assert (found.top[:, 12:] == 12).all()
+
+
 def test_query_heads_read_the_key_head_of_their_group() -> None:
     """With keys of the second key head zero, heads 2 and 3 are even, and heads 0 and 1 are not."""
     call = copying(16, 0)

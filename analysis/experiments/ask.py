@@ -11,6 +11,7 @@ from analysis.experiments.choices import EXPERIMENTS
 from artifacts.errors import SpecError
 
 ANCHORING = "anchoring"
+CONTEXT = "context_length"
 
 
 def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
@@ -30,7 +31,12 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         if names or asked["model"] or asked["everything"]:
             raise SpecError("a recipe names models and experiments itself: leave the others out")
         return run_recipe(
-            root, load_recipe(recipe), again=asked["again"], device=asked["device"], anyway=asked["anyway"]
+            root,
+            load_recipe(recipe),
+            again=asked["again"],
+            replace=asked["replace"],
+            device=asked["device"],
+            anyway=asked["anyway"],
         )
     everything, model, against = asked["everything"], asked["model"], asked["against"]
     chosen = choose(names, everything)
@@ -38,7 +44,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
     if against == model:
         raise SpecError(f"--against is the same model as --model ({model}); give another, or leave it out")
-    from analysis.experiments.recipes import weigh
+    from analysis.experiments.recipes import longest_prompt, weigh
     from analysis.experiments.run import run
     from analysis.experiments.subject import LONGEST, Options
     from analysis.jobs import Resources
@@ -61,7 +67,9 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     ]
     if asked["executor"] == "local":  # elsewhere, this machine's memory says nothing
         for source in sources:
-            print(weigh(root, source, asked["tokens"] or LONGEST, anyway=asked["anyway"]), file=sys.stderr)
+            scored = asked["tokens"] or LONGEST
+            longest = max(scored, longest_prompt(root, source)) if CONTEXT in chosen else scored
+            print(weigh(root, source, longest, scored, anyway=asked["anyway"]), file=sys.stderr)
     return run(
         root,
         chosen,
@@ -76,6 +84,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         settings={ANCHORING: {"data": asked["data"], "data_file": asked["data_file"]}} if ANCHORING in chosen else {},
         name=asked["name"],
         again=asked["again"],
+        replace=asked["replace"],
         executor=asked["executor"],
         resources=Resources(
             partition=asked["partition"], minutes=asked["minutes"], gpus=asked["gpus"], memory=asked["memory"]

@@ -78,6 +78,7 @@ def capture(**asked: Any) -> None:
 @click.option("--branch", help="Branch of a capture on the Hub.")
 @click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
+@click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores].")
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
@@ -111,12 +112,13 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--items", type=click.IntRange(1), default=100, show_default=True, help="Items of a task and seed.")
 @click.option("--data", type=click.Choice(STATEMENTS), default="planted", show_default=True, help="Of anchoring.")
 @click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="A local copy of that data.")
-@click.option("--name", help="Name of the measurements [from the model].")
+@click.option("--name", help="Name of the measurements [from the model and how it is loaded].")
 @click.option("--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True)
 @click.option("--load-as", metavar="TYPE", help="Load a class of its own as this plain one, such as llama.")
 @click.option("--scaling", type=float, help="Factor on q.k, where a checkpoint's configuration sets its own.")
 @click.option("--anyway", is_flag=True, help="Load also what the estimate says cannot fit in memory.")
 @click.option("--again", is_flag=True, help="Measure also what was measured with this code and these options.")
+@click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of something else.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
 @click.option("--partition", help="Slurm's partition.")
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")

@@ -70,7 +70,7 @@ def measure(
     Raises
     ------
     DataError
-        When no length can be measured, or the book gives no items.
+        When the book gives items of no length.
     """
     rows: list[Row] = []
     measured, last = 0, None
@@ -93,8 +93,8 @@ def measure(
             rows += _retrieval_rows(subject, items, name, ratio, f"{name}/{label}")
         subject.tell(f"choices at {label}")
         rows += choice_rows(subject, options, length, f"own/{label}")
-    if not measured:
-        raise last or DataError(f"{subject.name}: no length to measure; --longest is below half the training length")
+    if last is not None and not measured:
+        raise last
     return rows
 
 

@@ -29,7 +29,8 @@ SETTINGS: dict[str, Any] = {
     "where": ["pre", "post"],
     "controls": {
         "random": "as many random dimensions, massive ones excluded",
-        "matched": "random dimensions, massive ones excluded, until the squared norm removed is nearest",
+        "matched": "random dimensions, massive ones excluded, until the squared norm removed is nearest; none where "
+        f"that is more than {100 * masks.MATCHED:.0f} % of the massive ones' away",
         "smallest": "as many dimensions of the smallest norm",
     },
     "rank": "random masks before the rotary embedding, on the texts of the first seed, by fill",
@@ -122,16 +123,23 @@ def _conditions(
     key: tuple[str, Fill, Where],
 ) -> list[Row]:
     select, fill, where = key
-    rows, deltas = [], {}
+    rows, deltas, reasons = [], {}, {}
     for target, some in targets.items():
         name = f"{select}_{target}_{fill}_{where}"
-        after = [_nats(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in some]
-        delta = deltas[target] = np.mean(after, axis=0) - before
         shares = [masks.removed_share(mask, found, fill) for mask in some]
         share = None if None in shares else float(np.mean(np.array(shares, dtype=float)))
         rows += [
             row("dims", float(np.mean([mask.count for mask in some])), subject.layers, condition=name),
             row("removed_share", share, len(some), condition=name, reason="" if share is not None else "all are zero"),
+        ]
+        apart = masks.unmatched(targets["massive"][0], some, found, fill) if target == "matched" else ""
+        if apart:
+            reasons[target] = apart
+            rows += [row(metric, None, 0, condition=name, reason=apart) for metric in ("delta_nats", "perplexity")]
+            continue
+        after = [_nats(subject, texts, Condition(name, mask.interventions(fill, where))) for mask in some]
+        delta = deltas[target] = np.mean(after, axis=0) - before
+        rows += [
             row("delta_nats", float(delta.mean()), len(texts), condition=name),
             row("perplexity", math.exp(min(float(np.mean(after)), 700.0)), len(texts), condition=name),
         ]
@@ -141,6 +149,10 @@ def _conditions(
         ]
     name = f"{select}_massive_{fill}_{where}"
     for control in CONTROLS:
+        if control in reasons:
+            metrics = (f"minus_{control}", f"minus_{control}_sd")
+            rows += [row(metric, None, 0, condition=name, reason=reasons[control]) for metric in metrics]
+            continue
         differences = (deltas["massive"] - deltas[control]).tolist()
         sd = spread(differences)
         rows += [

@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.experiments.subject import Subject, Text
 from analysis.jobs.content import key
-from analysis.models import attention, interventions
+from analysis.models import interventions
 from analysis.models.answers import parse
 from analysis.models.forwards import encode
 from analysis.models.generation import greedy
@@ -20,9 +20,11 @@ from analysis.models.interventions import Intervention
 from analysis.models.items import Item
 from analysis.models.libraries import need
 from analysis.models.likelihood import token_nats
+from artifacts.closure import code_of
 from artifacts.errors import DataError, ModelError
-from artifacts.files import digest, write
+from artifacts.files import write
 
+ROOT = Path(__file__).resolve().parents[2]
 NEW_TOKENS = {"passkey": 12}
 BATCH = 8  # texts of a forward
 TOGETHER = 4096  # tokens of short prompts that share one, more than BATCH of them
@@ -140,15 +142,20 @@ def _record(condition: Condition) -> dict[str, Any]:
 _memory: dict[str, Any] = {}
 
 
+def _home(ask: Any) -> str:
+    """The module of a function, or of that in a partial."""
+    return str(getattr(ask, "func", ask).__module__)
+
+
 def kept(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
     """A JSON value that `ask()` makes, from an earlier run or experiment where the question was the very same.
 
-    The key hashes the weights' identity, the question and the code of the models room; a model without identity (made
-    in memory) is asked each time.
+    The key hashes the weights' identity, the question and the code of `ask`; a model without identity (made in memory)
+    is asked each time.
     """
     if subject.identity is None:
         return ask()
-    name = key(kept, {"what": what, "asked": asked, "identity": subject.identity}, code())
+    name = key(kept, {"what": what, "asked": asked, "identity": subject.identity}, code(_home(ask)))
     if name in _memory:
         return _memory[name]
     path = subject.folder / f"{name}.json" if subject.folder is not None else None
@@ -167,6 +174,6 @@ def kept(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
 
 
 @functools.cache
-def code() -> str:
-    """A hash of the code that answers depend on."""
-    return "".join(digest(path) for path in [*sorted(Path(attention.__file__).parent.glob("*.py")), Path(__file__)])
+def code(module: str) -> str:
+    """A hash of the code that a module runs: the files that it imports, itself and this one among them."""
+    return code_of(ROOT, [module, __name__])

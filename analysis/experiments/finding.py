@@ -22,6 +22,7 @@ from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
 from analysis.jobs.content import key
 from analysis.models import captures, layout, sampling
+from artifacts.closure import code_of
 from artifacts.files import digest, write
 
 PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
@@ -126,8 +127,7 @@ def kept(capture: captures.Capture, head: sampling.Head, options: Options, folde
 @functools.cache
 def code() -> str:
     """A hash of the code that findings depend on: with other code, old findings do not count."""
-    files = [*sorted(Path(captures.__file__).parents[1].joinpath("heads").glob("*.py")), Path(__file__)]
-    return "".join(digest(path) for path in files)
+    return code_of(Path(__file__).resolve().parents[2], [__name__])
 
 
 def analyse(capture: captures.Capture, head: sampling.Head, options: Options, vectors: str = "") -> Finding:

@@ -13,7 +13,7 @@ from analysis.heads.plasticity import Options as Estimation
 SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
 
 
-def write(root: Path, subject: Subject, options: Options) -> list[Path]:
+def write(root: Path, subject: Subject, options: Options, *, replace: bool = False) -> list[Path]:
     """Capture, analyse, and write the measurements of heads (`head_metrics` and others); return their tables.
 
     Raises
@@ -22,4 +22,4 @@ def write(root: Path, subject: Subject, options: Options) -> list[Path]:
         In the words of `captured` and of the command `heads`.
     """
     held = captured(subject, options)
-    return measure_heads(root, str(held.root), Estimation(), name=subject.name).files
+    return measure_heads(root, str(held.root), Estimation(), name=subject.name, replace=replace).files

@@ -22,7 +22,7 @@ from typing import Any
 from analysis.experiments.bar import Bar, bar, duration
 from analysis.experiments.finding import Finding, kept
 from analysis.experiments.head_frames import frames
-from analysis.experiments.measurements import named, save, slug
+from analysis.experiments.measurements import named, others, refuse, save, slug
 from analysis.heads.laws import Estimator
 from analysis.heads.pairs import PairMode
 from analysis.heads.plasticity import Options
@@ -66,6 +66,7 @@ def measure(
     group: int | None = None,
     name: str | None = None,
     jobs: int | None = None,
+    replace: bool = False,
 ) -> Measured:
     """Analyse every head of a capture and write the measurements of its model.
 
@@ -83,17 +84,23 @@ def measure(
         The model's name among the measurements; from the capture when None.
     jobs : int or None
         Processes; the number of cores when None, and 1 works in this process.
+    replace : bool
+        Overwrite measurements of this name that are of another capture.
 
     Raises
     ------
     DataError
-        When the capture is absent, unfinished or damaged, or no head has a value.
+        When the capture is absent, unfinished or damaged, no head has a value, or measurements of another capture or
+        of other options stand under this name.
     """
     start = time.monotonic()
     capture = open_capture(place, context=context, branch=branch, group=group)
     settings = (capture.manifest or {}).get("settings", {})
     shown = str(settings.get("model") or branch or Path(place).name)
     model = named(name or slug(shown))
+    if not replace:
+        table = root / "artifacts/measurements/head_metrics" / f"{model}.csv"
+        refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
     with bar("heads") as progress:
         findings, old = analysed(capture, options, root / "out/heads", jobs or len(os.sched_getaffinity(0)), progress)
     _some(capture, findings, options)
@@ -219,10 +226,12 @@ def _manifest(
     contents = hashlib.blake2b("".join(each.vectors for each in findings).encode(), digest_size=16)
     return {
         "command": f"python build.py heads {name} {' '.join(given)} --name {model}",
+        "options": {"estimator": options.estimator, "pairs": options.pairs, "bins": options.bins},
         "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | found.get("versions", {}),
         "capture": {
             **{fact: settings[fact] for fact in facts if fact in settings},
             **({"model": Path(settings["model"]).name} if settings.get("fingerprint") else {}),
+            **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
             "context": capture.context,
             "documents": len(found["documents"]) if "documents" in found else None,
             "manifest": digest(capture.root / manifest.FILE) or None,

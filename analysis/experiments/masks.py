@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +17,7 @@ from analysis.models.interventions import Intervention
 from artifacts.errors import DataError
 
 SELECTION_SEED = 900_001  # of the texts on which dimensions and layers are chosen; evaluation never uses it
+MATCHED = 0.1  # relative: by how much less or more of the squared norm a norm-matched control may remove
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Fill = Literal["mean", "zero"]
@@ -136,7 +137,8 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
     """Random dimensions that are not in the mask, as many as remove about the same norm.
 
     Drawn one after the other until the squared norm removed is nearest to that of the mask; all that there are where
-    together they fall short. The number differs from the mask's, the disturbance of the vectors does not.
+    together they fall short, and then the control is not matched: see `unmatched`. The number differs from the mask's,
+    the disturbance of the vectors does not.
     """
     draw = np.random.default_rng([seed, 2])
     removed = found.norms if fill == "zero" else found.spreads
@@ -148,6 +150,24 @@ def matched(mask: Mask, found: Dimensions, fill: Fill, seed: int) -> Mask:
         return order[: int(np.argmin(missing))] if taken.any() else order[:0]
 
     return _control(mask, choose)
+
+
+def unmatched(mask: Mask, controls: Sequence[Mask], found: Dimensions, fill: Fill) -> str:
+    """Why norm-matched controls cannot stand beside a mask; empty when they can.
+
+    They can when the mean of what they remove of the squared norm is within `MATCHED` of what the mask removes.
+    """
+    own = removed_share(mask, found, fill)
+    shares = [removed_share(each, found, fill) for each in controls]
+    if own is None or None in shares:
+        return "queries and keys are zero"
+    share = float(np.mean(np.array(shares, dtype=float)))
+    if abs(share - own) <= MATCHED * own:
+        return ""
+    return (
+        f"not matched: the other dimensions remove {100 * share:.3g} % of the squared norm, the chosen ones "
+        f"{100 * own:.3g} %"
+    )
 
 
 def removed_share(mask: Mask, found: Dimensions, fill: Fill) -> float | None:

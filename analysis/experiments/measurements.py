@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,14 @@ import pandas as pd
 
 from artifacts.errors import DataError
 from artifacts.files import write
-from artifacts.results import settled, text
+from artifacts.results import agree, text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
+WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling")
+WORDS = {"texts": "--documents", "place": "--texts"}  # options that the command line calls otherwise
+OF_THE_RUN = ("command", "device", "seconds", "versions")  # facts of a manifest that are of no number
+OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ where its last bits do
 
 
 def slug(name: str) -> str:
@@ -55,11 +60,88 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
         When a table holds what the schema refuses.
     """
     written = {name: text(table, name).encode() for name, table in tables.items()}
-    note = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
     paths = []
     for name, content in written.items():
         path = root / "artifacts/measurements" / name / f"{model}.csv"
-        write(path, settled(path, content))
-        write(path.with_suffix(".json"), note)
+        old = path.read_bytes() if path.is_file() else b""
+        same = old == content or (bool(old) and agree(old, content, TOLERANCE))
+        if not same:
+            write(path, content)
+        if not same or _lasting(noted(path)) != _lasting(_plain(manifest)):
+            write(path.with_suffix(".json"), (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode())
         paths.append(path)
     return paths
+
+
+def noted(table: Path) -> dict[str, Any] | None:
+    """The manifest beside a table; None when there is none that can be read."""
+    try:
+        found = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """In what a table that stands was measured otherwise than `manifest` says; empty when there is none, or in nothing.
+
+    Compared are the weights and how they are loaded, the encoding of positions, the texts, and all options.
+    """
+    if not table.is_file():
+        return []
+    old = noted(table)
+    if old is None:
+        return ["no manifest says what it holds"]
+    before, now = _asked(old), _asked(_plain(manifest))
+    return [f"{name} {before[name]}, now {now[name]}" for name in before if name in now and before[name] != now[name]]
+
+
+def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
+    """End here when a run would overwrite measurements of something else.
+
+    Parameters
+    ----------
+    standing : mapping of Path to sequence of str
+        Tables by what `others` says of them; those of which it says nothing do not count.
+
+    Raises
+    ------
+    DataError
+        Naming the first of them and how to go on.
+    """
+    held = {table.relative_to(root).as_posix(): said for table, said in standing.items() if said}
+    if held:
+        first, said = next(iter(held.items()))
+        more = f" and {len(held) - 1} more" if len(held) > 1 else ""
+        verb = "hold" if len(held) > 1 else "holds"
+        raise DataError(
+            f"{first}{more} {verb} another measurement ({'; '.join(said)}); nothing is measured: give --name for one "
+            "beside it, or --replace to overwrite"
+        )
+
+
+def _asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides the numbers, by the name that the command line gives it."""
+    model, capture = manifest.get("model"), manifest.get("capture")
+    said: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
+    said |= {name: manifest[name] for name in ("positional", "training_length") if name in manifest}
+    for part in ("options", "settings"):
+        said |= {WORDS.get(name, name): value for name, value in manifest.get(part, {}).items()}
+    if isinstance(capture, dict):
+        said |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
+    return said
+
+
+def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if manifest is None:
+        return None
+    kept = {name: value for name, value in manifest.items() if name not in OF_THE_RUN}
+    if isinstance(kept.get("capture"), dict):
+        kept["capture"] = {name: value for name, value in kept["capture"].items() if name not in OF_THE_PROCESSOR}
+    return kept
+
+
+def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back."""
+    found: dict[str, Any] = json.loads(json.dumps(manifest))
+    return found

@@ -198,7 +198,13 @@ def outline(recipe: Recipe) -> list[str]:
 
 
 def run_recipe(
-    root: Path, recipe: Recipe, *, again: bool = False, device: str = "auto", anyway: bool = False
+    root: Path,
+    recipe: Recipe,
+    *,
+    again: bool = False,
+    replace: bool = False,
+    device: str = "auto",
+    anyway: bool = False,
 ) -> list[str]:
     """Measure the models of a recipe one after the other; return paths below the project.
 
@@ -209,6 +215,8 @@ def run_recipe(
     ----------
     again : bool
         Measure also what was measured with this code and these options.
+    replace : bool
+        Overwrite measurements of these names that are of something else.
     device : str
         As of `ModelSource`.
     anyway : bool
@@ -220,7 +228,7 @@ def run_recipe(
         At the end, naming the models that failed and why.
     """
     from analysis.experiments.bar import bar
-    from analysis.experiments.run import Plan, emptied, measure
+    from analysis.experiments.run import Plan, emptied, measure, unforeseen
 
     done: list[str] = []
     failed: list[str] = []
@@ -235,6 +243,7 @@ def run_recipe(
                 settings=dict(recipe.settings),
                 name=entry.name,
                 again=again,
+                replace=replace,
             )
 
             def tell(text: str, place: int = place, name: str = entry.name) -> None:
@@ -243,9 +252,10 @@ def run_recipe(
             try:
                 shown.say(weigh(root, source, recipe.longest, recipe.scored, anyway=anyway))
                 done += [path.relative_to(root).as_posix() for path in measure(plan, tell)]
-            except ThesisError as error:
-                shown.say(f"{entry.name}: {error}")
-                failed.append(f"{entry.name}: {error}")
+            except Exception as error:
+                said = error if isinstance(error, ThesisError) else unforeseen(error)
+                shown.say(f"{entry.name}: {said}")
+                failed.append(f"{entry.name}: {said}")
             emptied()
     if failed:
         raise ModelError(
@@ -277,6 +287,22 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
     place = dataclasses.replace(source, name=resolve(root, source.name))
     found = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
     return check(found, room(source.device), anyway=anyway)
+
+
+def longest_prompt(root: Path, source: ModelSource) -> int:
+    """Tokens of the longest prompt that `context_length` asks of a model, from its configuration alone.
+
+    Raises
+    ------
+    ModelError
+        When the configuration cannot be had.
+    """
+    from analysis.experiments.context_length import LONGEST, RATIOS
+    from analysis.models.builtin import resolve
+    from analysis.models.loading import configuration
+
+    found = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
+    return min(LONGEST, round(max(RATIOS) * int(getattr(found, "max_position_embeddings", 0) or LONGEST)))
 
 
 def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, needed: Sequence[str]) -> dict[str, Any]:

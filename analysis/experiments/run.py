@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import gc
 import importlib
 import shlex
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from analysis.experiments.bar import Bar, bar, duration
-from analysis.experiments.evaluation import code as evaluation_code
-from analysis.experiments.measurements import save
+from analysis.experiments.evaluation import code
+from analysis.experiments.measurements import others, refuse, save
 from analysis.experiments.rows import frame
 from analysis.experiments.subject import Options, Subject, open_subject
 from analysis.jobs import Progress as Jobs
@@ -27,7 +27,7 @@ from analysis.jobs.content import key
 from analysis.models.libraries import need
 from analysis.models.loading import ModelSource
 from analysis.models.memory import exhausted
-from artifacts.errors import DataError, ModelError
+from artifacts.errors import DataError, ModelError, ThesisError
 from artifacts.files import digest, write
 
 KEPT = "out/experiments"
@@ -54,6 +54,8 @@ class Plan:
         Of the measurements; from the model when None.
     again : bool
         Measure also what this very code has measured before with these options.
+    replace : bool
+        Overwrite measurements of this name that were made of other weights, encodings, texts or options.
     """
 
     root: Path
@@ -63,6 +65,7 @@ class Plan:
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     name: str | None = None
     again: bool = False
+    replace: bool = False
 
 
 def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list[Path]:
@@ -77,19 +80,27 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
         When the model cannot be loaded; or at the end, when memory ran out or several experiments were asked and some
         cannot be made of this model.
     DataError
-        When the one experiment asked cannot be made of this model.
+        When the one experiment asked cannot be made of this model, or measurements of something else stand under these
+        names; then nothing is measured.
     """
     tell("loading the model")
-    subject = open_subject(plan.root, plan.source, name=plan.name, folder=plan.root / KEPT / "answers", tell=tell)
+    subject = _opened(plan, tell)
     _threads(subject)
+    if not plan.replace:
+        refuse(plan.root, {table: others(table, manifest) for table, manifest in _standing(plan, subject)})
     paths: list[Path] = []
-    failed: dict[str, DataError | ModelError] = {}
+    failed: dict[str, ThesisError] = {}
     for place, name in enumerate(plan.experiments):
         tell(f"{place + 1} of {len(plan.experiments)}: {name}")
         try:
             paths += _one(plan, subject, name)
-        except (DataError, ModelError) as error:
+        except ThesisError as error:
             failed[name] = error
+        except Exception as error:
+            if len(plan.experiments) == 1:
+                raise unforeseen(error) from error
+            failed[name] = unforeseen(error)
+        if name in failed:
             emptied()
     if len(plan.experiments) == 1 and failed:
         raise failed[plan.experiments[0]]
@@ -100,6 +111,32 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
             f"{said}"
         )
     return paths
+
+
+def unforeseen(error: Exception) -> ModelError:
+    """An error that is none of ours, in our words: it ends what it is in, and nothing else."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    said = " ".join(str(error).split())
+    return ModelError(f"{type(error).__name__}: {said} ({Path(place.filename).name}:{place.lineno})")
+
+
+def _opened(plan: Plan, tell: Callable[[str], None]) -> Subject:
+    folder = plan.root / KEPT / "answers"
+    return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
+
+
+def _standing(plan: Plan, subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Tables of the plan that one file each holds, with the manifest that they would get."""
+    for name in plan.experiments:
+        module, more = experiment(name), plan.settings.get(name, {})
+        if not hasattr(module, "write"):
+            yield _table(plan, subject, module, more), _manifest(plan, subject, module, more, 0.0)
+
+
+def _table(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
+    name = module.__name__.rpartition(".")[2]
+    file = module.file_name(subject.name, **more) if hasattr(module, "file_name") else subject.name
+    return plan.root / "artifacts/measurements" / name / f"{file}.csv"
 
 
 def emptied() -> None:
@@ -122,11 +159,10 @@ def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
     subject.used.clear()
     if hasattr(module, "write"):  # it writes tables of its own, and keeps its own work
         with _enough_memory(name, subject):
-            written: list[Path] = module.write(plan.root, subject, plan.options)
+            written: list[Path] = module.write(plan.root, subject, plan.options, replace=plan.replace)
         return written
     more = plan.settings.get(name, {})
-    file = module.file_name(subject.name, **more) if hasattr(module, "file_name") else subject.name
-    table = plan.root / "artifacts/measurements" / name / f"{file}.csv"
+    table = _table(plan, subject, module, more)
     mark = _mark(plan, subject, module, more)
     if mark is not None and not plan.again and table.is_file() and _text(mark) == digest(table):
         print(f"{name} of {subject.name}: measured already with this code and these options", file=sys.stderr)
@@ -139,7 +175,7 @@ def _one(plan: Plan, subject: Subject, name: str) -> list[Path]:
     [path] = save(
         plan.root,
         {name: frame(rows, subject.positional, subject.precision)},
-        file,
+        table.stem,
         _manifest(plan, subject, module, more, time.monotonic() - start),
     )
     if mark is not None:
@@ -168,8 +204,8 @@ def _text(path: Path) -> str | None:
 def experiment(name: str) -> ModuleType:
     """The module of an experiment.
 
-    It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`, or `write(root, subject, options)` where
-    it writes tables of another form.
+    It has `SETTINGS`, its thresholds, and `measure(subject, options) -> rows`; or, where it writes tables of
+    another form, `write(root, subject, options, replace=)`.
     """
     return importlib.import_module(f"analysis.experiments.{name}")
 
@@ -179,14 +215,8 @@ def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]
     if subject.identity is None:
         return None
     asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
-    return plan.root / KEPT / "done" / key(module.measure, asked, _code())
-
-
-@functools.cache
-def _code() -> str:
-    here = Path(__file__).parent
-    files = [*sorted(here.glob("*.py")), *sorted((here.parent / "lab").glob("*.py"))]
-    return "".join(digest(path) for path in files) + evaluation_code()
+    asked["length"] = subject.training_length
+    return plan.root / KEPT / "done" / key(module.measure, asked, code(module.__name__))
 
 
 def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -221,6 +251,7 @@ def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, 
         "texts": options.place or subject.book.name,
         "hashes": used,
         "options": dataclasses.asdict(options),
+        "settings": further,
         "thresholds": {**module.SETTINGS, **further},
         "seconds": round(seconds, 1),
     }
@@ -243,6 +274,7 @@ def run(
     settings: dict[str, dict[str, Any]] | None = None,
     name: str | None = None,
     again: bool = False,
+    replace: bool = False,
     executor: str = "local",
     resources: Resources | None = None,
 ) -> list[str]:
@@ -262,6 +294,7 @@ def run(
             settings=settings or {},
             name=name if place == 0 else None,
             again=again,
+            replace=replace,
         )
         for place, source in enumerate(sources)
     ]
@@ -277,13 +310,17 @@ def run(
 def _here(plans: Sequence[Plan]) -> list[Path]:
     """Measure the models one after the other; one that fails does not keep the next from being measured."""
     paths: list[Path] = []
-    failed: list[DataError | ModelError] = []
+    failed: list[ThesisError] = []
     with bar("experiments") as shown:
         for plan in plans:
             try:
                 paths += measure(plan, _teller(shown, plan))
-            except (DataError, ModelError) as error:
+            except ThesisError as error:
                 failed.append(error)
+            except Exception as error:
+                if len(plans) == 1:
+                    raise unforeseen(error) from error
+                failed.append(unforeseen(error))
             emptied()
     if len(failed) > 1:
         raise ModelError("\n".join(dict.fromkeys(str(error) for error in failed)))

@@ -14,7 +14,7 @@ from analysis.experiments.used import Used, WatchedBook
 from analysis.models.builtin import resolve
 from analysis.models.items import Book
 from analysis.models.libraries import need
-from analysis.models.loading import Loaded, ModelSource, load
+from analysis.models.loading import AS_CONFIGURED, Loaded, ModelSource, load
 from analysis.models.positions import check_position_blind, positional
 from analysis.models.texts import Source, texts
 from artifacts.errors import DataError, ModelError
@@ -201,11 +201,15 @@ def open_subject(
     root: Path,
     source: ModelSource,
     *,
+    options: Options | None = None,
     name: str | None = None,
     folder: Path | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Subject:
     """Load a model by the name of a built-in one, a folder or a Hub id.
+
+    Its measurements are called by `name`; without one by the model, its training seed, and whatever is not as usual:
+    precision, encoding of positions, class, scaling, revision and, when `options` say where texts come from, these.
 
     A model of the tiny language (its folder holds `lab.json`) is asked in it, any other one in English. A model whose
     configuration makes the rotation the identity must not see positions: its logits are checked under a shift.
@@ -227,13 +231,15 @@ def open_subject(
     if kind == "drope":
         check_position_blind(loaded.model)
     seed = card.get("training_seed")
-    plain = slug(source.name) if not builtin else source.name
     suffix = f"-s{seed}" if card and not builtin and seed else ""
     precision, used = _precision(loaded), Used()
     usual = "fp32" if card else precision if source.quantize is None else ""
-    shown = plain + suffix + ("" if precision == usual else f"-{precision}")
+    parts = [source.name if builtin else slug(source.name)]
+    parts[0] += suffix
+    parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
+    parts += _asked(source, options)
     return Subject(
-        name=named(name or shown),
+        name=named(name or "-".join(parts)),
         model=loaded.model,
         tokenizer=loaded.tokenizer,
         book=WatchedBook(_book(card), used),
@@ -262,6 +268,15 @@ def _card(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def _asked(source: ModelSource, options: Options | None) -> list[str]:
+    """Parts of a name that say how a model is loaded and what it reads, where either is not as usual."""
+    parts = [source.position] if source.position != AS_CONFIGURED else []
+    parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
+    parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
+    parts += [f"revision-{slug(source.revision)}"] if source.revision is not None else []
+    return parts + ([f"on-{slug(options.place)}"] if options is not None and options.place is not None else [])
+
+
 def _book(card: dict[str, Any]) -> Book:
     if card.get("language") == "lab":
         from analysis.lab.book import BOOK as LAB
@@ -280,10 +295,13 @@ def _precision(loaded: Loaded) -> str:
 
 
 def _length(loaded: Loaded) -> int:
+    """The length that the weights were last trained at: what config.json allows.
+
+    `original_max_position_embeddings`, which scaled rotations keep beside it, is the length before the training went on
+    at longer ones.
+    """
     text = loaded.model.config.get_text_config()
-    rope = getattr(text, "rope_parameters", None) or {}
-    original = rope.get("original_max_position_embeddings") if isinstance(rope, dict) else None
-    return int(original or getattr(text, "max_position_embeddings", 0) or 2048)
+    return int(getattr(text, "max_position_embeddings", 0) or 2048)
 
 
 def spread(values: Sequence[float]) -> float | None:

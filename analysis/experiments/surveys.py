@@ -37,7 +37,7 @@ def surveys(
     for text in subject.texts(options, kind):
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
         asked = {"text": digest, "id": text.id, "options": wanted, "identity": subject.identity}
-        name = key(surveys, asked, code())
+        name = key(surveys, asked, code(__name__))
         one = _memory.get(name) if subject.identity else None
         path = subject.folder / f"{name}.npz" if subject.folder is not None and subject.identity else None
         if one is None and path is not None and path.is_file():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Float64Array = NDArray[np.float64]
 LOCAL = 5
+TIE = 1e-4  # nats: scores nearer than this are one, as equal words have equal keys where positions do not act
 QUERY_BLOCK, KEY_TILE = 128, 512
 
 
@@ -65,7 +66,8 @@ class AttentionStatistics:
         Share of rows from 1 on whose heaviest key is the first token; share of them whose heaviest key is another than
         the row's before.
     top : ndarray, shape (H, T), int32
-        The heaviest key of each row, the earliest of equals.
+        The heaviest key of each row; of those within 1e-4 nats of the largest score the earliest, so that rounding
+        decides nothing between keys of equal words.
     """
 
     tokens: int
@@ -188,16 +190,14 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
     check_causal(call, rows)
 
     norm = torch.full((heads, count), -torch.inf, **size)
-    best, top = norm.clone(), torch.zeros((heads, count), dtype=torch.int64, device=device)
+    best = norm.clone()
     seen = torch.zeros(count, dtype=torch.int64, device=device)
     reach = torch.zeros(count, dtype=torch.bool, device=device)
     tiles = list(_ranges(max(0, rows.start - (call.window or rows.stop) + 1), rows.stop, key_tile))
     for keys in tiles:
         scores, visible = tile_scores(call, query, t, keys)
         norm = torch.logaddexp(norm, scores.logsumexp(dim=-1))
-        most, where = scores.max(dim=-1)
-        top = torch.where(most > best, where + keys.start, top)
-        best = torch.maximum(best, most)
+        best = torch.maximum(best, scores.amax(dim=-1))
         seen += visible.sum(dim=-1)
         if keys.start == 0:
             reach = visible[:, 0]
@@ -217,8 +217,12 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
     entropy, sums = torch.zeros((heads, count), **size), torch.zeros((heads, bins), **size)
     pairs = torch.zeros(bins, dtype=torch.int64, device=device)
     inner = torch.as_tensor(limits[1:-1], device=device)
+    top = torch.full((heads, count), rows.stop, dtype=torch.int64, device=device)
     for keys in tiles:
         scores, visible = tile_scores(call, query, t, keys)
+        tied = scores >= best[..., None] - TIE
+        places = torch.arange(keys.start, keys.stop, device=device)
+        top = torch.minimum(top, torch.where(tied, places, rows.stop).amin(dim=-1))
         weights = (scores - norm[..., None]).exp()
         entropy += torch.special.entr(weights).sum(dim=-1)
         weights *= kept[..., None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from dataclasses import dataclass, field
@@ -22,7 +23,10 @@ DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
 POSITIONS = (AS_CONFIGURED, "rope", "drope")
-EDGE = 1 << 20  # bytes at both ends of a weight file that its fingerprint covers
+IDENTIFYING = (  # files of a folder that decide what a model says
+    *("*.safetensors", "config.json", "generation_config.json", "*.py"),
+    *("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model"),
+)
 CHANGES_SCORES = re.compile(r"(^|[._])(q|k|query|key)_?(layer)?norm([._]|$)|(^|[._])sinks$")
 
 
@@ -200,17 +204,20 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
 
 
 def fingerprint(folder: Path) -> str:
-    """A hash of a local model: its configuration, and the name, size and both ends (1 MiB each) of its weight files."""
-    state = hashlib.blake2b(digest_size=16)
-    state.update((folder / "config.json").read_bytes())
-    for path in sorted(folder.glob("*.safetensors")):
-        size = path.stat().st_size
-        state.update(f"{path.name} {size}".encode())
-        with path.open("rb") as stream:
-            state.update(stream.read(EDGE))
-            stream.seek(max(0, size - EDGE))
-            state.update(stream.read(EDGE))
+    """A hash of a local model: every byte of its weights, configuration and tokenizer."""
+    state = hashlib.sha256()
+    for path in sorted({path for pattern in IDENTIFYING for path in folder.glob(pattern)}):
+        if path.is_file():
+            stat = path.stat()
+            state.update(f"{path.name} {_hashed(path, stat.st_size, stat.st_mtime_ns, stat.st_ino)}\n".encode())
     return state.hexdigest()
+
+
+@functools.cache
+def _hashed(path: Path, size: int, changed: int, inode: int) -> str:
+    """SHA-256 of a file, read once as long as its size, time and place stay the same."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _device(asked: str) -> str:

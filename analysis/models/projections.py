@@ -48,7 +48,7 @@ class Projections:
         if rotate is None or not isinstance(angles, tuple) or not getattr(call.module, "use_rope", True):
             raise ModelError(
                 f"{type(call.module).__name__} shows neither its query and key projections nor its rotation, so "
-                "queries and keys before the rotary embedding cannot be had; leave --pre-rope out"
+                "queries and keys before the rotary embedding cannot be had (a capture without --pre-rope does without)"
             )
         return _unrotated(call, rotate, *angles)
 
@@ -92,7 +92,7 @@ def _shaped(made: Tensor, rotated: Tensor, call: Call) -> Tensor:
     """A projection's output as (B, H, T, d); rotation must have left its norms alone."""
     batch, heads, tokens, dims = rotated.shape
     readings = []
-    if made.numel() == rotated.numel() and made.shape[-1] != dims:
+    if made.ndim == 3 and made.numel() == rotated.numel():  # heads side by side, be they one or many
         readings.append(made.reshape(batch, tokens, heads, dims).transpose(1, 2))
     if made.shape == (batch, tokens, heads, dims):
         readings.append(made.transpose(1, 2))
@@ -100,9 +100,12 @@ def _shaped(made: Tensor, rotated: Tensor, call: Call) -> Tensor:
         readings.append(made)
     fitting = []
     for reading in readings:
-        ratio = rotated.float().norm(dim=-1) / reading.float().norm(dim=-1).clamp(min=1e-20)
-        # One factor per position is allowed: scaled rotary embeddings (YaRN) and query scales put it there.
-        per_position = ratio.mean(dim=1, keepdim=True)
+        norms = reading.float().norm(dim=-1)
+        ratio = rotated.float().norm(dim=-1) / norms.clamp(min=1e-20)
+        # One factor per position is allowed: scaled rotary embeddings (YaRN) and query scales put it there. A single
+        # head has no other to agree with, so its factor must be the same at all positions.
+        ratio = ratio.where(norms > 0, ratio[norms > 0].median()) if heads == 1 and bool((norms > 0).any()) else ratio
+        per_position = ratio.mean(dim=1, keepdim=True) if heads > 1 else ratio.median()
         if bool(((ratio - per_position).abs() <= TOLERANCE * per_position).all()):  # vectors of zeros fit too
             fitting.append(reading)
     if len(fitting) == 1:
@@ -114,7 +117,7 @@ def _shaped(made: Tensor, rotated: Tensor, call: Call) -> Tensor:
     )
     raise ModelError(
         f"{type(call.module).__name__}: the output of its projections {what}, so queries and keys before the rotary "
-        "embedding cannot be had; leave --pre-rope out"
+        "embedding cannot be had (a capture without --pre-rope does without)"
     )
 
 

@@ -1,0 +1,310 @@
+"""What a measurement is called, what it may overwrite, and what makes it be measured again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from click.testing import CliRunner, Result  # noqa: E402
+
+from analysis.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
+from analysis.experiments.ask import ask  # noqa: E402
+from analysis.experiments.evaluation import code  # noqa: E402
+from analysis.experiments.measurements import save  # noqa: E402
+from analysis.experiments.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
+from analysis.experiments.subject import Options, open_subject  # noqa: E402
+from analysis.lab import tokenizer  # noqa: E402
+from analysis.lab.recipe import Recipe, architecture  # noqa: E402
+from analysis.models.loading import ModelSource  # noqa: E402
+from artifacts.closure import code_of  # noqa: E402
+from artifacts.errors import ModelError  # noqa: E402
+from build import main  # noqa: E402
+from conftest import ROOT  # noqa: E402
+
+pytestmark = pytest.mark.models
+MICRO = Recipe(layers=2, width=64, heads=2, inner=64, length=48)
+FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
+
+
+def saved(folder: Path, *, card: bool = True, **changes: Any) -> Path:
+    """A model of the tiny language with random weights; without a card it is any other model."""
+    torch.manual_seed(0)
+    config = architecture(dataclasses.replace(MICRO), "rope")
+    for name, value in changes.items():
+        setattr(config, name, value)
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.build().save_pretrained(folder)
+    if card:
+        facts = {"language": "lab", "training_seed": 0, "training_length": MICRO.length}
+        (folder / "lab.json").write_text(json.dumps(facts))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(tmp_path_factory.mktemp("models") / "m")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "project"
+    (root / "artifacts").mkdir(parents=True)
+    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
+    monkeypatch.setattr("build.ROOT", root)
+    return root
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["run", *map(str, arguments)])
+
+
+def tables(root: Path) -> list[str]:
+    base = root / "artifacts/measurements"
+    return sorted(path.relative_to(base).as_posix() for path in base.glob("*/*.csv"))
+
+
+# Names ------------------------------------------------------------------------------------------------------------
+
+
+def test_another_encoding_of_positions_has_a_file_of_its_own(project: Path, model: Path) -> None:
+    asked = ("massive_values", "--model", model, *FEW)
+    assert run(*asked).exit_code == 0
+    before = (project / "artifacts/measurements/massive_values/m.csv").read_bytes()
+    assert run(*asked, "--position", "drope").exit_code == 0
+    assert tables(project) == ["massive_values/m-drope.csv", "massive_values/m.csv"]
+    assert (project / "artifacts/measurements/massive_values/m.csv").read_bytes() == before
+    held = pd.read_csv(project / "artifacts/measurements/massive_values/m-drope.csv")
+    assert set(held["positional"]) == {"drope"}
+
+
+def test_a_name_holds_whatever_is_not_as_usual(project: Path, model: Path) -> None:
+    def name(options: Options | None = None, **asked: Any) -> str:
+        return open_subject(project, ModelSource(str(model), device="cpu", **asked), options=options).name
+
+    assert name() == "m"
+    assert name(Options(place="texts/My Prose.txt")) == "m-on-my-prose.txt"
+    assert name(dtype="bf16", position="rope") == "m-bf16-rope"
+    assert name(scaling=0.25, revision="V1/x") == "m-scaling-0.25-revision-x"
+    assert name(load_as="llama", position="drope") == "m-drope-as-llama"
+
+
+# Overwriting ------------------------------------------------------------------------------------------------------
+
+
+def test_a_measurement_of_other_options_is_only_overwritten_when_asked(project: Path, model: Path) -> None:
+    assert run("layer_content", "massive_values", "--model", model, *FEW).exit_code == 0
+    kept = {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
+    fewer = ("layer_content", "massive_values", "--model", model, "--documents", "1", "--items", "2", "--device", "cpu")
+    done = run(*fewer)
+    assert done.exit_code == 1
+    assert (
+        "error: artifacts/measurements/massive_values/m.csv and 1 more hold another measurement (--documents 2, now "
+        "1); nothing is measured: give --name for one beside it, or --replace to overwrite"
+    ) in done.stderr
+    assert kept == {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
+    assert run(*fewer, "--name", "short").exit_code == 0
+    assert (
+        kept.items()
+        <= {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}.items()
+    )
+    assert run(*fewer, "--replace").exit_code == 0
+    manifest = json.loads((project / "artifacts/measurements/layer_content/m.json").read_text())
+    assert manifest["options"]["texts"] == 1
+
+
+def test_a_name_that_is_given_does_not_hide_another_model(project: Path, model: Path, tmp_path: Path) -> None:
+    asked = ("massive_values", "--name", "mine", *FEW)
+    assert run(*asked, "--model", model).exit_code == 0
+    done = run(*asked, "--model", model, "--position", "drope")
+    assert done.exit_code == 1
+    assert "positional rope, now drope" in done.stderr
+    other = saved(tmp_path / "other", rms_norm_eps=1e-3)
+    done = run(*asked, "--model", other)
+    assert done.exit_code == 1
+    assert "(fingerprint " in done.stderr
+    (project / "artifacts/measurements/massive_values/mine.json").unlink()
+    assert "no manifest says what it holds" in run(*asked, "--model", model, "--again").stderr
+
+
+def test_settings_of_a_recipe_are_options_as_well(project: Path, model: Path) -> None:
+    recipe = project / "mine.yaml"
+    text = "title: Mine\nexperiments: [context_length]\nitems: 2\nsettings: {context_length: {ratios: [RATIO]}}\n"
+    text += f"models: [{{name: mine, id: {model}}}]\n"
+    for ratio, replace, refused in (("0.5", False, False), ("1.0", False, True), ("1.0", True, False)):
+        recipe.write_text(text.replace("RATIO", ratio))
+        if refused:
+            with pytest.raises(ModelError, match=r"ratios \[0.5\], now \[1.0\]"):
+                run_recipe(project, load_recipe(recipe), device="cpu")
+        else:
+            run_recipe(project, load_recipe(recipe), device="cpu", replace=replace)
+
+
+def test_heads_of_another_capture_are_only_overwritten_when_asked(project: Path, model: Path) -> None:
+    pytest.importorskip("numba")
+    assert run("geometry", "--model", model, *FEW).exit_code == 0
+    before = (project / "artifacts/measurements/head_metrics/m.csv").read_bytes()
+    shorter = ("geometry", "--model", model, "--tokens", "32", *FEW)
+    done = run(*shorter)
+    assert done.exit_code == 1
+    assert "artifacts/measurements/head_metrics/m.csv holds another measurement (context 48, now 32)" in done.stderr
+    assert (project / "artifacts/measurements/head_metrics/m.csv").read_bytes() == before
+    assert run(*shorter, "--replace").exit_code == 0
+    assert (project / "artifacts/measurements/head_metrics/m.csv").read_bytes() != before
+
+
+def test_rounding_of_another_processor_rewrites_nothing(tmp_path: Path) -> None:
+    table = pd.DataFrame({"metric": ["a", "b"], "value": [1.0, -3.0], "reason": ""})
+    manifest = {"versions": {"torch": "1"}, "seconds": 1.0, "device": "cpu", "options": {"texts": 2}}
+    [path] = save(tmp_path, {"made": table}, "m", manifest)
+    before = path.read_bytes(), path.with_suffix(".json").read_bytes()
+    near = table.assign(value=table["value"] * (1 + 2e-5))
+    save(tmp_path, {"made": near}, "m", manifest | {"versions": {"torch": "2"}, "seconds": 7.0})
+    assert (path.read_bytes(), path.with_suffix(".json").read_bytes()) == before
+    save(tmp_path, {"made": near}, "m", manifest | {"options": {"texts": 3}})
+    assert path.read_bytes() == before[0]
+    assert json.loads(path.with_suffix(".json").read_text())["options"] == {"texts": 3}
+    save(tmp_path, {"made": table.assign(value=table["value"] * 1.01)}, "m", manifest)
+    assert path.read_bytes() != before[0]
+
+
+# What is measured again -------------------------------------------------------------------------------------------
+
+
+def test_edited_weights_are_measured_again(project: Path, model: Path, tmp_path: Path) -> None:
+    """A layer in the middle of a file of several MiB, which its first and last bytes do not show."""
+    folder = saved(tmp_path / "big", hidden_size=256, intermediate_size=1024, head_dim=32)
+    asked = ("layer_content", "--model", folder, *FEW)
+    assert run(*asked).exit_code == 0
+    path = project / "artifacts/measurements/layer_content/big.csv"
+    before = path.read_bytes()
+    held = transformers.LlamaForCausalLM.from_pretrained(folder)
+    with torch.no_grad():
+        for name, weight in held.model.layers[0].mlp.named_parameters():
+            if "up" in name or "down" in name:
+                weight.zero_()
+    size = (folder / "model.safetensors").stat().st_size
+    held.save_pretrained(folder)
+    assert (folder / "model.safetensors").stat().st_size == size
+    assert "another measurement (fingerprint" in run(*asked).stderr
+    assert run(*asked, "--replace").exit_code == 0
+    assert path.read_bytes() != before
+
+
+def test_only_the_files_that_an_experiment_imports_make_it_stale(tmp_path: Path) -> None:
+    for package in ("analysis", "analysis/experiments"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("")
+    here = tmp_path / "analysis/experiments"
+    (here / "first.py").write_text(
+        "from analysis.experiments.shared import two\n\n\ndef measure():\n    return two()\n"
+    )
+    (here / "shared.py").write_text("def two():\n    return 2\n")
+    (here / "second.py").write_text("def measure():\n    return 0\n")
+
+    def state() -> tuple[str, str]:
+        first, second = (code_of(tmp_path, [f"analysis.experiments.{name}"]) for name in ("first", "second"))
+        return first, second
+
+    before = state()
+    (here / "new.py").write_text("X = 1\n")
+    (here / "first.py").write_text('"""Words."""\n# a comment\n' + (here / "first.py").read_text())
+    assert state() == before
+    (here / "shared.py").write_text("def two():\n    return 3\n")
+    first, second = state()
+    assert (first != before[0], second == before[1]) == (True, True)
+
+
+def test_the_code_of_an_experiment_is_what_it_imports() -> None:
+    names = [module.__name__ for module in (massive_values, crosslayer_balance, layer_content)]
+    assert len({code(name) for name in names}) == 3
+
+
+# Faults of one keep nothing else from being measured --------------------------------------------------------------
+
+
+def broken(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("shape '[512, 21]' is invalid\nfor input of size 4096")
+
+
+def test_an_unforeseen_error_ends_one_experiment_only(
+    project: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(massive_values, "measure", broken)
+    done = run("massive_values", "crosslayer_balance", "--model", model, *FEW)
+    assert done.exit_code == 1
+    assert "1 of 2 experiments not measured, the others are kept: massive_values: RuntimeError: shape" in done.stderr
+    assert "invalid for input of size 4096 (test_experiments_names.py:" in done.stderr
+    assert "Traceback" not in done.output
+    assert tables(project) == ["crosslayer_balance/m.csv"]
+    alone = run("massive_values", "--model", model, *FEW)
+    assert (alone.exit_code, "error: RuntimeError: shape" in alone.stderr) == (1, True)
+
+
+def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
+    project: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from analysis.experiments import run as running
+
+    second = tmp_path / "second"
+    shutil.copytree(model, second)
+    original = running.open_subject
+
+    def opened(root: Path, source: ModelSource, **more: Any) -> Any:
+        return broken() if source.name == str(model) else original(root, source, **more)
+
+    monkeypatch.setattr(running, "open_subject", opened)
+    done = run("massive_values", "--model", model, "--against", second, *FEW)
+    assert (done.exit_code, "RuntimeError: shape" in done.stderr) == (1, True)
+    assert tables(project) == ["massive_values/second.csv"]
+    recipe = project / "mine.yaml"
+    models = f"[{{name: first, id: {model}}}, {{name: other, id: {second}}}]"
+    recipe.write_text(f"title: Mine\nexperiments: [crosslayer_balance]\ndocuments: 2\nmodels: {models}\n")
+    with pytest.raises(ModelError, match=r"1 of 2 models not measured.*first: RuntimeError"):
+        run_recipe(project, load_recipe(recipe), device="cpu")
+    assert "crosslayer_balance/other.csv" in tables(project)
+
+
+# Lengths ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rope",
+    [
+        {"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+        {"rope_type": "yarn", "rope_theta": 1e6, "factor": 16.0},
+        {"rope_type": "default", "rope_theta": 1e4},
+    ],
+)
+def test_the_training_length_is_what_the_weights_were_last_trained_at(tmp_path: Path, rope: dict[str, Any]) -> None:
+    """Scaled rotations keep the length of an earlier training beside it."""
+    scaled = rope if rope["rope_type"] == "default" else rope | {"original_max_position_embeddings": 64}
+    folder = saved(tmp_path / "long", card=False, max_position_embeddings=512, rope_parameters=scaled)
+    assert open_subject(tmp_path, ModelSource(str(folder), device="cpu")).training_length == 512
+
+
+def test_memory_is_weighed_for_the_longest_prompt(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from analysis.experiments import run as running
+
+    folder = saved(tmp_path / "long", card=False, max_position_embeddings=4096)
+    assert longest_prompt(project, ModelSource(str(folder))) == 16384
+    monkeypatch.setattr(running, "run", lambda *_, **__: [])
+    given: dict[str, Any] = dict.fromkeys(
+        ["recipe", "everything", "against", "revision", "quantize", "tokens", "place", "name", "load_as", "scaling"]
+    )
+    given |= {"model": str(folder), "dtype": "auto", "device": "cpu", "trust_remote_code": False, "seeds": (0,)}
+    given |= {"position": "as configured", "anyway": False, "again": False, "replace": False, "executor": "local"}
+    given |= {"texts": 1, "items": 1, **dict.fromkeys(["partition", "minutes", "gpus", "memory"])}
+    for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):
+        ask(project, [name], **given)
+        assert f"for {tokens} tokens" in capsys.readouterr().err

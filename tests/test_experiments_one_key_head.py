@@ -1,0 +1,60 @@
+"""Models with one key head for all queries, or one head at all: nothing is refused for it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+import models_planted as planted  # noqa: E402
+from analysis.experiments.subject import Options  # noqa: E402
+from analysis.models.survey import SurveyOptions, survey  # noqa: E402
+from artifacts.errors import ModelError  # noqa: E402
+
+pytestmark = pytest.mark.models
+READ_QUERIES = ("massive_values", "disruption", "knowledge", "sinks", "bos_value", "layer_content")
+FEW: dict[str, dict[str, Any]] = {"disruption": {"draws": 1, "permutations": 0}, "knowledge": {"draws": 1}}
+
+
+@pytest.mark.parametrize("heads", [(4, 1), (1, 1)])
+def test_experiments_that_read_queries_and_keys(heads: tuple[int, int]) -> None:
+    made = planted.model(2, num_attention_heads=heads[0], num_key_value_heads=heads[1], head_dim=8)
+    subject = planted.subject(made)
+    for name in READ_QUERIES:
+        module = importlib.import_module(f"analysis.experiments.{name}")
+        assert module.measure(subject, Options(texts=2, items=2), **FEW.get(name, {}))
+
+
+def test_keys_of_the_one_head_are_those_of_the_projection() -> None:
+    made = planted.model(2, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
+    tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
+    seen: list[Any] = []
+    with made.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: seen.append(out[0])):
+        found = survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
+    norms = seen[0].double().norm(dim=0).detach().numpy()
+    assert found.norms_k[1].shape == (1, 8)
+    assert found.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
+
+
+def test_a_single_head_whose_norm_follows_the_rotation_is_refused() -> None:
+    """What changes a vector's length from position to position is not what enters the rotary embedding."""
+    made = planted.model(1, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
+    attention = made.model.layers[0].self_attn
+    projected = attention.k_proj
+
+    class Stretched(torch.nn.Module):
+        def forward(self, given: Any) -> Any:
+            return projected(given)
+
+    attention.k_proj = torch.nn.Sequential(Stretched())
+    growing = torch.linspace(1.0, 2.0, 24)[None, :, None]
+    projected.register_forward_hook(lambda module, given, out: out)
+    attention.k_norm = torch.nn.Identity()
+    attention.k_proj.register_forward_hook(lambda module, given, out: attention.k_norm(out * growing) / growing)
+    tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
+    with pytest.raises(ModelError, match="is not what enters the rotary embedding"):
+        survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
