@@ -114,7 +114,9 @@ def test_models_and_checkpoints_are_complete() -> None:
         assert int(row["query_heads"]) % int(row["key_heads"]) == 0
     for model in CAPTURED:
         captured, bucket = int(models[model]["captured_context"]), int(models[model]["bucket_tokens"])
-        assert captured <= int(models[model]["claimed_context"])
+        beyond = captured > int(models[model]["claimed_context"])
+        # stated for 32K by their makers and captured over 128K, with a rotation that the capture scales
+        assert beyond == (model in ("qwen3-0.6b", "qwen3-1.7b"))
         assert captured % bucket == 0
     assert [row["order"] for row in rows("checkpoints")] == DECILES
     contexts = [int(row["captured_context"]) for row in rows("checkpoints")]
