@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from analysis.lab.language import WORDS
 from analysis.models.libraries import need
 
 
-def build() -> Any:
+def build(words: Sequence[str] = WORDS) -> Any:
     """The tokenizer as one of transformers, ready to save beside a model.
 
     Raises
@@ -20,11 +21,11 @@ def build() -> Any:
     import tokenizers  # comes with transformers
 
     inner = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({word: token for token, word in enumerate(WORDS)}, unk_token="<unk>")
+        tokenizers.models.WordLevel({word: token for token, word in enumerate(words)}, unk_token="<unk>")
     )
     inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     inner.post_processor = tokenizers.processors.TemplateProcessing(
-        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", WORDS.index("<s>"))]
+        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", words.index("<s>"))]
     )
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=inner,

@@ -1,0 +1,158 @@
+"""The recipe: shape of the models, arms, and how each arm is trained."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from analysis.models.libraries import need
+from analysis.population.language import WORDS
+from artifacts.errors import SpecError
+
+BASES = (400, 10_000)  # of the rotation; the first is primary
+SEEDS = tuple(range(1, 9))
+TUNING = (101, 102)  # seeds that the recipe was chosen on; never reported
+ARMS: dict[str, str] = {
+    "A": "rotation, from scratch",
+    "B": "from A, trained on with rotation kept",
+    "C": "from A, trained on without rotation",
+    "D": "from A, a fifth of C's steps without rotation",
+    "E": "without rotation, from scratch",
+}
+FROM_START = ("B", "C", "D")
+BLIND = ("C", "D", "E")  # arms without rotation
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stretch of training with one schedule.
+
+    Parameters
+    ----------
+    steps : int
+    muon, adam : float
+        Full rates of the two optimizers.
+    warm : int
+        Steps of linear warm-up.
+    shape : {"linear", "cosine"}
+        Decay after `flat` of the steps to `floor`, or a cosine from the warm-up on to 0.
+    flat, floor : float
+        Shares, of the linear shape.
+    average : int
+        The weights are averaged over so many last steps; 0 takes the last.
+    short_steps, short_length : int
+        The first steps see sequences of this length only.
+    """
+
+    steps: int
+    muon: float
+    adam: float
+    warm: int = 50
+    shape: Literal["linear", "cosine"] = "linear"
+    flat: float = 0.6
+    floor: float = 0.02
+    average: int = 0
+    short_steps: int = 0
+    short_length: int = 64
+
+    def rate(self, step: int) -> float:
+        """Share of the full rate at a step from 0."""
+        warm = min(1.0, (step + 1) / max(1, self.warm))
+        if self.shape == "cosine":
+            done = max(0, step + 1 - self.warm) / max(1, self.steps - self.warm)
+            return warm * 0.5 * (1 + math.cos(math.pi * done))
+        done = max(0.0, (step - self.flat * self.steps) / max(1.0, (1 - self.flat) * self.steps))
+        return warm * (1 - (1 - self.floor) * done)
+
+    def length(self, step: int, full: int) -> int:
+        """Words of a sequence at a step from 0."""
+        return min(self.short_length, full) if step < self.short_steps else full
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that, with seed, base and arm, determines a model."""
+
+    first: Stage = Stage(steps=2000, muon=0.01, adam=4e-3, short_steps=300)
+    second: Stage = Stage(steps=1000, muon=0.005, adam=1.5e-3, warm=100, shape="cosine", average=200)
+    brief: Stage = Stage(steps=200, muon=0.005, adam=1.5e-3, warm=20, shape="cosine", average=40)
+    scratch: Stage = Stage(steps=3000, muon=0.01, adam=4e-3, short_steps=300)
+    more: Stage = Stage(steps=500, muon=0.005, adam=1.5e-3, warm=50, shape="cosine", average=100)
+    rounds: int = 3  # of `more`, at most, for an arm that the criterion holds for
+    criterion: float = 0.03  # nats an answer word on held-out sequences
+    held_out: int = 512  # of these
+    layers: int = 5
+    width: int = 128
+    heads: int = 4
+    inner: int = 256
+    length: int = 128
+    rows: int = 16
+    spread: float = 0.02
+    every: int = 100  # steps between two rows of the curves
+    save: int = 100  # steps between two checkpoints
+
+    def stage(self, arm: str) -> Stage:
+        """The first stretch of an arm."""
+        return {"A": self.first, "B": self.second, "C": self.second, "D": self.brief, "E": self.scratch}[arm]
+
+    def facts(self) -> dict[str, Any]:
+        """The recipe as plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, order=True)
+class Which:
+    """One model of the population."""
+
+    base: int
+    seed: int
+    arm: str
+
+    def __post_init__(self) -> None:
+        if self.arm not in ARMS:
+            raise SpecError(f"there is no arm {self.arm!r}; arms are {', '.join(ARMS)}")
+
+    @property
+    def name(self) -> str:
+        """Key of the model, `b400-s1-C`; the arm that never rotates has no base: `none-s1-E`."""
+        return f"none-s{self.seed}-E" if self.arm == "E" else f"b{self.base}-s{self.seed}-{self.arm}"
+
+    @property
+    def start(self) -> Which | None:
+        """The model that it starts from."""
+        return Which(self.base, self.seed, "A") if self.arm in FROM_START else None
+
+    @property
+    def positional(self) -> str:
+        """Whether it rotates."""
+        return "none" if self.arm in BLIND else "rope"
+
+
+def architecture(recipe: Recipe, which: Which) -> Any:
+    """The configuration of a model, of transformers' Llama; positions divided by 1e30 are no rotation, exactly.
+
+    Raises
+    ------
+    MissingDependency
+        When transformers is absent.
+    """
+    transformers = need("transformers", "to build the small models")
+    rotation: dict[str, Any] = {"rope_type": "default", "rope_theta": float(which.base)}
+    if which.positional == "none":
+        rotation = {"rope_type": "linear", "factor": 1e30, "rope_theta": float(which.base)}
+    return transformers.LlamaConfig(
+        vocab_size=len(WORDS),
+        hidden_size=recipe.width,
+        intermediate_size=recipe.inner,
+        num_hidden_layers=recipe.layers,
+        num_attention_heads=recipe.heads,
+        num_key_value_heads=recipe.heads,
+        max_position_embeddings=recipe.length,
+        initializer_range=recipe.spread,
+        tie_word_embeddings=True,
+        rope_parameters=rotation,
+        pad_token_id=WORDS.index("<pad>"),
+        bos_token_id=WORDS.index("<s>"),
+        eos_token_id=WORDS.index("</s>"),
+    )

@@ -1,0 +1,250 @@
+"""Training of one model of the population: its stages, the averaged weights, and the criterion that it has to meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.lab import checkpoint
+from analysis.models.libraries import need
+from analysis.population import documents
+from analysis.population.language import world
+from analysis.population.muon import Muon
+from analysis.population.recipe import Recipe, Stage, Which, architecture
+from artifacts.errors import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Tell = Callable[[int, int, str], None]
+"""Called with steps done, steps known to come, and a line about them."""
+
+ORTHOGONAL = ("v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+CLIP = 1.0
+BETAS = (0.9, 0.95)
+PASS = 4096  # words of a forward pass of the criterion
+
+
+@dataclass
+class Trained:
+    """A finished model.
+
+    Parameters
+    ----------
+    weights : dict of str to Tensor
+        As they are published: float32 values that half precision holds exactly.
+    steps : int
+        Of this arm, extensions included.
+    rounds : int
+        Extensions.
+    answer_loss : float
+        On the held-out sequences; the criterion is about it.
+    reached : bool
+        Whether the criterion is met.
+    curves : list of dict
+        Rows `step, metric, value`.
+    """
+
+    weights: dict[str, Tensor]
+    steps: int
+    rounds: int
+    answer_loss: float
+    reached: bool
+    curves: list[dict[str, Any]] = field(default_factory=list)
+
+
+def model_of(recipe: Recipe, which: Which, weights: dict[str, Tensor] | None) -> PreTrainedModel:
+    """A model of an arm: with the weights given, or fresh from its seed (the same for all arms and bases)."""
+    torch, transformers = need("torch"), need("transformers")
+    torch.manual_seed(which.seed)
+    model: PreTrainedModel = transformers.LlamaForCausalLM(architecture(recipe, which))
+    if weights is not None:
+        model.load_state_dict(weights)
+    return model
+
+
+def train(
+    recipe: Recipe,
+    which: Which,
+    start: dict[str, Tensor] | None,
+    work: Path,
+    tell: Tell = lambda done, total, text: None,
+) -> Trained:
+    """Train one model; a killed run goes on from its last checkpoint below `work` and ends in the same weights.
+
+    All arms that train on see the same documents, step by step; the arm without rotation from scratch sees those of
+    both phases in their order.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    which : Which
+    start : dict or None
+        The published weights that the arm starts from.
+    work : Path
+        Folder of the checkpoint.
+    tell : callable
+        See `Tell`.
+
+    Raises
+    ------
+    ModelError
+        When the checkpoint is damaged or of another recipe, or the loss is no number.
+    """
+    torch = need("torch", "to train the population")
+    made = {"model": which.name, "recipe": recipe.facts(), "threads": torch.get_num_threads()}
+    run = _Run(recipe, which, start, work, made, tell)
+    trained = run.whole(checkpoint.fetch(work, made))
+    checkpoint.drop(work)
+    return trained
+
+
+class _Run:
+    """One training under way."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        which: Which,
+        start: dict[str, Tensor] | None,
+        work: Path,
+        made: dict[str, Any],
+        tell: Tell,
+    ) -> None:
+        self.recipe, self.which, self.work, self.made, self.tell = recipe, which, work, made, tell
+        self.model = model_of(recipe, which, start)
+        self.curves: list[dict[str, Any]] = []
+        self.round, self.step, self.before = 0, 0, 0
+        self._fresh()
+
+    def _fresh(self) -> None:
+        """New optimizers and a new average, for a new stage."""
+        torch = need("torch")
+        written, others = [], []
+        for name, part in self.model.named_parameters():
+            (written if any(kind in name for kind in ORTHOGONAL) else others).append(part)
+        self.muon = Muon(written)
+        self.adam = torch.optim.AdamW(others, betas=BETAS, weight_decay=0.0)
+        self.sums: dict[str, Tensor] = {}
+
+    def whole(self, state: dict[str, Any] | None) -> Trained:
+        """The first stretch, and further ones until the criterion is met or no more are allowed."""
+        if state is not None:
+            self._take(state)
+        while True:
+            stage = self.recipe.stage(self.which.arm) if self.round == 0 else self.recipe.more
+            self._stage(stage)
+            self.before += stage.steps
+            self._settle(stage)
+            loss = answer_loss(self.model, self.recipe, self.which.arm != "A")
+            self._row(self.before, "held_out_answer_loss", loss)
+            reached = loss < self.recipe.criterion
+            # the brief arm is defined by its few steps, so it has no criterion to meet
+            if reached or self.which.arm == "D" or self.round == self.recipe.rounds:
+                break
+            self.round, self.step = self.round + 1, 0
+            self._fresh()
+            self._store()
+        weights = {name: part.detach().clone() for name, part in self.model.state_dict().items()}
+        return Trained(weights, self.before, self.round, loss, reached, self.curves)
+
+    def _stage(self, stage: Stage) -> None:
+        torch, recipe = need("torch"), self.recipe
+        self.model.train()
+        most = self.before + stage.steps
+        for step in range(self.step, stage.steps):
+            second, name = self._documents(self.before + step)
+            drawn, weighted = documents.batch(world(second), name, recipe.rows, stage.length(step, recipe.length))
+            tokens, weights = torch.tensor(drawn), torch.tensor(weighted)[:, 1:]
+            losses = _losses(self.model, tokens)
+            loss = (losses * weights).sum() / weights.sum()
+            if not torch.isfinite(loss):
+                raise ModelError(f"training of {self.which.name}: no finite loss at step {self.before + step + 1}")
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+            rate = stage.rate(step)
+            self.muon.step(stage.muon * rate)
+            for group in self.adam.param_groups:
+                group["lr"] = stage.adam * rate
+            self.adam.step()
+            self.model.zero_grad(set_to_none=True)
+            self.step = step + 1
+            if self.step > stage.steps - stage.average:
+                for part, value in self.model.state_dict().items():
+                    self.sums[part] = self.sums[part] + value if part in self.sums else value.clone()
+            if self.step % recipe.every == 0 or self.step == stage.steps:
+                self._row(self.before + self.step, "loss", loss.item())
+                answers = losses.detach()[weights > 1]
+                if len(answers):
+                    self._row(self.before + self.step, "answer_loss", answers.mean().item())
+            if self.step % recipe.save == 0:
+                self._store()
+            self.tell(self.before + self.step, most, f"{self.which.name}, loss {loss.item():.3f}")
+
+    def _documents(self, step: int) -> tuple[bool, str]:
+        """Whether a step of this arm is of the second phase, and the name of its documents."""
+        seed = self.which.seed
+        if self.which.start is not None:
+            return True, f"{seed}/second/{step}"
+        first = self.recipe.first.steps
+        if self.which.arm == "A" or step < first:
+            return False, f"{seed}/first/{step}"
+        return True, f"{seed}/second/{step - first}"
+
+    def _settle(self, stage: Stage) -> None:
+        """Put in the averaged weights, rounded as they are published."""
+        held = self.model.state_dict()
+        if stage.average:
+            held = {name: value / stage.average for name, value in self.sums.items()}
+        self.model.load_state_dict({name: value.half().float() for name, value in held.items()})
+
+    def _row(self, step: int, metric: str, value: float) -> None:
+        self.curves.append({"step": step, "metric": metric, "value": value})
+
+    def _store(self) -> None:
+        state = {
+            "round": self.round,
+            "step": self.step,
+            "before": self.before,
+            "weights": self.model.state_dict(),
+            "muon": self.muon.state(),
+            "adam": self.adam.state_dict(),
+            "sums": self.sums,
+            "curves": self.curves,
+        }
+        checkpoint.store(self.work, state, self.made)
+
+    def _take(self, state: dict[str, Any]) -> None:
+        self.round, self.step, self.before = state["round"], state["step"], state["before"]
+        self.model.load_state_dict(state["weights"])
+        self.muon.load(state["muon"])
+        self.adam.load_state_dict(state["adam"])
+        self.sums, self.curves = state["sums"], state["curves"]
+
+
+def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
+    """Nats of every word but the first, shape (rows, words - 1)."""
+    functional: Any = need("torch").nn.functional
+    logits = model(tokens, use_cache=False).logits[:, :-1]
+    found: Tensor = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
+    return found.view(tokens.shape[0], -1)
+
+
+def answer_loss(model: PreTrainedModel, recipe: Recipe, second: bool) -> float:
+    """Nats an answer word on the held-out sequences, those of the second phase's facts where asked."""
+    torch = need("torch")
+    kind = "second" if second else "first"
+    drawn, weighted = documents.batch(world(second), f"held-out/{kind}", recipe.held_out, recipe.length)
+    model.train(False)
+    total = count = 0.0
+    rows = max(1, PASS // recipe.length)
+    with torch.inference_mode():
+        for at in range(0, len(drawn), rows):
+            losses = _losses(model, torch.tensor(drawn[at : at + rows]))
+            answers = torch.tensor(weighted[at : at + rows])[:, 1:] > 1
+            total += losses[answers].double().sum().item()
+            count += int(answers.sum())
+    return total / count
