@@ -31,8 +31,8 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
     stated = pick(drope_stated, statement="s5_5_rope_tasks")
     return judge(
         zero == said(stated) == len(rows),
-        f"{zero} of {len(rows)} tasks print 0%; the widest interval is that of {highest['task']} with {highest['n']} items, "
-        f"up to {highest['high']:.0f}%.",
+        f"{zero} of {len(rows)} tasks print 0%; the widest interval is that of {highest['task']} with {highest['n']} "
+        f"items, up to {highest['high']:.0f}%.",
         reported=str(stated["printed"]),
         recomputed=f"{zero} of {len(rows)}",
         n=int(rows["n"].sum()),
