@@ -1,0 +1,149 @@
+"""Ablations at the first token and attention patterns of document 004, worked out apart from the tables as printed."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.studies.drope_bos_write import baseline_perplexities, bos_ablation_contrasts, bos_ablations
+from analysis.studies.drope_content import layer_norms
+from analysis.studies.drope_interventions import bos_mlp_effects
+from analysis.studies.drope_patterns import attention_experiments, attention_layers, attention_tests
+from artifacts.store import read
+from conftest import ROOT
+
+
+def source(name):
+    with (ROOT / f"artifacts/sources/{name}.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def printed(name, **where):
+    """The number that a source prints in its one row with such cells."""
+    (row,) = [row for row in source(name) if all(row[key] == value for key, value in where.items())]
+    return float(row["printed"].replace(",", "").rstrip("x%×"))
+
+
+def study(function, **changed):
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return function(**{name: changed[name] if name in changed else read(ROOT, name) for name in names})
+
+
+@pytest.fixture(scope="module")
+def effects():
+    return study(bos_mlp_effects)
+
+
+@pytest.fixture(scope="module")
+def ablations(effects):
+    return study(bos_ablations, bos_mlp_effects=effects)
+
+
+@pytest.mark.parametrize("model", ["RoPE", "DroPE"])
+def test_removing_the_first_tokens_mlp_in_nats(effects, model):
+    row = effects[(effects["experiment"] == 4) & (effects["positional"] == model)].iloc[0]
+    base, ablated = (
+        printed("drope_bos_mlp", positional=model, metric=f"{name}_ppl") for name in ("baseline", "ablated")
+    )
+    assert row["layer"] == printed("drope_stated", statement=f"s5_2_{model.lower()}_spike_layer")
+    assert row["ratio"] == pytest.approx(ablated / base)
+    assert row["nats"] == pytest.approx(math.log(ablated / base))
+    assert row["nats_low"] < row["nats"] < row["nats_high"]
+    assert row["write_share"] == pytest.approx(100 * row["mlp_write"] / row["norm_after"])
+    both = effects[(effects["experiment"] == 6) & (effects["positional"] == model)].iloc[0]
+    base, ablated = (
+        printed("drope_layer1_perplexity", positional=model, condition=name, metric="ppl")
+        for name in ("baseline", "layer1_bos_only")
+    )
+    assert (both["layer"], both["nats"]) == (1, pytest.approx(math.log(ablated / base)))
+
+
+def test_the_layers_of_an_ablation_are_matched_only_where_both_models_lose_the_same(ablations):
+    found = {(row["experiment"], row["ablation"], row["positional"]): row for _, row in ablations.iterrows()}
+    assert len(found) == 8
+    for (experiment, ablation, _), row in found.items():
+        layers = {other["layers"] for key, other in found.items() if key[:2] == (experiment, ablation)}
+        assert row["matched"] == (len(layers) == 1)
+    assert {row["matched"] for row in found.values()} == {True, False}
+    compared = {(row["ablation"], row["positional"]) for row in source("drope_ablation_comparison")}
+    assert all(row["in_comparison"] == ((key[1], key[2]) in compared) for key, row in found.items())
+
+
+def test_a_value_ablation_takes_its_ratio_as_printed(ablations):
+    for model in ("RoPE", "DroPE"):
+        row = ablations[(ablations["ablation"] == "bos_value_all_layers") & (ablations["positional"] == model)].iloc[0]
+        ratio = printed(
+            "drope_bos_value_ablation", condition="bos_value_all_layers", positional=model, metric="ppl_ratio"
+        )
+        assert (row["ratio"], row["layers"]) == (pytest.approx(ratio), "all")
+        assert row["nats"] == pytest.approx(math.log(ratio))
+
+
+def test_the_contrast_of_two_models_is_a_ratio_of_ratios(ablations):
+    contrasts = bos_ablation_contrasts(ablations).set_index("ablation")
+    by = ablations.set_index(["ablation", "positional"])["ratio"]
+    for ablation, row in contrasts.iterrows():
+        assert row["ratio"] == pytest.approx(by[ablation, "RoPE"] / by[ablation, "DroPE"])
+        assert row["gap_nats"] == pytest.approx(math.log(row["ratio"]))
+        assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
+
+
+def test_baselines_stand_against_the_last_experiments():
+    found = study(baseline_perplexities).set_index(["experiment", "positional"])
+    for model in ("RoPE", "DroPE"):
+        last = printed("drope_layer1_perplexity", positional=model, condition="baseline", metric="ppl")
+        first = printed("drope_bos_mlp", positional=model, metric="baseline_ppl")
+        assert found.loc[(4, model), "percent_above_last"] == pytest.approx(100 * (first - last) / last)
+        assert found.loc[(6, model), "percent_above_last"] == 0
+        assert found.loc[(6, model), "rounds_from_last"]
+
+
+def test_norms_of_queries_keys_and_values_with_their_ratio():
+    norms = study(layer_norms).set_index(["layer", "tensor"])
+    raw = read(ROOT, "drope_published_content").set_index(["positional", "layer", "metric"])["value"]
+    for (layer, tensor), row in norms.iterrows():
+        letter = {"query": "q", "queries": "q", "key": "k", "keys": "k", "value": "v", "values": "v"}[tensor.lower()]
+        for scope in ("mean", "bos"):
+            rope, drope = (raw[model, layer, f"{letter}_norm_{scope}"] for model in ("RoPE", "DroPE"))
+            assert (row[f"{scope}_rope"], row[f"{scope}_ratio"]) == pytest.approx((rope, drope / rope))
+
+
+@pytest.fixture(scope="module")
+def patterns():
+    """Attention by layer in percent, from the published series: {(kind, model): array over layers}."""
+    frame = read(ROOT, "drope_published_series")
+    frame = frame[frame["experiment"] == "exp7_attention_patterns"].sort_values("layer")
+    return {
+        (kind, model): 100 * frame[(frame["metric"] == f"{kind}_attention") & (frame["positional"] == model)]["value"]
+        for kind in ("bos", "local")
+        for model in ("RoPE", "DroPE")
+    }
+
+
+@pytest.mark.parametrize("kind", ["bos", "local"])
+@pytest.mark.parametrize(("group", "first"), [("all layers", 0), ("layers 2-31", 2)])
+def test_attention_is_compared_by_layer_without_layers_as_free_units(patterns, kind, group, first):
+    tests = attention_tests(study(attention_layers)).set_index(["comparison", "test"])
+    rope, drope = (patterns[kind, model].to_numpy()[first:] for model in ("RoPE", "DroPE"))
+    paired = tests.loc[(f"{kind}, {group}", "paired_t")]
+    known = stats.ttest_rel(drope, rope)
+    assert (paired["estimate"], paired["p_value"]) == pytest.approx((np.mean(drope - rope), known.pvalue))
+    runs = tests.loc[(f"{kind}, {group}", "pearson")]
+    assert runs["estimate"] == pytest.approx(np.corrcoef(drope, rope)[0, 1])
+    for row in (paired, runs):
+        assert row["n"] == 32 - first
+        assert "one residual stream" in row["note"]
+
+
+def test_two_experiments_on_one_quantity_stand_side_by_side():
+    found = study(attention_experiments).set_index(["quantity", "layers", "experiment"])
+    for model in ("rope", "drope"):
+        name = {"rope": "RoPE", "drope": "DroPE"}[model]
+        seven = printed("drope_attention", positional=name, metric="bos_attention")
+        five = printed("drope_bos_write", positional=name, metric="bos_attention_mass")
+        assert found.loc[("attention to BOS", "all layers", 7), model] == pytest.approx(seven)
+        assert found.loc[("attention to BOS", "all layers", 5), model] == pytest.approx(five)
+    assert (found["difference"] == found["drope"] - found["rope"]).all()
+    assert len(found) == 6
