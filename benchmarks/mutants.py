@@ -1,0 +1,230 @@
+"""How many planted faults in statistics, studies and claims the tests notice, without golden files.
+
+    python benchmarks/mutants.py --count 100 --out docs/mutants.csv
+
+Seeded: the same seed plants the same faults in the same sources. Each is written into a copy of the project, and the
+tests that import the changed file, directly or through one other, run until one fails. Tests that compare with what is
+committed (golden files, the ledger, kernels, the thesis) are left out, since they notice any change and judge none.
+"""
+
+import ast
+import copy
+import csv
+import functools
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("statistics", "studies", "claims")
+COMPARING = (
+    "golden",
+    "ledger",
+    "kernels",
+    "thesis",
+    "tour",
+    "cli",
+    "freshness",
+    "changes",
+    "paper",
+    "figures",
+    "tables",
+)
+COMPARE = {
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+CALLS = {"min": "max", "max": "min", "all": "any", "any": "all"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault: the file, its line, what was changed into what, and the file's text with it."""
+
+    file: str
+    line: int
+    change: str
+    text: str
+
+
+def mutants(file: Path) -> Iterator[Mutant]:
+    """Every fault that can be planted in a file's functions; words, f-strings and annotations stay."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        for node in _places(function):
+            for change in _changes(node):
+                before = ast.unparse(node)
+                kept = copy.copy(node.__dict__)
+                change(node)
+                after = ast.unparse(node)
+                text = ast.unparse(tree)
+                node.__dict__.clear()
+                node.__dict__.update(kept)
+                yield Mutant(file.relative_to(ROOT).as_posix(), node.lineno, f"{before} -> {after}", text)
+
+
+def _places(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.JoinedStr | ast.Raise | ast.AnnAssign):
+            continue
+        if isinstance(node, ast.expr):
+            yield node
+        waiting += ast.iter_child_nodes(node)
+
+
+def _changes(node: ast.expr):
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARE:
+        yield lambda each: setattr(each, "ops", [COMPARE[type(each.ops[0])](), *each.ops[1:]])
+    elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC and not _is_text(node):
+        yield lambda each: setattr(each, "op", ARITHMETIC[type(each.op)]())
+    elif isinstance(node, ast.BoolOp):
+        yield lambda each: setattr(each, "op", ast.Or() if isinstance(each.op, ast.And) else ast.And())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
+        yield lambda each: setattr(each, "op", ast.UAdd())
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield lambda each: setattr(
+            each, "value", each.value + 1 if type(each.value) is int else each.value * 1.5 or 0.5
+        )
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
+        yield lambda each: setattr(each, "func", ast.Name(CALLS[each.func.id], ast.Load()))
+
+
+def _is_text(node: ast.BinOp) -> bool:
+    """Whether a sum joins words or lists, where a minus would only crash."""
+    parts = [node.left, node.right]
+    return any(isinstance(part, ast.JoinedStr | ast.List | ast.Tuple) or _is_word(part) for part in parts)
+
+
+def _is_word(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+@functools.cache
+def imports(file: Path) -> set[str]:
+    """Files of the project that a file imports, by name."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{part.name}" for part in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [part.name for part in node.names]
+        for name in names:
+            path = ROOT / (name.replace(".", "/") + ".py")
+            if path.is_file():
+                found.add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+@functools.cache
+def concerned(mutated: str) -> list[str]:
+    """Test files that import a file, those that do so directly first."""
+    direct, through = [], []
+    for test in sorted((ROOT / "tests").glob("test_*.py")):
+        if any(word in test.name for word in COMPARING):
+            continue
+        near = imports(test)
+        if mutated in near:
+            direct.append(f"tests/{test.name}")
+        elif any(mutated in imports(ROOT / other) for other in near) or _through_package(mutated, test):
+            through.append(f"tests/{test.name}")
+    return direct + through
+
+
+def _through_package(mutated: str, test: Path) -> bool:
+    """Whether a test takes a name of a file from its package (`from analysis.statistics import wilson_interval`)."""
+    path = ROOT / mutated
+    package = ".".join(path.parent.relative_to(ROOT).parts)
+    own = {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    taken = {
+        part.name
+        for node in ast.walk(ast.parse(test.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == package
+        for part in node.names
+    }
+    return bool(own & taken)
+
+
+def judged(place: Path, mutant: Mutant, seconds: int) -> str:
+    """The first test that fails with a fault in place, `none concerned`, or `survived`."""
+    tests = concerned(mutant.file)
+    if not tests:
+        return "survived: no test imports it"
+    target = place / mutant.file
+    known = target.read_text(encoding="utf-8")
+    target.write_text(mutant.text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", *tests]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=place,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"},
+        )
+    except subprocess.TimeoutExpired:
+        return "killed: it does not end"
+    finally:
+        target.write_text(known, encoding="utf-8")
+    if done.returncode == 0:
+        return "survived"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return (
+        f"killed: {failed[0].split(' - ')[0].split()[-1]}" if failed else f"killed: pytest ends with {done.returncode}"
+    )
+
+
+@click.command()
+@click.option("--count", default=100, show_default=True, help="Faults, spread evenly over the rooms.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--seconds", default=900, show_default=True, help="Limit for the tests of one fault.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Outcomes; those in it are not run again.")
+def main(count: int, seed: int, seconds: int, out: Path) -> None:
+    """Plant faults one by one and write which test noticed each."""
+    draw = random.Random(seed)
+    chosen: list[Mutant] = []
+    for number, room in enumerate(ROOMS):
+        files = sorted((ROOT / "analysis" / room).glob("*.py"))
+        found = [mutant for file in files for mutant in mutants(file)]
+        chosen += draw.sample(found, count // len(ROOMS) + (number < count % len(ROOMS)))
+    known = {}
+    if out.is_file():
+        with out.open(encoding="utf-8", newline="") as stream:
+            known = {(row["file"], row["line"], row["change"]): row["outcome"] for row in csv.DictReader(stream)}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "project"
+        shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns("out", ".*", "__pycache__", "golden"))
+        rows = []
+        for mutant in chosen:
+            key = (mutant.file, str(mutant.line), mutant.change)
+            outcome = known.get(key) or judged(place, mutant, seconds)
+            rows.append((*key, outcome))
+            click.echo(f"{mutant.file}:{mutant.line}: {mutant.change}: {outcome}")
+            with out.open("w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream, lineterminator="\n").writerows([("file", "line", "change", "outcome"), *rows])
+    for room in ROOMS:
+        own = [outcome for file, *_, outcome in rows if f"/{room}/" in file]
+        click.echo(f"{room}: {sum(o.startswith('killed') for o in own)} of {len(own)} noticed")
+
+
+if __name__ == "__main__":
+    main()
