@@ -11,7 +11,6 @@ from analysis.claims._words import as_text
 from analysis.statistics.rounding import Interval, agreement, exact, meets
 from artifacts.errors import DataError
 
-
 APPROXIMATE = 0.15  # the largest share that an approximate number may be off
 
 
