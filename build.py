@@ -178,10 +178,10 @@ def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
 
 
 @main.command()
-@click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "inventory"))
+@click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
     """Run studies (or all) and print their results' paths."""
-    kinds = ("result", "ledger", "inventory")
+    kinds = ("result", "ledger", "places", "inventory")
     with session() as project:
         steps = (
             found(project.graph, names, *kinds)
@@ -216,7 +216,7 @@ def check() -> None:
 def list_steps(kind: str | None) -> None:
     """List the steps, or those of one KIND.
 
-    Kinds are source, measurement, result, claim, ledger, inventory, table, figure, picture, chapter, thesis.
+    Kinds are source, measurement, result, claim, ledger, places, inventory, table, figure, picture, chapter, thesis.
     """
     graph = _graph()
     kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
@@ -258,7 +258,7 @@ def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> N
 
     with session() as project:
         chosen = [step for step in project.graph.steps.values() if step.kind.name == "table" and not results_only]
-        kinds = ("result", "ledger", "inventory")
+        kinds = ("result", "ledger", "places", "inventory")
         project.build([step.key for step in project.graph.steps.values() if step.kind.name in kinds])
         changes = list(results(ROOT, revision, tolerance))
         if chosen:
@@ -274,41 +274,97 @@ def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> N
 
 
 @main.command()
+@click.argument("names", nargs=-1, shell_complete=complete("claim"))
 @click.option("--source", help="Only claims of this document (000 to 004, thesis).")
 @click.option("--verdict", help="Only claims with this verdict.")
-@click.option(
-    "--check", "strict", is_flag=True, help="Fail when the committed ledger differs from what the claims say now."
-)
-def claims(source: str | None, verdict: str | None, strict: bool) -> None:
-    """Print the ledger: every claim with its verdict."""
+@click.option("--severity", help="Only claims of this severity (headline, supporting, detail).")
+@click.option("--check", "strict", is_flag=True, help="Exit with 1 when the ledger differs from the committed one.")
+@click.option("--against", metavar="REV", help="With --check, the git revision to compare with [HEAD].")
+def claims(
+    names: tuple[str, ...],
+    source: str | None,
+    verdict: str | None,
+    severity: str | None,
+    strict: bool,
+    against: str | None,
+) -> None:
+    """Print the ledger, or all about the claims called NAMES.
+
+    With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
+    """
+    from analysis.claims._show import listed
+
+    if against and not strict:
+        raise click.UsageError("--against REV says what --check compares with; give both")
+    if strict and (names or source or verdict or severity):
+        raise click.UsageError("--check compares the whole ledger; give no names and no other options")
+    if strict:
+        _check_ledger(against or "HEAD")
+    elif names:
+        _show_claims(names)
+    else:
+        rows = _ledger_rows({"source": source, "verdict": verdict, "severity": severity})
+        click.echo("\n".join(listed(rows)))
+
+
+def _check_ledger(revision: str) -> None:
+    """Compare the ledger with a revision's; exit with 1 when it differs."""
+    from analysis.claims._changes import changes
+    from artifacts.changes import at_revision
+    from artifacts.errors import DataError
+
+    path = "artifacts/results/claims.csv"
+    before = at_revision(ROOT, revision, path)
+    if before is None:
+        raise DataError(f"{path} does not exist at {revision}; --against REV names another revision")
+    with session() as project:
+        project.build(["ledger:claims"])
+    lines = changes(before, (ROOT / path).read_text(encoding="utf-8"))
+    for line in lines:
+        click.echo(line)
+    if lines:
+        click.echo(f"{path} differs from {revision}; look at the verdicts above, and commit it", err=True)
+        raise SystemExit(1)
+    click.echo(f"no verdict differs from {revision}", err=True)
+
+
+def _show_claims(names: Sequence[str]) -> None:
+    """Run the claims of these names (a claim, or after a dot one of its verdicts) and print all about them."""
+    import json
+
+    from analysis.claims._places import places
+    from analysis.claims._show import full
+
+    with session() as project:
+        steps = found(project.graph, list(dict.fromkeys(name.partition(".")[0] for name in names)), "claim")
+        project.build([step.key for step in steps])
+        rows = [row for step in steps for row in json.loads((ROOT / step.targets[0]).read_text(encoding="utf-8"))]
+    for name in names:
+        chosen = [row for row in rows if name in (row["claim"], row["claim"].partition(".")[0])]
+        if not chosen:
+            from artifacts.graph import nearest
+
+            raise click.UsageError(f"no verdict called {name!r}; {nearest(name, [row['claim'] for row in rows])}")
+        for row, place in zip(chosen, places(ROOT, chosen), strict=True):
+            click.echo("\n".join(full(row, place)))
+
+
+def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
+    """Rows of the ledger that have the wanted words; an unknown word is a usage error."""
     import csv
 
     from artifacts.graph import nearest
 
-    path = ROOT / "artifacts/results/claims.csv"
-    kept = path.read_bytes() if path.is_file() else b""
     with session() as project:
         project.build(["ledger:claims"])
-    if strict and path.read_bytes() != kept:
-        raise click.ClickException(
-            "artifacts/results/claims.csv differed from the claims; it is written anew: commit it"
-        )
-    with path.open(encoding="utf-8", newline="") as stream:
+    with (ROOT / "artifacts/results/claims.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    for option, field, wanted in (("--source", "source", source), ("--verdict", "verdict", verdict)):
+    for field, word in wanted.items():
         known = sorted({row[field] for row in rows})
-        if wanted and wanted not in known:
-            raise click.UsageError(
-                f"{option}: no {wanted!r}; {nearest(wanted, known)}the ledger has {', '.join(known)}"
-            )
-        rows = [row for row in rows if wanted in (None, row[field])]
-    for row in rows:
-        values = f" (reported {row['reported']}, recomputed {row['recomputed']})" if row["recomputed"] else ""
-        click.echo(f"{row['claim']}: {row['verdict']}{values}\n    {row['statement']}\n    {row['reason']}")
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row["verdict"]] = counts.get(row["verdict"], 0) + 1
-    click.echo(", ".join(f"{count} {word}" for word, count in sorted(counts.items(), key=lambda item: -item[1])))
+        if word and word not in known:
+            raise click.UsageError(f"--{field}: no {word!r}; {nearest(word, known)}the ledger has {', '.join(known)}")
+        rows = [row for row in rows if word in (None, row[field])]
+    return rows
 
 
 for measuring in (capture, heads, run, lab, bench):

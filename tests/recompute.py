@@ -41,11 +41,11 @@ def _made(job) -> dict[str, str | bytes]:
 
 
 def _ledger(root: Path, verdicts: list[dict]) -> list[str]:
-    from analysis.claims._ledger import table
+    from analysis.claims._ledger import ordered, table
     from artifacts.results import settled, text
 
     path = root / "artifacts/results/claims.csv"
-    new = settled(path, text(table(verdicts), "claims").encode())
+    new = settled(path, text(table(ordered(verdicts)), "claims").encode())
     return [] if new == path.read_bytes() else ["artifacts/results/claims.csv"]
 
 

@@ -59,6 +59,7 @@ def build(job: Job) -> dict[str, str]:
             "source": place["source"],
             "section": place["section"],
             "order": [place["source"], job.file, inspect.getsourcelines(function)[1]],
+            "inputs": list(job.artifacts),
         }
         for verdict in verdicts
     ]

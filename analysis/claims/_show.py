@@ -1,0 +1,49 @@
+"""Showing claims on a terminal: the ledger in short, and one claim with all that it rests on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def listed(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Three lines a row, and the count of each verdict as the last line."""
+    lines = []
+    counts: Counter[str] = Counter()
+    for row in rows:
+        values = f" (reported {row['reported']}, recomputed {row['recomputed']})" if row["recomputed"] else ""
+        lines += [f"{row['claim']}: {row['verdict']}{values}", f"    {row['statement']}", f"    {row['reason']}"]
+        counts[str(row["verdict"])] += 1
+    return [*lines, ", ".join(f"{count} {word}" for word, count in counts.most_common())]
+
+
+def full(row: Mapping[str, Any], place: Mapping[str, Any]) -> list[str]:
+    """All of one verdict: statement, place, numbers, test, reason, and where it is computed and used."""
+    where = f"{row['source']}, {row['section']}"
+    if place.get("line"):
+        where += f' (heading "{place["heading"]}", line {place["line"]}, statement {place["anchor"]})'
+    numbers = {
+        "reported": row["reported"],
+        "recomputed": row["recomputed"],
+        "n": row["n"],
+        "interval": None if row["ci_low"] is None else f"{row['ci_low']:.6g} to {row['ci_high']:.6g}",
+        "p": row["p_value"],
+        "p adjusted": row["p_adjusted"],
+    }
+    said = ", ".join(
+        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in numbers.items()
+        if value not in (None, "")
+    )
+    weight = ", ".join(str(each) for each in (row["severity"], row["kind"], row["failure"]) if each)
+    return [
+        f"{row['claim']}: {row['verdict']} ({weight})",
+        f"    statement  {row['statement']}",
+        f"    stands in  {where}",
+        *([f"    numbers    {said}"] if said else []),
+        f"    reason     {row['reason']}",
+        f"    function   {place['function']}",
+        f"    reads      {place['inputs'] or 'nothing'}",
+        f"    used by    {place['chapters'] or 'no chapter'}",
+    ]
