@@ -1,10 +1,9 @@
 """The ledger in memory: every study and claim called on frames that a test may change, nothing written."""
 
 import importlib
-import inspect
 import io
 from dataclasses import asdict
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import pandas as pd
 
@@ -36,6 +35,16 @@ def edited(name, change):
         return frame
     bare = frame.drop(columns=["value", "decimals", "low", "high"])
     return parsed(bare, words=bool((resource(ROOT, name) or {}).get("words")))
+
+
+@cache
+def measured(name):
+    """Whether an artifact follows from measurements, which studies take long over."""
+    steps = graph().steps
+    if f"measurement:{name}" in steps:
+        return True
+    step = steps.get(f"result:{name}")
+    return bool(step and any(map(measured, step.artifacts)))
 
 
 def source(name):
@@ -75,12 +84,11 @@ class Memory:
                 self.frames[name] = source(name)
         return self.frames[name].copy()
 
-    def claims(self):
-        """The claims that read something changed."""
+    def claims(self, direct=False):
+        """The claims that read something changed; those that read a changed frame itself, where `direct`."""
+        reads = self.changed.__contains__ if direct else self.affected
         return [
-            step
-            for step in graph().steps.values()
-            if step.kind.name == "claim" and any(map(self.affected, step.artifacts))
+            step for step in graph().steps.values() if step.kind.name == "claim" and any(map(reads, step.artifacts))
         ]
 
     def rows(self, steps=None):
@@ -106,8 +114,3 @@ def _read_back(name, written):
         if not pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
             frame[column] = frame[column].fillna("")
     return frame
-
-
-def statement(step):
-    """The docstring of a claim."""
-    return inspect.getdoc(function(step)) or ""

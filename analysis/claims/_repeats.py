@@ -12,7 +12,7 @@ from artifacts.errors import SpecError
 
 _WORSE = ("holds", "holds after rounding", "not testable", "not significant", "not supported", "contradicted")
 _FAITHFUL = ("holds", "holds after rounding")
-_TAKEN = ("recomputed", "n", "ci_low", "ci_high", "p_value", "p_adjusted", "failure")
+_TAKEN = ("failure", "recomputed", "n", "ci_low", "ci_high", "p_value", "p_adjusted")
 
 
 @dataclass(frozen=True, kw_only=True)
