@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pandas as pd
 from analysis.benchmarks.ruler_scores import COLUMNS
 from analysis.experiments.measurements import save
 from artifacts.errors import DataError
+from artifacts.manifest import manifest as kept_manifest
 from artifacts.results import agree, text
 
 TABLE = "measured_ruler"
@@ -59,7 +59,7 @@ def stored(
                 "keep both, or --replace"
             )
         rows = pd.concat([whole[whole["data"] != data], rows], ignore_index=True)
-        before = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        before = kept_manifest(root, path.relative_to(root).as_posix())
         manifests = {**before.get("blocks", {}), **manifests}
     rows = rows.sort_values("data", key=lambda each: each.map(DATA.index), kind="stable", ignore_index=True)
     note = {

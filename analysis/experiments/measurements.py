@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ import pandas as pd
 
 from artifacts.errors import DataError
 from artifacts.files import write
+from artifacts.manifest import sealed
 from artifacts.results import settled, text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -55,11 +55,10 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
         When a table holds what the schema refuses.
     """
     written = {name: text(table, name).encode() for name, table in tables.items()}
-    note = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
     paths = []
     for name, content in written.items():
         path = root / "artifacts/measurements" / name / f"{model}.csv"
         write(path, settled(path, content))
-        write(path.with_suffix(".json"), note)
+        write(path.with_suffix(".json"), sealed(dict(manifest), path))
         paths.append(path)
     return paths
