@@ -166,7 +166,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
 def _resources(root: Path, described: dict[str, Any], path: str, fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What frictionless is told: names, local paths, fields and keys; whatever else it would follow stays behind."""
     wanted = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
-    told = []
+    told: list[dict[str, Any]] = []
     for entry in package(root)["resources"]:
         name = entry["name"]
         if name in wanted and name not in [other["name"] for other in told]:

@@ -30,7 +30,12 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         if names or asked["model"] or asked["everything"]:
             raise SpecError("a recipe names models and experiments itself: leave the others out")
         return run_recipe(
-            root, load_recipe(recipe), again=asked["again"], device=asked["device"], anyway=asked["anyway"]
+            root,
+            load_recipe(recipe),
+            again=asked["again"],
+            device=asked["device"],
+            anyway=asked["anyway"],
+            trusted=asked["trust_remote_code"],
         )
     everything, model, against = asked["everything"], asked["model"], asked["against"]
     chosen = choose(names, everything)
