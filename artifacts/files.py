@@ -18,11 +18,19 @@ ABSENT = ""
 
 
 def digest(path: Path) -> str:
-    """Content hash of a file as 32 hexadecimal digits, or `ABSENT` when there is no such file."""
+    """Content hash of a file as 32 hexadecimal digits, or `ABSENT` when there is no such file.
+
+    Raises
+    ------
+    ThesisError
+        There is a folder, or a file that may not be read.
+    """
     try:
         return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
+    except OSError as error:
+        raise ThesisError(f"{path}: cannot be read as a file ({error.strerror})") from None
 
 
 def write(path: Path, content: bytes) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from artifacts.errors import DataError
-from artifacts.printed import parse
+from artifacts.printed import Unreadable, parse
 
 PARSED = ("value", "decimals", "low", "high")
 _NOT_KEYS = {"printed", "reason", "source", "as_number", *PARSED}
@@ -27,8 +27,8 @@ def parsed(frame: pd.DataFrame, words: bool = False) -> pd.DataFrame:
     for text in frame["printed"]:
         try:
             number = parse(text) if text else None
-        except DataError:
-            if not words:
+        except DataError as error:
+            if not words or isinstance(error, Unreadable):
                 raise
             number = None
         rows.append((None,) * 4 if number is None else (number.value, number.decimals, number.low, number.high))

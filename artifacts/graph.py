@@ -238,7 +238,9 @@ class _Loader:
             files |= {path.relative_to(self.root).as_posix() for path in self.root.glob(pattern) if path.is_file()}
         for path in [*artifacts.values(), *([step.file] if step.kind.folders else [])]:
             if (self.root / path).is_dir():
-                files |= {part.relative_to(self.root).as_posix() for part in (self.root / path).glob("*.csv")}
+                wanted = ("*.csv", "*.json") if step.kind.checks else ("*.csv",)  # a manifest seals its table
+                parts = (part for pattern in wanted for part in (self.root / path).glob(pattern))
+                files |= {part.relative_to(self.root).as_posix() for part in parts}
             else:
                 files.add(path)
         return tuple(sorted(files))

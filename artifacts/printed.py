@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -10,11 +11,18 @@ from artifacts.errors import DataError
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _UNIT = r"(?:\s*(?:%|×|x|pp|points|each|tokens))?"
-_NUMBER = r"[-+±]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?[KM]?"
+_WHOLE = r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)"
+_NUMBER = rf"[-+±]?{_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?"
 _SINGLE = re.compile(rf"^({_NUMBER}){_UNIT}$")
-_RANGE = re.compile(rf"^({_NUMBER}){_UNIT}\s*(?:-|to)\s*(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?[KM]?){_UNIT}$")
-_POWER = re.compile(r"^(?:(\d+(?:\.\d+)?)\s*[×x·]\s*)?10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)$")
+_RANGE = re.compile(rf"^({_NUMBER}){_UNIT}\s*(?:-|to)\s*({_WHOLE}(?:\.\d+)?(?:e[-+]?\d{{1,3}})?[KM]?){_UNIT}$")
+_POWER = re.compile(r"^(?:(\d+(?:\.\d+)?)\s*[×x·]\s*)?10([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})$")
+# Meant as a number, also where a cell may hold words.
+_MEANT = re.compile(rf"^[-+±]?(?:\d+,[\d,.]*|\d+(?:\.\d+)?e[-+]?\d+|10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+){_UNIT}$")
 _SUFFIX = {"K": 3, "M": 6}
+
+
+class Unreadable(DataError):
+    """A cell that is meant as a number and cannot be read as one."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +55,12 @@ def parse(text: str) -> Printed:
 
     Raises
     ------
+    Unreadable
+        When the text is meant as a number but can be read in two ways (`0,5`), or is beyond what a number can hold.
     DataError
-        When the text is not such a number.
+        When it is no number at all.
     """
+    shown = text if len(text) < 60 else f"{text[:60]}..."
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
     if power := _POWER.match(body):
         exponent = int(power[2].translate(_SUPERSCRIPTS))
@@ -63,7 +74,12 @@ def parse(text: str) -> Printed:
         if first.low > last.high:
             raise DataError(f"{text!r}: the range runs downwards; print its ends as two rows")
         return Printed(value=None, decimals=None, low=first.low, high=last.high)
-    raise DataError(f"{text!r} is not a printed number; write the digits, or leave it empty and give a reason")
+    if _MEANT.match(body):
+        raise Unreadable(
+            f"{shown!r} is not a printed number: commas part thousands (1,234), a point the decimals; "
+            "an exponent has up to three digits"
+        )
+    raise DataError(f"{shown!r} is not a printed number; write the digits, or leave it empty and give a reason")
 
 
 def _printed(text: str, shift: int) -> Printed:
@@ -73,5 +89,7 @@ def _printed(text: str, shift: int) -> Printed:
     power = int(exponent or 0) + scale - shift
     decimals = len(mantissa.partition(".")[2]) - power
     value = float(f"{mantissa}e{power}")
+    if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
+        raise Unreadable(f"{text[:40]!r} is beyond the numbers that can be computed with")
     half = float(f"5e{-decimals - 1}")
     return Printed(value=value, decimals=decimals, low=value - half, high=value + half)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pandas as pd
 
 from artifacts.canonical import content_hash
 from artifacts.job import Job
+from artifacts.manifest import manifest
 from artifacts.results import settled, text
 from artifacts.schema import files, resource
 from artifacts.table_file import rows
@@ -35,16 +34,15 @@ def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
     described = resource(job.root, name) or {}
     origins = described.get("origin") or []
     commands = {"source": "transcribed", "result": f"python build.py analyze {name}"}
-    manifest_path = (job.root / file).with_suffix(".json")
-    manifest = json.loads(manifest_path.read_text(encoding="utf-8")) if manifest_path.is_file() else {}
-    versions = manifest.get("versions", {})
+    note = manifest(job.root, file)
+    versions = note.get("versions", {})
     return {
         "artifact": name,
         "kind": kind,
         "file": file.removeprefix("artifacts/"),
         "rows": sum(1 for _ in rows(job.root / file)),
         "origin": "; ".join(_words(origin) for origin in origins) or str(described.get("title", "computed")),
-        "command": manifest.get("command", commands.get(kind, "")),
+        "command": note.get("command", commands.get(kind, "")),
         "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
         "hash": content_hash((job.root / file).read_bytes())[:12],
     }

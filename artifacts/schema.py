@@ -7,6 +7,7 @@ cell needs a reason, a printed number must parse, and a metric must lie in its r
 from __future__ import annotations
 
 import copy
+import csv
 import functools
 import json
 import math
@@ -15,16 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from artifacts.errors import DataError
 from artifacts.files import digest
 from artifacts.job import Job
 from artifacts.kinds import SCHEMA
-from artifacts.printed import parse
+from artifacts.manifest import broken
+from artifacts.printed import Unreadable, parse
 from artifacts.table_file import header_of, rows
-
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from artifacts.text_file import text_of, yaml_of
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,39 @@ class Fault:
 
 
 @functools.lru_cache(maxsize=4)
-def _descriptor(path: Path, stamp: tuple[int, int]) -> dict[str, Any]:
-    try:
-        descriptor = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise DataError(f"{SCHEMA}{line}: {getattr(error, 'problem', None) or error}") from error
+def _descriptor(root: Path, stamp: tuple[int, int]) -> dict[str, Any]:
+    descriptor = yaml_of(root, SCHEMA)
     if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
         raise DataError(f"{SCHEMA}: no list of `resources`; describe each table there")
+    for number, entry in enumerate(descriptor["resources"], 1):
+        _check_resource(entry, number)
     return descriptor
+
+
+def _check_resource(entry: Any, number: int) -> None:
+    """Raise DataError unless a description has what is read from it: nothing in it may point elsewhere."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str):
+        raise DataError(f"{SCHEMA}: resource {number} has no `name`")
+    where = f"{SCHEMA}: {name}"
+    path = entry.get("path")
+    if path not in (f"sources/{name}.csv", f"results/{name}.csv", f"measurements/{name}"):
+        raise DataError(f"{where}: `path` is {str(path)[:80]!r}; a table lies at sources/{name}.csv or the like")
+    schema = entry.get("schema")
+    if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list) or not schema["fields"]:
+        raise DataError(f"{where}: `schema` holds no list of `fields`")
+    for place, field in enumerate(schema["fields"], 1):
+        if not isinstance(field, dict) or not isinstance(field.get("name"), str):
+            raise DataError(f"{where}: field {place} has no `name`")
+        if not isinstance(field.get("type"), str) or not isinstance(field.get("constraints", {}), dict):
+            raise DataError(f"{where}, {field['name']}: no `type`, or `constraints` that are no mapping")
+    keys = schema.get("foreignKeys", [])
+    for key in keys if isinstance(keys, list) else [None]:
+        reference = key.get("reference") if isinstance(key, dict) else None
+        if not isinstance(reference, dict) or not isinstance(reference.get("resource"), str):
+            raise DataError(f"{where}: a foreign key without `reference: {{resource: ..., fields: [...]}}`")
+    if not isinstance(entry.get("range", {}), dict):
+        raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
 
 
 def package(root: Path) -> dict[str, Any]:
@@ -67,7 +89,7 @@ def package(root: Path) -> dict[str, Any]:
         status = path.stat()
     except FileNotFoundError:
         raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)") from None
-    return _descriptor(path, (status.st_mtime_ns, status.st_size))
+    return _descriptor(root, (status.st_mtime_ns, status.st_size))
 
 
 def resource(root: Path, name: str) -> dict[str, Any] | None:
@@ -101,26 +123,31 @@ def check(root: Path, name: str) -> list[Fault]:
 def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
     import frictionless
 
-    if not (root / path).read_text(encoding="utf-8", errors="replace").strip():
-        return [Fault(path, 0, "", "the file is empty; restore it from version control")]
-    keep = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
-    kept = [item for item in package(root)["resources"] if item["name"] in keep]
-    resources = copy.deepcopy(kept)  # frictionless changes what it is given
-    entry = next(item for item in resources if item["name"] == described["name"])
-    entry["path"] = path.removeprefix("artifacts/")
-    header = header_of(root / path)
-    fields = entry["schema"]["fields"]
+    try:
+        text = text_of(root, path)
+        if not text.strip():
+            return [Fault(path, 0, "", "the file is empty; restore it from version control")]
+        if fault := _cut(text) or (broken(root, path) if path.startswith("artifacts/measurements/") else ""):
+            return [Fault(path, 0, "", fault)]
+        header = header_of(root / path)
+    except (DataError, csv.Error) as error:
+        message = str(error).removeprefix(f"{path}:").removeprefix(path)
+        return [Fault(path, 0, "", message)]
+    fields = described["schema"]["fields"]
     if path.startswith("artifacts/measurements/") and "model" not in header:
-        fields = entry["schema"]["fields"] = [field for field in fields if field["name"] != "model"]
+        fields = [field for field in fields if field["name"] != "model"]
     wanted = [field["name"] for field in fields]
     if header != wanted:
         absent, extra = [x for x in wanted if x not in header], [x for x in header if x not in wanted]
         parts = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)
         message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
+        message = message if len(message) < 300 else f"{message[:300]}..."
         return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
-    descriptor = {**package(root), "resources": resources}
     try:
-        bundle = frictionless.Package.from_descriptor(descriptor, basepath=str(root / "artifacts"))
+        bundle = frictionless.Package.from_descriptor(
+            {"name": "artifacts", "resources": _resources(root, described, path, fields)},
+            basepath=str(root / "artifacts"),
+        )
         report = bundle.get_resource(described["name"]).validate()
     except frictionless.FrictionlessException as error:
         reasons = error.reasons or [error.error]
@@ -136,6 +163,39 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     return sorted(faults, key=lambda fault: fault.row)
 
 
+def _resources(root: Path, described: dict[str, Any], path: str, fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What frictionless is told: names, local paths, fields and keys; whatever else it would follow stays behind."""
+    wanted = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
+    told: list[dict[str, Any]] = []
+    for entry in package(root)["resources"]:
+        name = entry["name"]
+        if name in wanted and name not in [other["name"] for other in told]:
+            own = name == described["name"]
+            schema = {
+                key: entry["schema"][key] for key in ("primaryKey", "foreignKeys") if own and key in entry["schema"]
+            }
+            schema["fields"] = [
+                {key: field[key] for key in ("name", "type", "format", "constraints") if key in field}
+                for field in (fields if own else entry["schema"]["fields"])
+            ]
+            file = path.removeprefix("artifacts/") if own else entry["path"]
+            told.append(copy.deepcopy({"name": name, "path": file, "schema": schema}))
+    return told
+
+
+def _cut(text: str) -> str:
+    """What tells that a table was cut, emptied or damaged, whatever its fields are; empty when nothing does."""
+    if "\0" in text:
+        return "holds NUL characters; restore it from version control"
+    if "\r" in text.replace("\r\n", ""):
+        return "lines end with a lone carriage return; save it with line feeds"
+    if not text.endswith("\n"):
+        return "ends in the middle of a line; restore it from version control, or end the last line"
+    if text.count("\n") < 2:
+        return "holds a header and no row; restore it from version control"
+    return ""
+
+
 def _foreign(described: dict[str, Any]) -> list[dict[str, Any]]:
     return described["schema"].get("foreignKeys", [])  # type: ignore[no-any-return]
 
@@ -144,17 +204,21 @@ def _words(error: Any) -> str:
     cell = getattr(error, "cell", "")
     match error.type:
         case "type-error":
-            return (
-                f"{cell!r} is no {error.note.partition('type is ')[2].partition('/')[0].strip(chr(34)) or 'such value'}"
-            )
+            kind = error.note.partition("type is ")[2].partition("/")[0].strip(chr(34))
+            return f"{_short(cell)} is no {kind or 'such value'}"
         case "foreign-key":
             values = ", ".join(str(value) for value in getattr(error, "field_cells", []))
             target = getattr(error, "reference_name", "")
-            return f"{values!r} is not in the table {target!r}; add it there or correct the name"
+            return f"{_short(values)} is not in the table {target!r}; add it there or correct the name"
         case "primary-key":
             return f"the key stands twice ({error.note})"
         case _:
             return str(error.note or error.message)
+
+
+def _short(cell: object) -> str:
+    shown = repr(cell)
+    return shown if len(shown) < 100 else f"{shown[:100]}..."
 
 
 def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
@@ -177,7 +241,7 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
         try:
             value = parse(printed).value
         except DataError as error:
-            if not described.get("words"):
+            if not described.get("words") or isinstance(error, Unreadable):
                 yield Fault(path, number, "printed", str(error))
             continue
         low, high = ranges.get(row.get("metric") or "printed", (-math.inf, math.inf))

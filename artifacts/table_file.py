@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
+
+from artifacts.text_file import text_of
 
 
 def header_of(path: Path) -> list[str]:
     """The column names of a CSV file; none for an empty file."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        return next(csv.reader(stream), [])
+    return next(csv.reader(_stream(path)), [])
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Every row of a CSV file as (line number of the row, counted in records with the header as 1; cells by field)."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        yield from enumerate(csv.DictReader(stream), start=2)
+    yield from enumerate(csv.DictReader(_stream(path)), start=2)
+
+
+def _stream(path: Path) -> io.StringIO:
+    return io.StringIO(text_of(path.parent, path.name), newline="")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
+from artifacts.text_file import text_of
 from paper.lookup import nearest, number
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def build(job: Job) -> dict[str, str | bytes]:
     """
     from paper import lint, metadata
 
-    template = (job.root / job.file).read_text(encoding="utf-8")
+    template = text_of(job.root, job.file, SpecError)
     rules = metadata.read(job.root)
     findings = lint.digits(template, job.file, rules.names, rules.terms)
     if findings:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from artifacts import files
 from artifacts.errors import LatexError, SpecError
+from artifacts.text_file import text_of
 from paper import latex, lint, log, metadata
 from paper.metadata import Metadata
 
@@ -70,10 +71,10 @@ def render(root: Path, described: Metadata) -> str:
     )
     titles = ("title", "subtitle", "author", "institution", "date")
     try:
-        return environment.from_string((root / TEMPLATE).read_text(encoding="utf-8")).render(
+        return environment.from_string(text_of(root, TEMPLATE, SpecError)).render(
             {name: prose(getattr(described, name), "latex") for name in titles},
             keywords=[prose(word, "latex") for word in described.keywords],
-            preamble=(root / PREAMBLE).read_text(encoding="utf-8").rstrip(),
+            preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
             abstract="abstract" in metadata.templates(root),
             chapters=described.chapters,
             appendices=described.appendices,
@@ -144,11 +145,9 @@ def _check(root: Path, described: Metadata) -> None:
     listed = [*described.chapters, *described.appendices]
     if "abstract" in metadata.templates(root):
         listed.insert(0, "abstract")
-    templates = {
-        f"paper/chapters/{name}.tex.j2": (root / f"paper/chapters/{name}.tex.j2").read_text(encoding="utf-8")
-        for name in listed
-    }
-    bibliography = (root / BIBLIOGRAPHY).read_text(encoding="utf-8")
+    files_of = [f"paper/chapters/{name}.tex.j2" for name in listed]
+    templates = {file: text_of(root, file, SpecError) for file in files_of}
+    bibliography = text_of(root, BIBLIOGRAPHY, SpecError)
     findings = lint.citations(templates, bibliography) + lint.references(templates)
     if findings:
         raise SpecError("\n".join(map(str, findings)))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import SpecError
+from artifacts.text_file import yaml_of
 from paper.lookup import nearest
 
 FILE = "paper/metadata.yaml"
@@ -50,15 +51,10 @@ def read(root: Path) -> Metadata:
         The file is missing or no YAML mapping, a field is unknown, missing or of the wrong type, a chapter is listed
         twice or has no template.
     """
-    import yaml
-
     try:
-        loaded = yaml.safe_load((root / FILE).read_text(encoding="utf-8"))
+        loaded = yaml_of(root, FILE, SpecError)
     except FileNotFoundError:
         raise SpecError(f"{FILE}: not there; it holds title, author, date and the order of the chapters") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise SpecError(f"{FILE}:{mark.line + 1 if mark else 0}: {getattr(error, 'problem', error)}") from None
     if not isinstance(loaded, dict):
         raise SpecError(f"{FILE}: must hold fields, as in `title: ...`")
     known = {item.name: item.type for item in fields(Metadata)}

@@ -1,11 +1,14 @@
 """Printed numbers: every form that the sources use, and the rounding interval of each."""
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artifacts.errors import DataError
-from artifacts.printed import parse
+from artifacts.frames import parsed
+from artifacts.numbers import AsPrinted
+from artifacts.printed import Unreadable, parse
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,26 @@ def test_ranges(text, low, high):
 def test_what_is_no_number_is_refused(text):
     with pytest.raises(DataError):
         parse(text)
+
+
+@pytest.mark.parametrize("text", ["0,5", "0,186", "1,23,4", "12,34", "1,2345", "0,5%", "-3,14"])
+def test_a_decimal_comma_is_refused(text):
+    with pytest.raises(Unreadable, match="commas part thousands"):
+        parse(text)
+    assert AsPrinted().parts(text) is None
+
+
+@pytest.mark.parametrize("text", ["1e400", "10⁹⁹⁹", "1e-400", "1" * 400, "1e" + "9" * 5000, "10" + "⁹" * 5000])
+def test_what_no_number_can_hold_is_refused(text):
+    with pytest.raises(Unreadable):
+        parse(text)
+
+
+def test_a_number_is_not_taken_for_words():
+    frame = pd.DataFrame({"printed": ["0,5"]})
+    with pytest.raises(Unreadable):
+        parsed(frame, words=True)
+    assert parsed(pd.DataFrame({"printed": ["high"]}), words=True)["value"].isna().all()
 
 
 @settings(derandomize=True, max_examples=200)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -234,7 +235,12 @@ def test_mistakes_are_named_with_file_and_key(change: dict[str, Any], message: s
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("title: [", "not YAML"), ("just words", "not a mapping"), ("title: x\n", "lacks models, experiments")],
+    [
+        ("title: [", "mine.yaml:2: did not find"),
+        ("a: &a [x]\n" + "".join(f"b{n}: &{chr(98 + n)} [{f'*{chr(97 + n)}, ' * 30}]\n" for n in range(9)), "aliases"),
+        ("just words", "not a mapping"),
+        ("title: x\n", "lacks models, experiments"),
+    ],
 )
 def test_files_that_are_none(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
@@ -282,3 +288,36 @@ def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch:
     with pytest.raises(ModelError, match="cannot fit"):
         weigh(tmp_path, source, 64)
     assert "going on as asked" in weigh(tmp_path, source, 64, anyway=True)
+
+
+OWN = """
+from transformers import LlamaConfig, LlamaForCausalLM
+from pathlib import Path
+Path({marker!r}).write_text("run")
+class MineConfig(LlamaConfig):
+    model_type = "mine"
+class MineForCausalLM(LlamaForCausalLM):
+    config_class = MineConfig
+"""
+
+
+def test_a_recipe_runs_no_code_of_a_model_unless_it_is_trusted_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from analysis.experiments import run
+
+    monkeypatch.setattr(transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.setattr(run, "measure", lambda plan, tell: [plan.root / "x.csv"])
+    folder, marker = saved("llama", tmp_path / "model"), tmp_path / "marker"
+    (folder / "mine.py").write_text(OWN.format(marker=str(marker)))
+    config = json.loads((folder / "config.json").read_text())
+    own = {"AutoConfig": "mine.MineConfig", "AutoModelForCausalLM": "mine.MineForCausalLM"}
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "mine", "auto_map": own}))
+    models = [{"name": "mine", "id": str(folder), "dtype": "fp32", "trust_remote_code": True}]
+    recipe = load_recipe(written(tmp_path, {**PLAIN, "models": models, "context": 32}))
+    with pytest.raises(ModelError, match=r"mine would run Python code .* --trust-remote-code"):
+        run_recipe(tmp_path, recipe, device="cpu")
+    assert not marker.exists()
+    assert run_recipe(tmp_path, recipe, device="cpu", trusted=True) == ["x.csv"]
+    assert marker.exists()
+    assert "for 32 tokens" in capsys.readouterr().err

@@ -5,9 +5,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts import wide
+from artifacts import manifest, wide
 from artifacts.canonical import agree
-from artifacts.errors import DataError
+from artifacts.errors import DataError, ThesisError
+from artifacts.files import digest
+from artifacts.manifest import sealed
 from artifacts.results import settled, text
 from artifacts.schema import check
 from artifacts.store import read
@@ -161,3 +163,128 @@ def test_a_result_is_kept_while_its_numbers_agree(tmp_path):
     for changed in (b"a,b\n1.0001,x\n", b"a,b\n1.0,y\n", b"a,c\n1.0,x\n", b"a,b\n1.0,x\n1.0,x\n", b"a,b\n,x\n"):
         assert settled(path, changed) == changed
     assert not agree(b"a\n1\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("content", "row", "words"),
+    [
+        (b"\xff" + GOOD.encode(), 0, "1: not UTF-8"),
+        (GOOD.encode().replace(b"7", b"\xe9"), 0, "3: not UTF-8"),
+        (GOOD.splitlines()[0].encode() + b"\n", 0, "a header and no row"),
+        (GOOD.encode()[:-9], 0, "ends in the middle of a line"),
+        (GOOD.replace("\n", "\r").encode(), 0, "carriage return"),
+        (GOOD.replace("7", "\0").encode(), 0, "NUL"),
+        (GOOD.replace("0.50", '"0,5"').encode(), 2, "commas part thousands"),
+        (GOOD.replace(",7,", ",1e400,").encode(), 3, "beyond the numbers"),
+        (GOOD.replace(",7,", ",1e" + "9" * 5000 + ",").encode(), 3, "commas part thousands"),
+    ],
+)
+def test_a_damaged_table_is_told_by_its_file(root, content, row, words):
+    (root / "artifacts/sources/scores.csv").write_bytes(content)
+    [fault] = check(root, "scores")
+    assert (fault.file, fault.row) == ("artifacts/sources/scores.csv", row)
+    assert words in fault.message
+    assert len(str(fault)) < 400
+
+
+def test_a_folder_in_the_place_of_a_table_is_told(root):
+    (root / "artifacts/sources/scores.csv").unlink()
+    (root / "artifacts/sources/scores.csv").mkdir()
+    [fault] = check(root, "scores")
+    assert "scores.csv" in str(fault)
+    with pytest.raises(ThesisError, match=r"scores.csv: cannot be read as a file \(Is a directory\)"):
+        digest(root / "artifacts/sources/scores.csv")
+
+
+def measured(root: Path) -> Path:
+    path = root / "artifacts/measurements/sinks/one.csv"
+    path.write_text("value\n0.10622368\n0.5\n")
+    path.with_suffix(".json").write_bytes(sealed({"command": "x", "versions": {}}, path))
+    assert check(root, "sinks") == []
+    return path
+
+
+@pytest.mark.parametrize("cut", ["value\n0.10622368\n", "value\n0.1\n0.5\n", "value\n0.5\n0.10622368\n"])
+def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
+    path = measured(root)
+    path.write_text(cut)
+    [fault] = check(root, "sinks")
+    assert fault.file == "artifacts/measurements/sinks/one.csv"
+    assert "not the table that was measured" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        ("{", "one.json:1: no JSON"),
+        ("[]", "one.json: holds no JSON object"),
+        ('{"a": ' * 100_000, "one.json: no JSON that can be read"),
+        ('{"versions": 3}', "one.json: `versions` is no object"),
+        ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m artifacts.manifest"),
+        ("\udcff", "one.json:1: not UTF-8"),
+    ],
+)
+def test_a_damaged_manifest_is_named(root, note, words):
+    path = measured(root)
+    path.with_suffix(".json").write_text(note, errors="surrogateescape")
+    [fault] = check(root, "sinks")
+    assert words in str(fault)
+
+
+def test_a_seal_is_set_where_there_is_none(root, monkeypatch):
+    path = measured(root)
+    path.with_suffix(".json").write_text('{"command": "x"}')
+    monkeypatch.chdir(root)
+    manifest.main([])
+    assert check(root, "sinks") == []
+    kept = path.with_suffix(".json").read_bytes()
+    path.write_text("value\n1\n")
+    manifest.main([])
+    assert path.with_suffix(".json").read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("- {name: model, type: string, constraints", "- {type: string, constraints", "models: field 1 has no `name`"),
+        ("  path: sources/models.csv\n", "  path: http://127.0.0.1/models.csv\n", "models: `path` is 'http"),
+        ("  path: sources/models.csv\n", "  path: sources/../../x.csv\n", "models: `path` is"),
+        ("- name: models\n", "- title: models\n", "resource 1 has no `name`"),
+        ("reference: {resource: models, fields: [model]}", "reference: 7", "scores: a foreign key without"),
+        ("range: {ap: [0, 1]}", "range: 7", "scores: `range` is no mapping"),
+        ("name: test\n", "name: [\n", "datapackage.yaml:4: did not find"),
+        ("name: test\n", "name: \udcff\n", "datapackage.yaml:2: not UTF-8"),
+    ],
+)
+def test_a_damaged_package_is_told(root, old, new, words):
+    assert old in SCHEMA
+    text = SCHEMA.replace(old, new, 1)
+    (root / "artifacts/datapackage.yaml").write_text(text, errors="surrogateescape")
+    with pytest.raises(DataError) as caught:
+        check(root, "scores")
+    assert words in str(caught.value)
+
+
+def test_aliases_of_aliases_are_refused(root):
+    bomb = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9))
+    (root / "artifacts/datapackage.yaml").write_text(f"a0: &a0 [x]\n{bomb}{SCHEMA}")
+    with pytest.raises(DataError, match="once its aliases are written out"):
+        check(root, "scores")
+
+
+@pytest.mark.parametrize("place", ["package", "profile", "dialect", "schema"])
+def test_nothing_of_the_package_is_fetched(root, place, monkeypatch):
+    url = "http://127.0.0.1:9/x.json"
+
+    def refused(*arguments, **options):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr("socket.socket.connect", refused)
+    text = f"profile: {url}\n{SCHEMA}" if place == "package" else SCHEMA
+    if place in ("profile", "dialect"):
+        text = text.replace("  path: sources/scores.csv\n", f"  path: sources/scores.csv\n  {place}: {url}\n")
+        text = text.replace("  path: sources/models.csv\n", f"  path: sources/models.csv\n  {place}: {url}\n")
+    if place == "schema":
+        text = text.replace("  kind: source\n  range", f"  kind: source\n  $schema: {url}\n  scheme: http\n  range")
+    (root / "artifacts/datapackage.yaml").write_text(text)
+    assert check(root, "scores") == []

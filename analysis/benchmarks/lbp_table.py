@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pandas as pd
 from analysis.benchmarks.lbp_tasks import MODES
 from analysis.experiments.measurements import save
 from artifacts.errors import DataError
+from artifacts.manifest import manifest as kept_manifest
 from artifacts.store import read
 
 TABLE = "measured_lbp"
@@ -64,7 +64,7 @@ def stored(
                 "both, or --replace"
             )
         rows = pd.concat([whole[whole["mode"] != mode], rows], ignore_index=True)
-        before = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        before = kept_manifest(root, path.relative_to(root).as_posix())
         manifests = {**before.get("modes", {}), **manifests}
     rows = rows.sort_values("mode", key=lambda modes: modes.map(MODES.index), kind="stable", ignore_index=True)
     note = {

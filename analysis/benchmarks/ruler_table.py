@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from analysis.benchmarks.ruler_scores import COLUMNS
 from analysis.experiments.measurements import save
 from artifacts.canonical import agree
 from artifacts.errors import DataError
+from artifacts.manifest import manifest as kept_manifest
 from artifacts.results import text
 
 TABLE = "measured_ruler"
@@ -60,7 +60,7 @@ def stored(
                 "keep both, or --replace"
             )
         rows = pd.concat([whole[whole["data"] != data], rows], ignore_index=True)
-        before = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        before = kept_manifest(root, path.relative_to(root).as_posix())
         manifests = {**before.get("blocks", {}), **manifests}
     rows = rows.sort_values("data", key=lambda each: each.map(DATA.index), kind="stable", ignore_index=True)
     note = {

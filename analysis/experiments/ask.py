@@ -37,6 +37,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
             replace=asked["replace"],
             device=asked["device"],
             anyway=asked["anyway"],
+            trusted=asked["trust_remote_code"],
         )
     everything, model, against = asked["everything"], asked["model"], asked["against"]
     chosen = choose(names, everything)

@@ -10,15 +10,17 @@ from typing import Any
 
 import pandas as pd
 
+from artifacts.canonical import agree
 from artifacts.errors import DataError
 from artifacts.files import write
-from artifacts.results import agree, text
+from artifacts.manifest import SEAL, sealed
+from artifacts.results import text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
 WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling")
 WORDS = {"texts": "--documents", "place": "--texts"}  # options that the command line calls otherwise
-OF_THE_RUN = ("command", "device", "seconds", "versions")  # facts of a manifest that are of no number
+OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that are of no number
 OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ where its last bits do
 
 
@@ -68,7 +70,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
         if not same:
             write(path, content)
         if not same or _lasting(noted(path)) != _lasting(_plain(manifest)):
-            write(path.with_suffix(".json"), (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode())
+            write(path.with_suffix(".json"), sealed(dict(manifest), path))
         paths.append(path)
     return paths
 

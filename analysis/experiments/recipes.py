@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from analysis.experiments.subject import Options
 from analysis.models.loading import ModelSource
 from analysis.models.shapes import Shape
 from artifacts.errors import DataError, ModelError, ThesisError
+from artifacts.text_file import yaml_of
 
 FOLDER = "artifacts/recipes"
 ALL = "all"
@@ -130,14 +132,10 @@ def load_recipe(path: Path) -> Recipe:
     DataError
         Naming the file and the key: unknown or absent keys, wrong types and values, unknown experiments.
     """
-    import yaml
-
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error})") from None
-    except yaml.YAMLError as error:
-        raise DataError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+        content = yaml_of(Path(), str(path))
+    except FileNotFoundError:
+        raise DataError(f"{path}: cannot be read (no such file)") from None
     top = _checked(content, TOP, str(path), "", ("title", "models", "experiments"))
     shared = {key: top[key] for key in SHARED if key in top}
     entries = tuple(_entry(each, shared, str(path), f"models[{place}]") for place, each in enumerate(top["models"]))
@@ -149,7 +147,7 @@ def load_recipe(path: Path) -> Recipe:
         raise DataError(f"{path}: two models are called {twice}; the second's measurements would replace the first's")
     seeds = top.get("seeds", [0])
     if any(not _is(seed, int) or seed < 0 for seed in seeds):
-        raise DataError(f"{path}: seeds = {seeds} is not a list of whole numbers, such as [0, 1, 2]")
+        raise DataError(f"{path}: seeds = {reprlib.repr(seeds)} is not a list of whole numbers, such as [0, 1, 2]")
     for key in ("context", "memory", "documents", "items"):
         if key in top and top[key] <= 0:
             raise DataError(f"{path}: {key} = {top[key]} is not above 0")
@@ -205,6 +203,7 @@ def run_recipe(
     replace: bool = False,
     device: str = "auto",
     anyway: bool = False,
+    trusted: bool = False,
 ) -> list[str]:
     """Measure the models of a recipe one after the other; return paths below the project.
 
@@ -221,15 +220,25 @@ def run_recipe(
         As of `ModelSource`.
     anyway : bool
         Load also what cannot fit by the estimate.
+    trusted : bool
+        Run the Python code that models bring along, where the recipe says that they need it. A file alone, which may
+        be another's, runs none.
 
     Raises
     ------
     ModelError
-        At the end, naming the models that failed and why.
+        Before anything is loaded, when models need code that is not trusted. At the end, naming the models that
+        failed and why.
     """
     from analysis.experiments.bar import bar
     from analysis.experiments.run import Plan, emptied, measure, unforeseen
 
+    foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
+    if foreign and not trusted:
+        raise ModelError(
+            f"{recipe.file}: {', '.join(foreign)} would run Python code that comes with the model; read it, then give "
+            "--trust-remote-code"
+        )
     done: list[str] = []
     failed: list[str] = []
     with bar(Path(recipe.file).stem) as shown:
@@ -318,7 +327,9 @@ def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, need
             raise DataError(f"{file}: {label}{key} is no key of a recipe; {hint}")
         kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
         if not any(_is(value, kind) for kind in kinds):
-            raise DataError(f"{file}: {label}{key} = {value!r} is not {' or '.join(WORDS[kind] for kind in kinds)}")
+            raise DataError(
+                f"{file}: {label}{key} = {reprlib.repr(value)} is not {' or '.join(WORDS[kind] for kind in kinds)}"
+            )
     absent = [key for key in needed if key not in content]
     if absent:
         raise DataError(f"{place} lacks {', '.join(absent)}")
@@ -376,5 +387,5 @@ def _settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -
         if name not in experiments:
             raise DataError(f"{file}: settings.{name} is of no experiment that the recipe runs")
         if not isinstance(more, dict):
-            raise DataError(f"{file}: settings.{name} = {more!r} is not a mapping")
+            raise DataError(f"{file}: settings.{name} = {reprlib.repr(more)} is not a mapping")
     return dict(asked)

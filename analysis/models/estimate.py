@@ -87,6 +87,7 @@ def estimate(source: ModelSource, *, context: int, batch: int = 1, logits: int |
         dtype=source.dtype,
         quantize=source.quantize,
         double=source.double,
+        trust_remote_code=source.trust_remote_code,
     )
 
 
@@ -100,6 +101,7 @@ def of_config(
     dtype: str = "auto",
     quantize: str | None = None,
     double: bool = False,
+    trust_remote_code: bool = False,
 ) -> Estimate:
     """The estimate for a configuration.
 
@@ -109,7 +111,7 @@ def of_config(
         Tokens of a text and texts at once.
     logits : int or None
         Tokens of each text whose logits are kept, in the weights' type and in float32; all when None.
-    dtype, quantize, double
+    dtype, quantize, double, trust_remote_code
         As of `ModelSource`; "auto" is the configuration's own type.
 
     Raises
@@ -123,7 +125,8 @@ def of_config(
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind
     with torch.device("meta"):
-        model = factory(config).from_config(config, dtype=kind)
+        told = {"trust_remote_code": True} if trust_remote_code else {}
+        model = factory(config, trust_remote_code).from_config(config, dtype=kind, **told)
     text = config.get_text_config()
     layers = _layers(text)
     weights, unpacked = _weights(model, quantize, double)
