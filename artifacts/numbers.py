@@ -14,23 +14,24 @@ from artifacts.armour import plain, quoted
 from artifacts.errors import DataError, SpecError
 from artifacts.glyphs import SUPERSCRIPT, Parts, glyphs, interval_tokens
 from artifacts.glyphs import Output as Output
+from artifacts.grouping import grouped
 from artifacts.rounding import EXACT, decimal_parts, significant_place
 from artifacts.rounding import finite as finite
 from artifacts.rounding import raw as raw
 from artifacts.rounding import round_half_up as round_half_up
-from artifacts.text import escape, prose
+from artifacts.text import escape, numerals, prose
 
 P_LEVELS = (0.05, 0.01, 0.001)
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A fixed number of digits after the point, perhaps with a plus, a scale, a suffix, thousands separators."""
+    """A fixed number of digits after the point, perhaps with a plus, a scale, a suffix, no thousands separators."""
 
     digits: int
     sign: bool = False
     suffix: str = ""
-    thousands: bool = False
+    thousands: bool = True
     scale: int = 1
 
     def __post_init__(self) -> None:
@@ -56,7 +57,7 @@ class Significant:
     """A number of significant digits, without an exponent."""
 
     digits: int
-    thousands: bool = False
+    thousands: bool = True
 
     def parts(self, value: object) -> Parts:
         """Round and take apart."""
@@ -178,7 +179,8 @@ _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}
 class AsPrinted:
     """A number given as the text that a document prints (`−39%`, `~50`, `3.00e-4`, `< 10⁻⁴⁸`, `97-100%`), lined up.
 
-    Text that is no number, `50 each` for one, is shown as it stands.
+    Its thousands are set apart as everywhere else, whether the document does so or not. Text that is no number,
+    `50 each` for one, is shown as text.
     """
 
     def parts(self, value: object) -> Parts | None:
@@ -194,7 +196,7 @@ class AsPrinted:
         lowered = "".join(_LOWERED[char] for char in power or "") or (match["exponent"] or "").replace("−", "-")
         return Parts(
             sign=match["sign"].replace("−", "-"),
-            whole="" if power else whole,
+            whole="" if power else grouped(whole) if len(whole) > 3 else whole,
             fraction=match["fraction"] or "",
             exponent=int(lowered) if lowered else None,
             prefix=match["prefix"],
@@ -213,9 +215,13 @@ class AsPrinted:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text: data whose every character means itself, or with `markup` an author's prose (`artifacts.text.prose`)."""
+    """Text: data, whose numbers are set as all others are, or with `markup` an author's prose (`artifacts.text.prose`).
+
+    With `verbatim` every character means itself: for commands, file names and versions.
+    """
 
     markup: bool = False
+    verbatim: bool = False
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write the text; truth values become yes and no."""
@@ -226,7 +232,9 @@ class Words:
         shown = str(value)
         if format == "plain" or format == "csv":
             return quoted(shown) if self.markup else plain(shown)
-        return prose(shown, format) if self.markup else escape(shown, format)
+        if self.markup:
+            return prose(shown, format)
+        return escape(shown if self.verbatim else numerals(shown), format)
 
 
 Number: TypeAlias = Fixed | Significant | Scientific | PValue
@@ -251,8 +259,8 @@ def stars(p: object, levels: tuple[float, ...] = P_LEVELS) -> int:
     return sum(value < Decimal(str(level)) for level in levels)
 
 
-def fixed(digits: int, *, thousands: bool = False) -> Fixed:
-    """Digits after the point: `0.85`."""
+def fixed(digits: int, *, thousands: bool = True) -> Fixed:
+    """Digits after the point: `0.85`, `1,815.8`."""
     return Fixed(digits, thousands=thousands)
 
 
@@ -272,12 +280,12 @@ def times(digits: int = 1, *, sign: bool = False) -> Fixed:
 
 
 def integer(*, thousands: bool = True, sign: bool = False) -> Fixed:
-    """A whole number: `131,072`."""
+    """A whole number: `131,072`; without separators where it is a year or another name."""
     return Fixed(0, sign=sign, thousands=thousands)
 
 
-def significant(digits: int, *, thousands: bool = False) -> Significant:
-    """Significant digits: `0.0123`, `12.3`, `1230`."""
+def significant(digits: int, *, thousands: bool = True) -> Significant:
+    """Significant digits: `0.0123`, `12.3`, `1,230`."""
     return Significant(digits, thousands)
 
 
@@ -308,3 +316,4 @@ def printed() -> AsPrinted:
 
 text = Words()
 markup = Words(markup=True)
+verbatim = Words(verbatim=True)

@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from artifacts.errors import DataError, SpecError
 from artifacts.glyphs import Parts
+from artifacts.grouping import grouped
 
 EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)  # floats span 10^±308: every one can be rounded exactly
 
@@ -37,13 +38,13 @@ def round_half_up(number: Decimal, digits: int) -> Decimal:
 
 
 def decimal_parts(
-    number: Decimal, digits: int, *, sign: bool = False, thousands: bool = False, suffix: str = ""
+    number: Decimal, digits: int, *, sign: bool = False, thousands: bool = True, suffix: str = ""
 ) -> Parts:
     """Round to `digits` after the point and take apart; a zero has no sign."""
     rounded = round_half_up(number, digits)
     whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
     if thousands:
-        whole = f"{int(whole):,}"
+        whole = grouped(whole)
     shown = "" if rounded == 0 else "-" if rounded < 0 else "+" if sign else ""
     return Parts(sign=shown, whole=whole, fraction=fraction, suffix=suffix)
 

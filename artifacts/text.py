@@ -2,7 +2,8 @@ r"""The one escaper: plain text and light markup made safe for LaTeX, Markdown a
 
 `escape` takes data text, in which every character means itself. `prose` takes what authors write in captions,
 notes and titles: plain text plus `$math$`, `*emphasis*` and citations `[@key]`; a backslash before a punctuation mark
-makes it literal. Data inside prose wear an armour (`artifacts.armour`) and mean themselves there as well.
+makes it literal. Data inside prose wear an armour (`artifacts.armour`) and mean themselves there as well. `numerals`
+gives the numbers in words of either kind their signs: one minus, one dash of ranges, one percent sign.
 """
 
 import html
@@ -16,6 +17,7 @@ from artifacts.armour import plain as unarmoured
 from artifacts.armour import worn
 from artifacts.characters import FORMULA, LATEX, MATH, SCRIPTS, T1_LETTERS
 from artifacts.errors import DataError, SpecError
+from artifacts.grouping import grouped
 
 Markup = Literal["latex", "markdown", "html"]
 MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
@@ -23,7 +25,12 @@ MARKUPS: tuple[Markup, ...] = ("latex", "markdown", "html")
 _PUNCTUATION = tuple(string.punctuation)
 _RUN = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ]+)|([₀₁₂₃₄₅₆₇₈₉₊₋]+)|(.)", re.DOTALL)
 _LIGATURES = ("-", "'", "`", ",")  # `--`, `''` and `,,` would become other characters
-_PERCENT = re.compile(r"(?<=\d) (?=\\%)")  # one way of writing `95 %` and `95%`, which no line break splits
+_PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # one way of writing `95 %` and `95%`, without a break
+_AMOUNT = r"\d[\d.,]*[KM%×]?"
+_RANGE = re.compile(rf"(?<![\w.,/:-])(~?{_AMOUNT})-(~?{_AMOUNT})(?![\w/:-]|[.,]\d)")
+_LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/:-]|[.,]\d)")
+_YEARS = (*range(1900, 2000), *range(2001, 2040))
+_MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
 _CITATION = re.compile(r"\[@[^\]]*\]")
@@ -43,7 +50,7 @@ def escape(text: str, format: Markup) -> str:
     Returns
     -------
     str
-        For instance `10⁻⁴ & a_b` becomes `10$^{-4}$ \& a\_b` for LaTeX; the space in `95 %` goes.
+        For instance `10⁻⁴ & a_b` becomes `10$^{-4}$ \& a\_b` for LaTeX.
 
     Raises
     ------
@@ -64,6 +71,21 @@ def escape(text: str, format: Markup) -> str:
     raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
 
 
+def numerals(text: str) -> str:
+    """Give the numbers in a text their signs: `-3 to 20-30 % of 8192` becomes `−3 to 20–30% of 8,192`.
+
+    Names, dates and versions stay: `Llama-3.2-11B`, `2026-01-31`, `3B-class`. So do years, and long whole numbers that
+    are not round: they may be what a model was asked for, in which each digit counts (`2617558`).
+    """
+    text = _LONG.sub(lambda match: _grouped(match[1], match[2] or ""), _PERCENT.sub("", text))
+    return _MINUS.sub("\N{MINUS SIGN}", _RANGE.sub("\\1\N{EN DASH}\\2", text))
+
+
+def _grouped(whole: str, fraction: str) -> str:
+    name = not fraction and (int(whole) in _YEARS if len(whole) == 4 else int(whole) % 1000 or len(whole) > 7)
+    return f"{whole if name else grouped(whole)}{fraction}"
+
+
 def _latex(text: str) -> str:
     pieces: list[str] = []
     for superscript, subscript, char in _RUN.findall(text):
@@ -81,7 +103,7 @@ def _latex(text: str) -> str:
         if pieces and piece[0] in _LIGATURES and pieces[-1][-1] == piece[0]:
             pieces.append("{}")
         pieces.append(piece)
-    return _PERCENT.sub("", "".join(pieces))
+    return "".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +210,7 @@ def _render(span: _Span, format: Markup, whole: str) -> str:
     if span.kind == "citation":
         return _cite(_keys(span.text, whole), format, whole)
     try:
-        return escape(span.text, format)
+        return escape(numerals(span.text), format)
     except DataError as error:
         raise SpecError(str(error)) from None
 

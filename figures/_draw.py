@@ -15,8 +15,9 @@ from figures._metrics import width
 from figures._ready import Drawn, Ready
 from figures._scale import Scale, number
 from figures._series import Bars, Bundle, Fit, Forest, Line, Points, Stacked
+from figures._spec import Axis
 from figures._style import Look
-from figures._text import latex, minus
+from figures._text import latex
 from figures._ticks import thousands
 
 Plot = dict[str, Any]
@@ -133,6 +134,14 @@ def bar_texts(s: Bars | Stacked) -> list[str]:
     return [latex(str(v)) for v in s.values]
 
 
+def lengthless(axis: Axis) -> bool:
+    """Whether a bar's length means nothing on an axis: marks then stand in place of bars.
+
+    A logarithmic axis has no zero to stand on; from 1 on a length is a logarithm (of a perplexity, of a ratio).
+    """
+    return axis.scale == "log" and axis.low != 1
+
+
 def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
     """Bars beside their neighbours, with their values and the values reported elsewhere."""
     s = item.series
@@ -142,12 +151,16 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
     values = s.x if flat else s.y
     along = canvas.x if flat else canvas.y
     across = canvas.y if flat else canvas.x
+    axis = canvas.ready.axis("x" if flat else "y")
 
     def xy(place_: float, value: float) -> tuple[float, float]:
         return (value, place_) if flat else (place_, value)
 
     errors = s.low is not None
-    plot: Plot = {"kind": "bars", "look": item.look, "flat": flat, "errors": errors, "log": along.kind == "log"}
+    plot: Plot = {"kind": "bars", "look": item.look, "flat": flat, "errors": errors}
+    if lengthless(axis):
+        plot = {"kind": "points", "look": item.look, "size": "2.2", "faint": False}
+        plot["x_errors"], plot["y_errors"] = errors and flat, errors and not flat
     plot["thick"] = number(item.thick * 0.9)
     plot["rows"] = [
         (*canvas.point(*xy(p, v)), *(_deltas(along, v, s.low[i], s.high[i]) if errors else ()))
@@ -156,21 +169,24 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
     found = [plot]
     thick = abs(across.at(places[0] + item.thick) - across.at(places[0]))
     said = bar_texts(s)
+    paper = "white" if canvas.ready.panel.rules else ""  # a reference line stops before a number
     upright = not flat and any(width(t, "scriptsize") > thick * 1.08 for t in said)
     for i, text in enumerate(said):
-        down = values[i] < 0
+        down = values[i] < 0 and not lengthless(axis)
         side = -1 if down else 1
         ends = [along.at(v) for v in (values[i], *((s.low[i], s.high[i]) if errors else ()))]
         if s.reported is not None and s.reported[i] is not None and s.reported[i] == s.reported[i]:
             ends.append(along.at(s.reported[i]) + 1.0 * side)
         end = min(ends) if down else max(ends)
         x, y = (end, across.at(places[i])) if flat else (across.at(places[i]), end)
+        if lengthless(axis):  # the end of the number is the mark's edge
+            x, y = (x + MARK_MM * side, y) if flat else (x, y + MARK_MM * side)
         if flat:
-            canvas.say(x + 0.8 * side, y, text, "east" if down else "west", size="scriptsize")
+            canvas.say(x + 0.8 * side, y, text, "east" if down else "west", size="scriptsize", fill=paper)
         elif upright:
-            canvas.say(x, y + 0.7 * side, text, "east" if down else "west", size="scriptsize", rotate="90")
+            canvas.say(x, y + 0.8 * side, text, "east" if down else "west", size="scriptsize", rotate="90", fill=paper)
         else:
-            canvas.say(x, y + 0.5 * side, text, "north" if down else "south", size="scriptsize")
+            canvas.say(x, y + 0.8 * side, text, "north" if down else "south", size="scriptsize", fill=paper)
     if s.reported is not None:
         told = [canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r]
         if told:
@@ -242,9 +258,7 @@ def forest(canvas: Canvas, item: Drawn) -> list[Plot]:
         groups.setdefault(item.looks[i] if item.looks else item.look, []).append(i)
     if s.texts is not None:
         for i, text in enumerate(s.texts):
-            canvas.say(
-                canvas.x.length + 2.0, canvas.y.at(item.slots[i]), latex(minus(str(text))), "west", size="scriptsize"
-            )
+            canvas.say(canvas.x.length + 2.0, canvas.y.at(item.slots[i]), latex(str(text)), "west", size="scriptsize")
     return [
         {
             "kind": "forest",

@@ -164,6 +164,8 @@ def _span(panel: Ready, axis: str) -> list[float]:
     if axis == "y":
         values += stack_tops(panel.drawn).values()
     values += [panel.position(r.at, axis) for r in panel.panel.rules if r.axis == axis]
+    shades = [s for s in panel.panel.shades if s.axis == axis]
+    values += [panel.position(end, axis) for s in shades for end in (s.low, s.high) if end is not None]
     values += [panel.position(getattr(a, axis), axis) for a in panel.panel.annotations]
     return values
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from artifacts.errors import SpecError
+from figures._draw import lengthless
 from figures._layout import Page
 from figures._margins import FOOT
 from figures._metrics import width
@@ -13,7 +15,7 @@ from figures._style import Look, look, style
 from figures._text import latex
 
 if TYPE_CHECKING:
-    from figures._spec import Figure
+    from figures._spec import Axis, Figure, Panel
 
 IMAGE_MM = 7.0
 APART_MM = 4.0
@@ -33,6 +35,19 @@ class Entry:
         """The mark's width in mm."""
         return IMAGE_MM if self.image == "line" else 4.0
 
+    @property
+    def seen(self) -> tuple[object, ...]:
+        """What tells its picture from others; two names with one picture cannot be told apart."""
+        shown = self.look
+        if self.image == "reported":
+            return ("reported",)
+        if self.image == "line":
+            mark = (shown.mark, shown.hollow) if self.marks else None
+            return ("line", shown.color, shown.dash, mark)
+        if self.image == "points":
+            return ("points", shown.color, shown.mark, shown.hollow)
+        return ("bar", shown.color, shown.hatch, shown.hollow)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Legend:
@@ -44,7 +59,13 @@ class Legend:
 
 
 def rows_of(figure: Figure, name: str) -> Legend:
-    """Gather what needs a name, once each, and break it into as few rows as fit; a lone entry is left out."""
+    """Gather what needs a name, once each, and break it into as few rows as fit; a lone entry is left out.
+
+    Raises
+    ------
+    SpecError
+        Two names have one picture, in whichever panels, or one name has two.
+    """
     found: dict[str, Entry] = {}
     if figure.legend == "none":
         return Legend()
@@ -58,12 +79,25 @@ def rows_of(figure: Figure, name: str) -> Legend:
                 figure.entities,
                 f"figure {name}, panel {i}, {series.title}",
             )
-            for entry in _of(series, look(base, series), figure, f"figure {name}, panel {i}, {series.title}"):
+            where = f"figure {name}, panel {i}, {series.title}"
+            for entry in _of(series, look(base, series), figure, where, _values(series, panel)):
                 known = found.get(entry.label)
+                if known is not None and known.image == entry.image and _differ(known, entry):
+                    raise SpecError(
+                        f"figure {name}: the legend's '{entry.label}' is drawn in two ways: give it one entity"
+                    )
                 if known is None or (known.image != "line" and entry.image == "line"):
                     found[entry.label] = entry
     if len(found) < 2:
         return Legend()
+    pictures: dict[tuple[object, ...], str] = {}
+    for entry in found.values():
+        other = pictures.setdefault(entry.seen, entry.label)
+        if other != entry.label:
+            raise SpecError(
+                f"figure {name}: the legend's '{other}' and '{entry.label}' look the same: give one another entity, or "
+                "both one label"
+            )
     items = sorted(found.values(), key=lambda e: e.image == "reported")  # what marks need comes after who they mark
     for count in range(len(items), 0, -1):
         rows = tuple(tuple(items[k : k + count]) for k in range(0, len(items), count))
@@ -81,7 +115,17 @@ def rows_of(figure: Figure, name: str) -> Legend:
     return Legend()
 
 
-def _of(series: Series, shown: Look, figure: Figure, where: str) -> list[Entry]:
+def _differ(one: Entry, other: Entry) -> bool:
+    """Whether two entries of one name have unlike pictures; marks may be missing on the line with many points."""
+    return replace(one, marks=True).seen != replace(other, marks=True).seen
+
+
+def _values(series: Series, panel: Panel) -> Axis:
+    """The axis that a series' values lie along."""
+    return panel.x if isinstance(series, Bars) and series.horizontal else panel.y
+
+
+def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> list[Entry]:
     if not series.legend or isinstance(series, Heatmap):
         return []
     if isinstance(series, Line) and series.direct:
@@ -98,7 +142,7 @@ def _of(series: Series, shown: Look, figure: Figure, where: str) -> list[Entry]:
             "line"
             if isinstance(series, Line | Fit | Bundle)
             else "points"
-            if isinstance(series, Points | Forest)
+            if isinstance(series, Points | Forest) or (isinstance(series, Bars) and lengthless(axis))
             else "bar"
         )
         marks = isinstance(series, Line) and (series.marks if series.marks is not None else len(series.x) <= 20)

@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
+from artifacts.text import numerals
 from figures._metrics import LINE_MM, Size, width, wrap
 from figures._names import edge_names
 from figures._ready import Ready
 from figures._scale import Scale
 from figures._series import Forest, Heatmap
 from figures._spec import Axis
-from figures._text import latex, minus
+from figures._text import latex
 from figures._ticks import with_ticks
 
 TICK_MM = 1.0
@@ -46,7 +47,7 @@ def left_of(panel: Ready, y: Scale, outer: bool) -> float:
 
 
 def _plain(text: str) -> str:
-    return text.replace(r"\,\%", "%").replace(r"\,", " ").replace(r"\cdot", "x")
+    return text.replace(r"\%", "%").replace("{,}", ",").replace(r"\cdot", "x")
 
 
 def label_lines(label: str, room: float) -> int:
@@ -63,7 +64,7 @@ def right_of(panel: Ready, x: Scale, y: Scale) -> float:
     for item in panel.drawn:
         s = item.series
         if isinstance(s, Forest) and s.texts is not None:
-            needs.append(max(width(minus(str(t)), "scriptsize") for t in s.texts) + 2.6)
+            needs.append(max(width(numerals(str(t)), "scriptsize") for t in s.texts) + 2.6)
         if isinstance(s, Heatmap):
             bar = bar_scale(s, y.length)
             needs.append(6.5 + max(width(_plain(t)) for _, t in bar.ticks) + (FOOT + 0.8 if s.bar else 0.8))

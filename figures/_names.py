@@ -56,16 +56,18 @@ def name_points(canvas: Canvas) -> None:
             obstacles += _between((canvas.x.at(at), 0), (canvas.x.at(at), canvas.y.length))
     if not texts:
         return
+    # grid lines, bands and fits stop before a name
+    clear = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
     widths = [width(t, "scriptsize") for t in texts]
     found = place(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
     for spot, text, color, box in zip(spots_named, texts, colors, found, strict=True):
         x, y = spot
         if box.left > x:
-            canvas.say(box.left, box.middle[1], latex(text), "west", color, size="scriptsize")
+            canvas.say(box.left, box.middle[1], latex(text), "west", color, **clear)
         elif box.right < x:
-            canvas.say(box.right, box.middle[1], latex(text), "east", color, size="scriptsize")
+            canvas.say(box.right, box.middle[1], latex(text), "east", color, **clear)
         else:
-            canvas.say(*box.middle, latex(text), "center", color, size="scriptsize")
+            canvas.say(*box.middle, latex(text), "center", color, **clear)
         if box.leader:
             end = (min(max(x, box.left + 0.3), box.right - 0.3), min(max(y, box.low + 0.5), box.high - 0.5))
             far = math.hypot(end[0] - x, end[1] - y)
@@ -106,8 +108,8 @@ def edge_names(ready: Ready) -> list[Edge]:
             found.append(_crossing(ready, rule.label, rule.entity, ready.position(rule.at, "y")))
     for shade in ready.panel.shades:
         if shade.axis == "y" and shade.label:
-            middle = (ready.position(shade.low, "y") + ready.position(shade.high, "y")) / 2
-            found.append(_crossing(ready, shade.label, shade.entity or "neutral", middle))
+            ends = [ready.position(end, "y") for end in (shade.low, shade.high) if end is not None]
+            found.append(_crossing(ready, shade.label, shade.entity or "neutral", sum(ends) / len(ends)))
     return found
 
 

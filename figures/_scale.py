@@ -126,7 +126,7 @@ def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, gr
     pad : float
         The margin as a share of the range.
     grounded : bool
-        Bars stand here: zero is a limit (on a log axis a power of ten below the data), with no margin beyond it.
+        Bars stand here: zero is a limit, with no margin beyond it. A log axis has no zero, and so no ground.
     """
     low, high = min(values), max(values)
     kind = axis.scale
@@ -137,8 +137,6 @@ def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, gr
     span = (b - a) or abs(a) / 2 or 1.0
     stands = (axis.zero or grounded) and kind != "log"
     a, b = (a if stands and a == 0 else a - pad * span), (b if stands and b == 0 else b + pad * span)
-    if kind == "log" and grounded:
-        a = math.floor(bare._along(low) - 0.1)
     return replace(
         bare,
         low=bare._back(a) if axis.low is None else float(axis.low),

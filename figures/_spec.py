@@ -66,10 +66,13 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Shade:
-    """A shaded range behind the data, from `low` to `high` of an axis, named at its end."""
+    """A shaded range behind the data, from `low` to `high` of an axis, named at its end.
 
-    low: Position
-    high: Position
+    It is drawn to these ends and no further; an end that is None lies at the axis' limit.
+    """
+
+    low: Position | None
+    high: Position | None
     label: str = ""
     axis: Literal["x", "y"] = "x"
     entity: str = ""

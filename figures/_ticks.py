@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from artifacts.grouping import grouped
 from figures._text import latex
 
 if TYPE_CHECKING:
@@ -109,10 +110,7 @@ def decimals(value: float) -> int:
 
 
 def thousands(text: str) -> str:
-    r"""Set groups of three digits apart by `\,` where a number has five or more before the point."""
+    """Set groups of three digits apart by commas, as tables and captions do; for use within mathematics."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, point, rest = digits.partition(".")
-    if len(whole) < 5:
-        return text
-    head = len(whole) % 3 or 3
-    return sign + r"\,".join([whole[:head], *(whole[i : i + 3] for i in range(head, len(whole), 3))]) + point + rest
+    return sign + grouped(whole).replace(",", "{,}") + point + rest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from artifacts.errors import SpecError
 from figures._draw import (
     Canvas,
     Plot,
@@ -19,7 +20,7 @@ from figures._legend import entries, rows_of
 from figures._margins import FOOT, bar_scale, limits
 from figures._metrics import width, wrap
 from figures._names import name_edges, name_points, name_tops
-from figures._ready import Drawn, sharing, span
+from figures._ready import Drawn, sharing
 from figures._scale import Scale, number
 from figures._series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Stacked
 from figures._spec import Figure, Rule, Shade
@@ -179,7 +180,7 @@ def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
 def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
     low, high = limits(s)
     scale = bar_scale(s, y.length)
-    wide = max(width(t.replace(r"\,", " ")) for _, t in scale.ticks)
+    wide = max(width(t) for _, t in scale.ticks)
     return {
         "map": "okviridis" if s.colors == "viridis" else "oksigned",
         "low": number(low),
@@ -207,14 +208,14 @@ def _rows(canvas: Canvas) -> list[Plot]:
 def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, Any]:
     """A range behind the data; plain ones alternate between two greys, so that neighbours stay apart."""
     ready = canvas.ready
-    low, high = ready.position(shade.low, shade.axis), ready.position(shade.high, shade.axis)
     scale = canvas.x if shade.axis == "x" else canvas.y
-    a, b = sorted(min(max(scale.at(v), 0.0), scale.length) for v in (low, high))
-    data = [v for d in ready.drawn for v in span(d, shade.axis)]
-    if data and min(low, high) <= min(data):
-        a, b = (a, scale.length) if scale.reverse else (0.0, b)
-    if data and max(low, high) >= max(data):
-        a, b = (0.0, b) if scale.reverse else (a, scale.length)
+    ends = zip((shade.low, shade.high), (scale.low, scale.high), strict=True)
+    a, b = sorted(scale.at(limit if end is None else ready.position(end, shade.axis)) for end, limit in ends)
+    if a < -1e-6 or b > scale.length + 1e-6:
+        raise SpecError(
+            f"{ready.where}: the shaded range {shade.low} to {shade.high} leaves the limits given for axis "
+            f"{shade.axis}, {number(scale.low)} to {number(scale.high)}: widen them, or give None for an open end"
+        )
     color = f"black, fill opacity={0.04 if k % 2 == 0 else 0.09}"
     if shade.entity:
         color = f"{style(shade.entity, figure.entities, ready.where).color}, fill opacity=0.12"

@@ -53,7 +53,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             Panel(
                 title=f"{title}, $n = {trials}$",
                 series=series,
-                shades=[Shade(low=first * 0.9, high=trained, label="training length" if protocol == "errors" else "")],
+                shades=[Shade(low=None, high=trained, label="training length" if protocol == "errors" else "")],
                 x=Axis(
                     label="context, tokens",
                     scale="log",

@@ -5,38 +5,40 @@ import pandas as pd
 from figures import Axis, Figure, Line, Panel, Points, Rule
 
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
-MOST = 8  # series; further training seeds are in their table
+MOST = 8
+"""Series that one panel holds."""
 OWN = {"tiny-rope": "rope", "tiny-drope": "drope"}
 
 
 def figure(anchoring_curves: pd.DataFrame) -> Figure:
-    """Two panels, a line a model and data set; layers whose probe is not above chance are hollow."""
-    curves = anchoring_curves[~anchoring_curves["model"].str.contains(r"-s\d+$")]
-    names = curves[["model", "data"]].drop_duplicates().itertuples(index=False)
-    shown = list(dict.fromkeys((str(model), str(data)) for model, data in names))[:MOST]
-    split = curves[curves["split"] == "layer"]
-    one_depth = split.groupby("model")["layer"].max().nunique() == 1
-    place = "layer" if one_depth else "depth"
+    """Two panels, a line a model and data set, over its training seeds; hollow where a probe is not above chance."""
+    split = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
+    split = split.assign(trained=split["model"].str.replace(r"-s\d+$", "", regex=True))
+    order = [*OWN, *dict.fromkeys(name for name in split["trained"] if name not in OWN)]
+    shown = [(model, data) for model in order for data in dict.fromkeys(split.loc[split["trained"] == model, "data"])][
+        :MOST
+    ]
+    drawn = {pair: _over_seeds(split[(split["trained"] == pair[0]) & (split["data"] == pair[1])]) for pair in shown}
+    place = "layer" if split.groupby("model")["layer"].max().nunique() == 1 else "depth"
     panels = []
     for group, title in GROUPS.items():
         series: list[Line | Points] = []
-        for number, (model, data) in enumerate(shown, start=1):
-            rows = split[(split["model"] == model) & (split["data"] == data) & (split["group"] == group)]
-            rows = rows[rows["n"] > 0].sort_values("layer")
+        blind: list[pd.DataFrame] = []
+        for number, ((model, data), curve) in enumerate(drawn.items(), start=1):
+            rows = curve[curve["group"] == group].sort_values("layer")
             if rows.empty:
                 continue
             entity = OWN.get(model, f"series-{number}")
-            name = str(rows["display_name"].iloc[0])
+            name = str(rows["name"].iloc[0])
             series.append(
                 Line(
                     entity=entity,
                     label=name if data == "planted" else f"{name}, {data}",
-                    legend=group == "question",
                     origin="measured",
                     x=rows[place],
                     y=rows["delta_p"],
-                    low=rows["delta_p_low"],
-                    high=rows["delta_p_high"],
+                    low=rows["low"],
+                    high=rows["high"],
                     uncertainty="band",
                     marks=True,
                 )
@@ -46,29 +48,35 @@ def figure(anchoring_curves: pd.DataFrame) -> Figure:
                 series.append(
                     Line(
                         entity=entity,
-                        legend=False,
+                        label=f"{name}, other tokens cut",
                         dash="densely dotted",
                         x=with_control[place],
                         y=with_control["control"],
                         marks=False,
                     )
                 )
-            blind = rows[~rows["above_chance"].astype(bool)]
-            if len(blind):
-                series.append(
-                    Points(entity="reported", legend=False, origin="reported", x=blind[place], y=blind["delta_p"])
+            blind.append(rows[~rows["above_chance"].astype(bool)])
+        unread = pd.concat(blind) if blind else split.head(0)
+        if len(unread):
+            series.append(
+                Points(
+                    entity="reported",
+                    label="probe not above chance",
+                    origin="reported",
+                    x=unread[place],
+                    y=unread["delta_p"],
                 )
+            )
         panels.append(
             Panel(
                 title=title,
                 series=series,
-                rules=[Rule(at=0)],
-                x=_axis(split, one_depth),
+                rules=[Rule(at=0, dash="solid")],
+                x=_axis(split, place),
                 y=Axis(label="$\\Delta P$, points"),
             )
         )
-    units = split.loc[split["n"] > 0, "n"]
-    hollow = "" if split["above_chance"].astype(bool).all() else " Hollow grey points: the probe is not above chance."
+    seeds = pd.concat(list(drawn.values()))["seeds"]
     return Figure(
         panels=panels,
         columns=2,
@@ -78,21 +86,58 @@ def figure(anchoring_curves: pd.DataFrame) -> Figure:
         caption=(
             "Measured $\\Delta P$ over the layers: change of the probability that a probe of truth gives to its own "
             "prediction when the answer can no longer attend to the question, in percentage points, mean over "
-            f"{units.min()} to {units.max()} units with a 95 % bootstrap band. A sample is question-anchored at a "
-            "layer where its prediction flips, so that (a) lies below zero by construction. Unit: question, or the "
-            "name that planted statements are about."
+            f"{split['n'].min()} to {split['n'].max()} units and over {_count(seeds)}; {_bands(seeds)}. A sample is "
+            "question-anchored at a layer where its prediction flips, so that (a) lies below zero by construction. "
+            "Unit: question, or the name that planted statements are about."
         ),
         short="Measured $\\Delta P$ over the layers",
         note=(
-            "Dotted: as many other tokens cut instead of the question's."
-            + hollow
-            + " The charts that the source describes show other models and data; of them only landmarks are known."
+            "Other tokens cut: as many as the question has, mean over the same seeds. A point is hollow where one "
+            "seed's probe is not above chance. The charts that the source describes show other models and data; of "
+            "them only landmarks are known."
         ),
     )
 
 
-def _axis(rows: pd.DataFrame, one_depth: bool) -> Axis:
-    if not one_depth:
+def _over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means over a model's training seeds by group and layer, with the least and the most of them.
+
+    One seed keeps its own bootstrap interval. A control counts where every seed has one.
+    """
+    found = []
+    for (group, layer), seeds in rows.groupby(["group", "layer"]):
+        alone = len(seeds) == 1
+        found.append(
+            {
+                "group": group,
+                "layer": layer,
+                "depth": seeds["depth"].iloc[0],
+                "name": str(seeds["display_name"].iloc[0]).partition(", seed")[0],
+                "delta_p": seeds["delta_p"].mean(),
+                "low": seeds["delta_p_low" if alone else "delta_p"].min(),
+                "high": seeds["delta_p_high" if alone else "delta_p"].max(),
+                "control": seeds["control"].mean() if seeds["control"].notna().all() else float("nan"),
+                "above_chance": seeds["above_chance"].astype(bool).all(),
+                "seeds": len(seeds),
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def _count(seeds: pd.Series) -> str:
+    low, high = int(seeds.min()), int(seeds.max())
+    return f"{high} training seed{'s' * (high > 1)}" if low == high else f"{low} to {high} training seeds"
+
+
+def _bands(seeds: pd.Series) -> str:
+    """What the bands are, for models of one seed and of several."""
+    kinds = ["from the least to the most of the seeds"] if seeds.max() > 1 else []
+    kinds += ["95 % bootstrap where there is one seed"] if seeds.min() == 1 else []
+    return "bands: " + ", ".join(kinds)
+
+
+def _axis(rows: pd.DataFrame, place: str) -> Axis:
+    if place == "depth":
         return Axis(label="layer, from first to last, %", ticks=[0, 25, 50, 75, 100])
     last = int(rows["layer"].max())
     return Axis(label="layer", ticks=list(range(0, last + 1, max(1, round(last / 5)))))

@@ -14,6 +14,8 @@ TASKS = {
     "passkey_1x": "key in filler",
 }
 LOSSES = {"loss": "all tokens", "answer_loss": "answers"}
+ENTITIES = dict(zip((*TASKS, *LOSSES), (f"series-{number}" for number in range(1, 9)), strict=True))
+"""One look for each name of the legend, which serves both rows of panels."""
 
 
 def figure(lab_curves: pd.DataFrame, lab_pair_models: pd.DataFrame) -> Figure:
@@ -33,6 +35,7 @@ def figure(lab_curves: pd.DataFrame, lab_pair_models: pd.DataFrame) -> Figure:
                             low=rows["least"],
                             high=rows["most"],
                             uncertainty="band",
+                            entity=ENTITIES[metric],
                             label=label,
                             marks=False,
                             origin="measured",

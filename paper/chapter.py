@@ -173,10 +173,10 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
 
 
 def escaped(text: str) -> Latex:
-    """Data text, made safe for LaTeX."""
-    from artifacts.text import escape
+    """Data text, made safe for LaTeX, its numbers set as all others are."""
+    from artifacts.text import escape, numerals
 
-    return Latex(escape(text, "latex"))
+    return Latex(escape(numerals(text), "latex"))
 
 
 def words(value: object) -> Latex:

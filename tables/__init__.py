@@ -17,6 +17,7 @@ from artifacts.numbers import (
     text,
     times,
     uncertain,
+    verbatim,
 )
 from tables._spec import Column, Table
 
@@ -36,4 +37,5 @@ __all__ = [
     "text",
     "times",
     "uncertain",
+    "verbatim",
 ]

@@ -55,10 +55,10 @@ def spread_pieces(ends: Sequence[Parts]) -> Pieces:
 
 
 def estimate_pieces(ends: Sequence[Parts]) -> Pieces:
-    """Make one piece of an interval, so that its brackets hug its numbers."""
+    """Make one piece of an interval: its brackets hug its numbers, and it follows its value without a hole."""
     if not ends:
-        return (Piece((), "left"),)
-    return (Piece((" ", *interval_tokens(ends[0], ends[1])), "left"),)
+        return (Piece((), "right"),)
+    return (Piece((" ", *interval_tokens(ends[0], ends[1])), "right"),)
 
 
 def missing_pieces(like: Pieces) -> Pieces:

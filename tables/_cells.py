@@ -64,6 +64,8 @@ class Grid:
         Each row's group; empty strings where the table has none.
     ruled : tuple of bool
         Whether a rule stands before each row.
+    blocks : tuple of str
+        Equal for neighbouring rows that belong together; empty strings where the table has no such rows.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Grid:
     rows: tuple[tuple[Cell, ...], ...]
     groups: tuple[str, ...]
     ruled: tuple[bool, ...]
+    blocks: tuple[str, ...]
 
     def starts(self, row: int) -> bool:
         """Whether a group starts with this row."""

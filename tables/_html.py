@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from artifacts.text import escape, prose
+from artifacts.text import escape, numerals, prose
 from tables._cells import Cell, Grid
 from tables._layout import alignment, body, label_text, note_text, separators, spanners, titles
 from tables._notes import Notes, gather
@@ -42,7 +42,7 @@ def _blocks(grid: Grid, notes: Notes) -> list[_Block]:
     blocks: list[_Block] = []
     for row, before in enumerate(separators(grid)):
         if not blocks or before & {"group", "rule"}:
-            group = escape(grid.groups[row], "html") if "group" in before else ""
+            group = escape(numerals(grid.groups[row]), "html") if "group" in before else ""
             blocks.append(_Block(group, "rule" in before))
         cells: list[tuple[str, str]] = [
             (text + _superscript(cell, notes), alignment(column))

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from artifacts.armour import guarded
-from artifacts.text import citations, escape, prose, without_citations
+from artifacts.text import citations, escape, numerals, prose, without_citations
 from tables._cells import Grid, is_number
-from tables._layout import Separator, alignment, body, label_text, note_text, separators, spacing, spanners, titles
+from tables._layout import Separator, airy, alignment, body, label_text, note_text, separators, spanners, titles
 from tables._notes import Notes, gather
 from tables._template import PLACE, fill
 from tables._width import NARROW, ROOMY, Fit, fit
@@ -50,7 +50,7 @@ def latex(grid: Grid) -> str:
         width=f"{NARROW:g}pt" if stretched else "",
         columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",
         count=count,
-        apart="[10pt]" if spacing(grid) == 1 else "",
+        apart="[10pt]" if airy(grid) else "",
         spanners=spanners(grid, "latex"),
         heads=_heads(grid, notes),
         lines=_lines(grid, notes, chosen.space),
@@ -110,7 +110,7 @@ def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
             at = line - (depth - len(title))
             text = title[at] if at >= 0 else ""
             if at == len(title) - 1 and (letters := notes.of_title(column)):
-                text += f"\\tnote{{{','.join(letters)}}}"
+                text += _raised(",".join(letters))
             if text and is_number(column) and (column.ci or column.uncertainty) and alignment(column) == "right":
                 edge = ("@{}", "") if index == 0 else ("", "@{}") if index == len(grid.columns) - 1 else ("", "")
                 text = f"\\multicolumn{{1}}{{{edge[0]}c{edge[1]}}}{{{text}}}"
@@ -135,13 +135,20 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
                 text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
             text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
-        lines.append(Line(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
+        lines.append(
+            Line(tuple(cells), before, escape(numerals(grid.groups[row]), "latex") if "group" in before else "")
+        )
     return lines
 
 
 def _superscript(stars: int, letters: tuple[str, ...]) -> str:
     inside = (f"${'{*}' * stars}$" if stars else "") + ",".join(letters)
-    return f"\\tnote{{{inside}}}" if inside else ""
+    return _raised(inside) if inside else ""
+
+
+def _raised(marks: str) -> str:
+    r"""Raise marks; they take their width, which `\tnote` in a table does not: a phantom of it keeps no room."""
+    return f"\\textsuperscript{{{marks}}}"
 
 
 def _kept(grid: Grid, index: int, notes: Notes, space: float) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from artifacts.errors import ThesisError
 from artifacts.numbers import Words
-from artifacts.text import Markup, escape, prose
+from artifacts.numbers import text as plain_words
+from artifacts.text import Markup, escape, numerals, prose
 from tables._align import DASH, lined_up
 from tables._cells import Cell, Grid, is_number
 from tables._notes import Note
@@ -57,9 +58,8 @@ def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> lis
 def _words(column: Column, cell: Cell, format: Markup) -> str:
     if cell.value is None:
         return escape(DASH, format) if cell.reason else ""
-    if isinstance(column.show, Words) and column.show.markup:
-        return prose(cell.words, format)
-    return escape(cell.words, format)
+    show = column.show if isinstance(column.show, Words) else plain_words
+    return show.show(cell.words, format)
 
 
 def titles(grid: Grid, format: Markup) -> list[list[str]]:
@@ -104,7 +104,7 @@ def alignment(column: Column) -> Align:
 
 def note_text(note: Note, format: Markup) -> str:
     """Write a note's text; footnotes end with a full stop."""
-    text = prose(note.text, format) if note.prose else escape(note.text, format)
+    text = prose(note.text, format) if note.prose else escape(numerals(note.text), format)
     if note.label == DASH:
         text = f"{escape(DASH, format)} {text}"
     return text + "." if note.label and not note.text.rstrip("*$)").endswith((".", "?", "!")) else text
@@ -115,29 +115,29 @@ def label_text(note: Note) -> str:
     return "" if note.label == DASH else note.label
 
 
-def spacing(grid: Grid) -> int:
-    """Return after how many rows a little space stands; 0 for never."""
+def airy(grid: Grid) -> bool:
+    """Whether a little space stands between any two rows: where they are paragraphs, or the table asks for it."""
     paragraphs = any(column.width is not None for column in grid.columns)
-    return grid.table.space if grid.table.space is not None else 1 if paragraphs else 4
+    return grid.table.space == 1 or (grid.table.space is None and paragraphs)
 
 
 Separator = Literal["group", "rule", "space"]
 
 
 def separators(grid: Grid) -> Iterator[frozenset[Separator]]:
-    """Yield for each row what stands before it: a group's heading, a rule, a little space every few rows."""
-    every, since = spacing(grid), 0
+    """Yield for each row what stands before it: a group's heading, a rule, a little space where a block ends."""
+    every, blocks = airy(grid), grid.blocks
     for row in range(len(grid.rows)):
         before: set[Separator] = set()
-        if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule" and row):
+        if grid.ruled[row] or (grid.starts(row) and grid.table.group_style == "rule"):
             before.add("rule")
         if grid.starts(row) and grid.table.group_style == "row":
             before.add("group")
-        if before:
-            since = 0
-        elif every and since and since % every == 0:
+        if not before and (every or (row and blocks[row] != blocks[row - 1] and _several(blocks, row))):
             before.add("space")
-        if row == 0:
-            before -= {"rule", "space"}
-        since += 1
-        yield frozenset(before)
+        yield frozenset(before - {"rule", "space"} if row == 0 else before)
+
+
+def _several(blocks: Sequence[str], row: int) -> bool:
+    """Whether the block that ends or the one that begins at a row has several rows."""
+    return blocks[row - 2 : row - 1] == blocks[row - 1 : row] or blocks[row : row + 1] == blocks[row + 1 : row + 2]

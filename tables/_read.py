@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -41,6 +41,7 @@ def read(table: Table, name: str) -> Grid:
         table.reason,
         table.groups,
         table.rule_before,
+        table.space if isinstance(table.space, str) else None,
     }
     data = {
         field: [None if _empty(value) else _plain(value) for value in table.rows[field]]
@@ -65,7 +66,9 @@ def read(table: Table, name: str) -> Grid:
         cells = with_best(column, cells, groups)
         by_column.append(cells if column.repeat else _unrepeated(cells, groups))
     rows = tuple(zip(*by_column, strict=True))
-    return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows))
+    together = _together(table, columns)
+    blocks = tuple(map(_label, data[together])) if together else ("",) * len(rows)
+    return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows), blocks)
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,13 @@ class _Reader:
         if all(colon and key in known for key, colon, _ in told):
             return {key: why.strip() for key, _, why in told}.get(column.field, standing)
         return str(value).strip()
+
+
+def _together(table: Table, columns: Sequence[Column]) -> str:
+    """Return the field whose equal values say that rows belong together; empty where none does."""
+    if table.space is not None:
+        return table.space if isinstance(table.space, str) else ""
+    return next((column.field for column in columns if not column.repeat), "")
 
 
 def _unrepeated(cells: list[Cell], groups: tuple[str, ...]) -> list[Cell]:

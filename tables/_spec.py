@@ -128,8 +128,10 @@ class Table:
         Left out, the largest at which the estimated width fits the page.
     column_space : float, optional
         Half the space between columns in pt; left out, chosen with `size`.
-    space : int, optional
-        A little space after every so many rows; left out, 4, and 1 where there are paragraph columns; 0 for none.
+    space : str or int, optional
+        Where a little space stands between rows: a field, at whose changes it does (between blocks of which one has
+        several rows); 1 for every row, 0 for none. Left out, 1 where there are paragraph columns, else the first
+        column that leaves out repeats, else none: space says that rows belong together, so none is put by count.
     """
 
     rows: pd.DataFrame
@@ -147,7 +149,7 @@ class Table:
     landscape: bool = False
     size: Size | None = None
     column_space: float | None = None
-    space: int | None = None
+    space: str | int | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -193,7 +195,8 @@ def check(table: Table, name: str) -> None:
         except SpecError as error:
             raise SpecError(f"{where}, {what}: {error}") from None
     wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
-    wanted += [(each, "table") for each in (table.reason, table.groups, table.rule_before) if each is not None]
+    named = (table.reason, table.groups, table.rule_before, table.space if isinstance(table.space, str) else None)
+    wanted += [(each, "table") for each in named if each is not None]
     for each, wanter in wanted:
         if each not in known:
             raise SpecError(
@@ -211,8 +214,10 @@ def check(table: Table, name: str) -> None:
         raise SpecError(f"{where}: size is one of {', '.join(SIZES)}, not {table.size!r}")
     if list(table.levels) != sorted(table.levels, reverse=True) or not all(0 < level < 1 for level in table.levels):
         raise SpecError(f"{where}: levels fall from one star up, between 0 and 1, not {table.levels}")
-    if table.space is not None and table.space < 0:
-        raise SpecError(f"{where}: space counts rows, not {table.space}")
+    if table.space not in (None, 0, 1) and not isinstance(table.space, str):
+        raise SpecError(
+            f"{where}: space is a field at whose changes it stands, 1 for every row, or 0, not {table.space}"
+        )
 
 
 def _prose(table: Table) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from artifacts.armour import plain
 from tables._align import widest_tokens
 from tables._cells import Grid, is_number
 from tables._layout import spanners, titles
-from tables._spec import Size
+from tables._spec import Column, Size, mark_names
 
 LINE = 430.0  # pt, a little below the 152 mm that scrreprt sets on A4 at 11 pt
 TURNED = 600.0  # pt, the line of a landscape page
@@ -80,7 +80,7 @@ def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
     """Estimate a table's width at one size, and the factor by which its paragraph columns shrink."""
     point, heads = _POINTS[size], titles(grid, "html")
     widths = [
-        max(_heading(head), _body(grid, index, space)) * point if column.width is None else 0.0
+        max(_heading(head, column), _body(grid, index, space)) * point if column.width is None else 0.0
         for index, (head, column) in enumerate(zip(heads, grid.columns, strict=True))
     ]
     for each in spanners(grid, "html"):
@@ -106,8 +106,10 @@ def _asked(width: str | float, grid: Grid, point: float, space: float) -> float:
     return float(number) * {"mm": 2.845, "cm": 28.45, "in": 72.27, "pt": 1.0, "em": point}[unit]
 
 
-def _heading(lines: list[str]) -> float:
-    return max(text_width(_visible(line)) for line in lines)
+def _heading(lines: list[str], column: Column) -> float:
+    """Estimate a heading's widest line; its marks stand on the last."""
+    marks = 0.6 * len(mark_names(column.title_mark or ""))
+    return max(text_width(_visible(line)) + (marks if line is lines[-1] else 0.0) for line in lines)
 
 
 def _body(grid: Grid, index: int, space: float) -> float:

@@ -29,7 +29,6 @@ def table(
             Column("ratio_printed", "Ratio", printed()),
             Column("nats", "Nats", fixed(3), ci=("nats_low", "nats_high")),
         ],
-        space=2,
         caption=(
             "Perplexity when the value vectors of the first token are removed, Section 6.3 of the source "
             f"[@africa2026], as ratio to the baseline and in nats per token. Unit: one ratio per cell, {places} "

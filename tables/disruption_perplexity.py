@@ -4,19 +4,19 @@ from typing import Any
 
 import pandas as pd
 
-from tables import Column, Table, printed
+from tables import Column, Table, markup, printed
 
-ROWS = (  # metric of the source, column of the recomputed values, name, digits
-    ("baseline_ppl", "baseline_ppl", "perplexity, baseline"),
-    ("massive_zeroed_ppl", "massive_ppl", "perplexity, massive zeroed"),
-    ("random_zeroed_ppl", "random_ppl", "perplexity, random zeroed"),
-    ("massive_increase", "massive_increase", "increase, massive (%)"),
-    ("random_increase_mean", "random_increase", "increase, random (%)"),
-    ("random_increase_sd", "random_sd_n", "its deviation, divisor n"),
-    ("", "random_sd_n1", "its deviation, divisor n - 1"),
-    ("mr_difference", "mr_difference", "massive less random (%)"),
-    ("", "massive_nats", "increase, massive (nats)"),
-    ("", "random_nats", "increase, random (nats)"),
+ROWS = (  # metric of the source, column of the recomputed values, name, unit
+    ("baseline_ppl", "baseline_ppl", "perplexity, baseline", "perplexity"),
+    ("massive_zeroed_ppl", "massive_ppl", "perplexity, massive zeroed", "perplexity"),
+    ("random_zeroed_ppl", "random_ppl", "perplexity, random zeroed", "perplexity"),
+    ("massive_increase", "massive_increase", "increase, massive (%)", "%"),
+    ("random_increase_mean", "random_increase", "increase, random (%)", "%"),
+    ("random_increase_sd", "random_sd_n", "its deviation, divisor $n$", "%"),
+    ("", "random_sd_n1", "its deviation, divisor $n - 1$", "%"),
+    ("mr_difference", "mr_difference", "massive less random (%)", "%"),
+    ("", "massive_nats", "increase, massive (nats)", "nats"),
+    ("", "random_nats", "increase, random (nats)", "nats"),
 )
 
 
@@ -25,8 +25,8 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
     trials = {str(row["positional"]): row for row in disruption_trials.to_dict("records")}
     cells = drope_disruption.set_index(["positional", "metric"])["printed"]
     rows = []
-    for metric, column, name in ROWS:
-        row: dict[str, Any] = {"name": name}
+    for metric, column, name, unit in ROWS:
+        row: dict[str, Any] = {"name": name, "unit": unit}
         for model in ("RoPE", "DroPE"):
             row[f"printed_{model}"] = cells[(model, metric)] if metric else None
             value = trials[model][column]
@@ -38,12 +38,13 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
-            Column("name", "Quantity"),
+            Column("name", "Quantity", markup),
             Column("printed_RoPE", "printed", printed(), group="RoPE", missing=missing),
             Column("trials_RoPE", "trials", printed(), group="RoPE"),
             Column("printed_DroPE", "printed", printed(), group="DroPE", missing=missing),
             Column("trials_DroPE", "trials", printed(), group="DroPE"),
         ],
+        space="unit",
         caption=(
             "Perplexity when massive or as many random dimensions of queries and keys are zeroed, on the literary text "
             f"set: the cells of the source's Section 3.2 and the {seeds} published trials [@africa2026]. Random: mean "

@@ -29,6 +29,7 @@ def table(
             Column("drope", "DroPE", signed(2), ci=("drope_low", "drope_high")),
         ],
         groups="question",
+        space="ranked",
         size="footnotesize",
         reason="note",
         caption=(
@@ -57,6 +58,7 @@ def _heads(tests: pd.DataFrame, heads: list[int]) -> list[dict[str, object]]:
                 row: dict[str, object] = {
                     "question": "Do plastic heads carry retrieval?",
                     "quantity": f"without the {count} {rank}: {words}",
+                    "ranked": f"{rank}: {words}",
                 }
                 notes: list[str] = []
                 for side in NAMES:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table
+from tables import Column, Table, verbatim
 
 KINDS = {"source": "Sources", "measurement": "Measurements", "result": "Results"}
 USUAL = {"source": "transcribed", "result": "python build.py analyze {artifact}"}
@@ -24,10 +24,10 @@ def table(provenance: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("name", "File", width=0.34),
+            Column("name", "File", verbatim, width=0.34),
             Column("rows", "Rows"),
-            Column("from_", "Origin", width=0.46),
-            Column("hash", "Hash"),
+            Column("from_", "Origin", verbatim, width=0.46),
+            Column("hash", "Hash", verbatim),
         ],
         groups="part",
         long=True,

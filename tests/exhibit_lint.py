@@ -1,0 +1,77 @@
+"""What a reader sees of an exhibit, as plain text, and the house rules that it keeps to."""
+
+import html
+import re
+
+from artifacts.numbers import Words
+from artifacts.text import escape, prose
+from tables._layout import body, label_text, note_text, titles
+from tables._notes import gather
+
+MATH = re.compile(r'<span class="math">.*?</span>')
+CITED = re.compile(r'<span class="citation">.*?</span>')
+YEARS = range(1900, 2040)
+
+RULES = {
+    "a hyphen for a minus": re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)"),
+    "a hyphen for a range": re.compile(r"(?<![\w.,/:-])~?\d[\d.,]*[KM%×]?-~?\d[\d.,]*[KM%×]?(?![\w/:-]|[.,]\d)"),
+    "a space before a percent sign": re.compile(r"\d[\s\u00a0\u2009\u202f]+%"),
+    "five digits without a comma": re.compile(r"(?<![\w.,/#-])\d{5,}(?![\w/-])"),
+    "thousands set apart by a space": re.compile(r"(?<![\w.,])\d{1,3}[\u00a0\u2009\u202f]\d{3}(?!\w)"),
+    "a name from the code": re.compile(r"(?<![\w/.])[a-z]\w*_\w+(?![\w/.]*\.(?:csv|py))"),
+}
+FOUR = re.compile(r"(?<![\w.,/#-])\d{4}(?![\w/,-])")
+
+
+def seen(text: str, known: bool = False) -> str:
+    """Authors' prose (or what is HTML already) without mathematics, citations and markup."""
+    shown = text if known else prose(text, "html")
+    return html.unescape(re.sub(r"<[^>]*>", "", CITED.sub("", MATH.sub("", shown))))
+
+
+def faults(text: str) -> list[str]:
+    """The rules that a text breaks, each with the place."""
+    found = [f"{rule}: {match[0]!r}" for rule, pattern in RULES.items() if (match := pattern.search(text))]
+    grown = [number for number in FOUR.findall(text) if int(number) not in YEARS]
+    return found + [f"four digits without a comma: {number!r}" for number in grown[:1]]
+
+
+def table_texts(grid):
+    """Each place of a table with the text that a reader finds there; columns set verbatim are left out."""
+    shown = body(grid, "html")
+    for index, column in enumerate(grid.columns):
+        if isinstance(column.show, Words) and column.show.verbatim:
+            continue
+        for number, row in enumerate(shown, 1):
+            yield f"row {number}, {column.title!r}", seen(row[index], known=True)
+    for column, lines in zip(grid.columns, titles(grid, "html"), strict=True):
+        yield f"heading of {column.field}", seen(" ".join(lines), known=True)
+    yield "caption", seen(grid.table.caption)
+    for note in gather(grid).notes:
+        yield f"note {label_text(note)}", seen(note_text(note, "html"), known=True)
+    for group in dict.fromkeys(grid.groups):
+        yield f"group {group!r}", html.unescape(escape(group, "html"))
+
+
+def figure_texts(figure):
+    """Each text of a figure: caption, note, titles, axes, names."""
+    yield "caption", seen(figure.caption)
+    yield "note", seen(figure.note)
+    for number, panel in enumerate(figure.panels, 1):
+        words = [panel.title, panel.x.label, panel.y.label, *(s.label for s in panel.shades)]
+        words += [rule.label for rule in panel.rules] + [note.text for note in panel.annotations]
+        for axis in (panel.x, panel.y):
+            words += [str(name) for name in axis.categories]
+            words += list(axis.ticks.values()) if isinstance(axis.ticks, dict) else []
+        for series in panel.series:
+            words.append(series.label)
+            for column in ("labels", "rows", "groups", "texts"):
+                words += [str(each) for each in getattr(series, column, None) or ()]
+            words += [str(each) for each in (getattr(series, "x", None) or ()) if isinstance(each, str)]
+            words += (
+                [str(each) for each in (getattr(series, "values", None) or ()) if isinstance(each, str)]
+                if (type(series).__name__ == "Bars" and series.values not in (True, False))
+                else []
+            )
+        for word in words:
+            yield f"panel {number}", seen(word)
