@@ -14,6 +14,7 @@ import click
 
 from analysis.benchmarks.commands import bench
 from analysis.experiments.commands import capture, heads, lab, run
+from analysis.population.commands import population
 
 if TYPE_CHECKING:
     from artifacts.graph import Graph
@@ -311,6 +312,7 @@ def claims(source: str | None, verdict: str | None, strict: bool) -> None:
     click.echo(", ".join(f"{count} {word}" for word, count in sorted(counts.items(), key=lambda item: -item[1])))
 
 
+lab.add_command(population)
 for measuring in (capture, heads, run, lab, bench):
     main.add_command(measuring)
 
