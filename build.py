@@ -14,6 +14,7 @@ import click
 
 from analysis.benchmarks.commands import bench
 from analysis.experiments.commands import capture, heads, lab, run
+from analysis.population.commands import population
 
 if TYPE_CHECKING:
     from artifacts.graph import Graph
@@ -367,6 +368,7 @@ def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
     return rows
 
 
+lab.add_command(population)
 for measuring in (capture, heads, run, lab, bench):
     main.add_command(measuring)
 

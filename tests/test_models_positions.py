@@ -267,7 +267,7 @@ def test_models_without_rotary_modules(name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "factor", "message"),
     [
-        ("nope", None, "'nope' is unknown; it is one of rope, drope, pi, yarn"),
+        ("nope", None, "'nope' is unknown; it is one of rope, drope, pi, ntk, yarn"),
         ("pi", None, "needs a factor above 1"),
         ("yarn", 1.0, "needs a factor above 1"),
         ("pi", math.nan, "needs a factor above 1"),

@@ -1,4 +1,4 @@
-"""Position encodings as configurations: rotation, none (DroPE), position interpolation and YaRN.
+"""Position encodings as configurations: rotation, none (DroPE), position interpolation, NTK-aware scaling and YaRN.
 
 DroPE keeps the weights and makes every rotation the identity (cos 1, sin 0). Linear scaling of positions by 1e30 does
 so exactly: angles stay below the spacing of float32 at 1, and the configuration survives saving and loading.
@@ -11,7 +11,7 @@ from typing import Any
 
 from artifacts.errors import ModelError
 
-KINDS = ("rope", "drope", "pi", "yarn")
+KINDS = ("rope", "drope", "pi", "ntk", "yarn")
 NEVER = 1e30  # positions divided by this are all zero to every precision
 BLIND = 1e12  # a linear factor above it turns no float32 angle of any context off zero
 TRAINED = ("default", "llama3", "longrope", "dynamic", "proportional", "axial")  # frequencies of the checkpoint itself
@@ -26,10 +26,10 @@ def parameters(
     ----------
     config : PreTrainedConfig
         Of the model, or of its text part.
-    kind : {"rope", "drope", "pi", "yarn"}
+    kind : {"rope", "drope", "pi", "ntk", "yarn"}
         "rope" is the model's own rotation; of a DroPE configuration, plain rotation with the base frequency it keeps.
     factor : float or None
-        Of "pi" and "yarn": the context it is to reach over the one it was trained on, above 1.
+        Of "pi", "ntk" and "yarn": the context it is to reach over the one it was trained on, above 1.
     length : int or None
         Of "yarn": the context it was trained on; `max_position_embeddings` when None.
 
@@ -37,7 +37,8 @@ def parameters(
     -------
     dict or None
         None where the configuration has them already. Where parameters go by layer type (Gemma 3), "drope" changes
-        all, "pi" and "yarn" only layers that see the whole context: a sliding window never leaves its trained length.
+        all, "pi", "ntk" and "yarn" only layers that see the whole context: a sliding window never leaves its trained
+        length.
 
     Raises
     ------
@@ -54,12 +55,12 @@ def parameters(
         raise ModelError(scaled(_name(config), kind))
     length = length or int(text.max_position_embeddings)
     if not nested(rope):
-        return _changed(_name(config), rope, kind, factor, length)
+        return _changed(_name(config), rope, kind, factor, length, _width(text))
     parts = {}
     for label, each in rope.items():
         whole = "full" in label or kind == "drope"
-        parts[label] = _changed(_name(config), each, kind, factor, length) if each and whole else None
-    if kind in ("pi", "yarn") and not any(parts.values()):
+        parts[label] = _changed(_name(config), each, kind, factor, length, _width(text)) if each and whole else None
+    if kind in ("pi", "ntk", "yarn") and not any(parts.values()):
         raise ModelError(
             f"{_name(config)}: no layer type sees the whole context ({', '.join(rope)}), so {kind} has none to change"
         )
@@ -109,7 +110,14 @@ def check(kind: str, factor: float | None) -> None:
         raise ModelError(f"position encoding {kind} needs a factor above 1, as 4 for four times the context")
 
 
-def _changed(name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int) -> dict[str, Any] | None:
+def _width(text: Any) -> int:
+    """Dimensions of a head."""
+    return int(getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads)
+
+
+def _changed(
+    name: str, rope: dict[str, Any], kind: str, factor: float | None, length: int, width: int
+) -> dict[str, Any] | None:
     """Flat rotary parameters of another kind, or None where they are of that kind already."""
     own = _kind(rope)
     if kind == own and kind in ("rope", "drope"):
@@ -122,6 +130,10 @@ def _changed(name: str, rope: dict[str, Any], kind: str, factor: float | None, l
             f"{name} rotates with frequencies of type {rope['rope_type']} already, so {kind} on top of them is not "
             "defined; take a model with plain rotation"
         )
+    if kind == "ntk":
+        # the slowest pair slows by the factor, the fastest not at all: base times factor^(d / (d - 2))
+        theta = float(kept["rope_theta"]) * float(factor or 0) ** (width / (width - 2))
+        return {"rope_type": "default", **kept, "rope_theta": theta}
     if kind == "pi":
         return {"rope_type": "linear", "factor": float(factor or 0), **kept}
     if kind == "yarn":

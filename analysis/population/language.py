@@ -12,8 +12,8 @@ from functools import cache
 from analysis.lab import language as lab
 from analysis.lab.language import FILLER, LISTED, NUMERALS, Relation, World
 
-NAMES = tuple(["otto", "mira", "leon", "nora", "hugo", "vera", "olaf", "edda", "knut", "ylva", "arno", "tove"])
-SIGNS = tuple(["ditto", "idem", "likewise"])
+NAMES = ("otto", "mira", "leon", "nora", "hugo", "vera", "olaf", "edda", "knut", "ylva", "arno", "tove")
+SIGNS = ("ditto", "idem", "likewise")
 WORDS = (*lab.WORDS, "of", *NAMES, *SIGNS)
 """The vocabulary; a word's place is its token."""
 

@@ -1,0 +1,68 @@
+"""Each head alone taken out of a model: what retrieval and the text lose by it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from analysis.models.anatomy import blocks
+from analysis.population.asking import answers
+from analysis.population.outcomes import mean_nats
+from analysis.population.prompts import keys
+from analysis.population.recipe import Recipe, Which
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Row = dict[str, Any]
+CONTEXTS = {1: 40, 4: 16}  # by multiple of the training length: 100 and 40 questions
+TEXTS = 16
+
+
+def ablation_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+    """Rows `layer, head` with, at the training length and at four times it, keys found and nats a key; and text nats.
+
+    Layer and head are -1 in the row of the whole model, which all others are held against.
+    """
+    tell("each head taken out")
+    prompts = {
+        multiple: keys(which.seed, multiple * recipe.length, contexts) for multiple, contexts in CONTEXTS.items()
+    }
+    places: list[tuple[int, int]] = [(-1, -1)]
+    places += [(block.layer, head) for block in blocks(model) for head in range(block.heads)]
+    rows = []
+    for layer, head in places:
+        row: Row = {"layer": layer, "head": head}
+        with without(model, layer, head):
+            for multiple, contexts in prompts.items():
+                found = answers(model, contexts)
+                row[f"asked_{multiple}x"] = len(found)
+                row[f"right_{multiple}x"] = sum(each.exact for each in found)
+                row[f"nats_{multiple}x"] = math.fsum(each.nats for each in found) / len(found)
+            row["text_nats"] = mean_nats(model, recipe, TEXTS)
+        rows.append(row)
+    return rows
+
+
+@contextmanager
+def without(model: PreTrainedModel, layer: int, head: int) -> Iterator[None]:
+    """A model in which one head writes nothing; layer -1 leaves all in place."""
+    if layer < 0:
+        yield
+        return
+    block = next(block for block in blocks(model) if block.layer == layer)
+    part = slice(head * block.head_dim, (head + 1) * block.head_dim)
+
+    def silence(module: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        changed = inputs[0].clone()
+        changed[..., part] = 0
+        return (changed, *inputs[1:])
+
+    handle = block.out.register_forward_pre_hook(silence)
+    try:
+        yield
+    finally:
+        handle.remove()

@@ -1,0 +1,136 @@
+"""Many questions behind few contexts: a context is read once, and each of its questions is put to what was read.
+
+An answer is exact when greedy decoding gives it word by word and then the full stop. One pass with the answer in place
+tells: every word of it must be the most likely after the words before it. Only where it is not are the words that the
+model says instead decoded.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analysis.models.libraries import need
+from analysis.population.language import STOP, tokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+PASS = 6144  # words of contexts that are read at a time
+NEW = 7  # words that are decoded where the answer is not given
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question at the end of a context.
+
+    Parameters
+    ----------
+    words, answer : list of str
+        The question, and its answer without the full stop.
+    facts : dict
+        What a table says of it.
+    """
+
+    words: list[str]
+    answer: list[str]
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Context:
+    """Words that questions follow, the first `<s>`; all contexts of one call are equally long."""
+
+    words: list[str]
+    asks: list[Ask]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a question.
+
+    Parameters
+    ----------
+    ask : Ask
+    exact : bool
+        The answer and the full stop, word by word.
+    nats : float
+        Of the answer and the full stop, their sum.
+    said : list of int
+        Tokens up to the full stop, where they were decoded.
+    """
+
+    ask: Ask
+    exact: bool
+    nats: float
+    said: list[int]
+
+
+def answers(model: PreTrainedModel, contexts: Sequence[Context], *, decode: bool = False) -> list[Answer]:
+    """Put every question to the model, in order; with `decode`, wrong answers come with what was said."""
+    torch = need("torch")
+    model.train(False)
+    found: list[Answer] = []
+    rows = max(1, PASS // len(contexts[0].words))
+    with torch.inference_mode():
+        for at in range(0, len(contexts), rows):
+            found += _chunk(model, contexts[at : at + rows], decode)
+    return found
+
+
+def _chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) -> list[Answer]:
+    torch = need("torch")
+    read = model(torch.tensor([tokens(context.words) for context in contexts]), use_cache=True, logits_to_keep=1)
+    flat = [(row, ask) for row, context in enumerate(contexts) for ask in context.asks]
+    made: dict[int, Answer] = {}
+    for places in _equal(flat):
+        asked = [tokens(flat[place][1].words) for place in places]
+        wanted = [[*tokens(flat[place][1].answer), STOP] for place in places]
+        rows = [flat[place][0] for place in places]
+        inputs = torch.tensor([[*ask, *want] for ask, want in zip(asked, wanted, strict=True)])
+        size = len(wanted[0])
+        logits = model(inputs, past_key_values=_cache(read.past_key_values, rows), use_cache=True).logits
+        told = logits[:, -size - 1 : -1].log_softmax(-1)
+        right = torch.tensor(wanted)
+        exact = (told.argmax(-1) == right).all(1).tolist()
+        nats = (-told.gather(-1, right[..., None])).sum((1, 2)).tolist()
+        said: dict[int, list[int]] = {}
+        wrong = [at for at, each in enumerate(exact) if not each]
+        if decode and wrong:
+            cache = _cache(read.past_key_values, [rows[at] for at in wrong])
+            said = dict(zip(wrong, _greedy(model, cache, torch.tensor([asked[at] for at in wrong])), strict=True))
+        for at, place in enumerate(places):
+            words = wanted[at] if exact[at] else said.get(at, [])
+            made[place] = Answer(flat[place][1], exact[at], nats[at], words)
+    return [made[place] for place in range(len(flat))]
+
+
+def _equal(flat: Sequence[tuple[int, Ask]]) -> Iterator[list[int]]:
+    """Places of questions whose words and answers are equally many."""
+    groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for place, (_, ask) in enumerate(flat):
+        groups[len(ask.words), len(ask.answer)].append(place)
+    yield from groups.values()
+
+
+def _cache(read: Any, rows: list[int]) -> Any:
+    """A key cache with a row of the one that was read for each question."""
+    torch, transformers = need("torch"), need("transformers")
+    made, index = transformers.DynamicCache(), torch.tensor(rows)
+    for layer, held in enumerate(read.layers):
+        made.update(held.keys[index], held.values[index], layer)
+    return made
+
+
+def _greedy(model: PreTrainedModel, cache: Any, inputs: Tensor) -> list[list[int]]:
+    torch = need("torch")
+    said: list[Tensor] = []
+    for _ in range(NEW):
+        output = model(inputs, past_key_values=cache, use_cache=True, logits_to_keep=1)
+        cache, inputs = output.past_key_values, output.logits[:, -1:].argmax(-1)
+        said.append(inputs)
+    rows: list[list[int]] = torch.cat(said, 1).tolist()
+    return [row[: row.index(STOP) + 1] if STOP in row else row for row in rows]

@@ -1,0 +1,109 @@
+"""Families of models as jobs, in the plan's order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.experiments.bar import bar
+from analysis.jobs import Progress, Resources, open_executor, run_jobs
+from analysis.population import tables, work
+from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
+from artifacts.store import read
+
+ORDER = ("ABC", "DE")  # arms that are trained together; all seeds of the one before any of the other
+
+
+def families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Base, seed and arms of each job: A, B, C of the first base, then D and E, then the other base.
+
+    The arm that never rotates has no base, so it stands with the first.
+    """
+    found = []
+    for base in bases:
+        for together in ORDER:
+            chosen = [arm for arm in together if arm in arms and not (arm == "E" and base != bases[0])]
+            found += [(base, seed, "".join(chosen)) for seed in seeds if chosen]
+    return found
+
+
+def run(
+    root: Path,
+    *,
+    seeds: Sequence[int] = (),
+    bases: Sequence[str] = (),
+    arms: Sequence[str] = (),
+    again: bool = False,
+    compare: bool = False,
+    jobs: int = 1,
+    executor: str = "local",
+    partition: str | None = None,
+    minutes: int | None = None,
+    memory: float | None = None,
+) -> list[str]:
+    """Train and measure what is asked for; give a line a model.
+
+    Raises
+    ------
+    JobsFailed
+        When a family failed; the others are done and their rows are written.
+    """
+    wanted = [base for base in BASES if not bases or str(base) in bases]
+    asked = families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
+    if compare:
+        return [line for base, seed, some in asked for arm in some for line in compared(root, Which(base, seed, arm))]
+    known = tables.known(root)
+    missing = [
+        (base, seed, some)
+        for base, seed, some in asked
+        if again or any(Which(base, seed, arm).name not in known for arm in some)
+    ]
+    if not missing:
+        return [f"all {sum(len(some) for *_, some in asked)} models are measured; --again measures them anew"]
+    calls: list[dict[str, Any]] = [
+        {"root": str(root), "base": base, "seed": seed, "arms": some, "again": again} for base, seed, some in missing
+    ]
+    names = [f"base {base}, seed {seed}, {some}" for base, seed, some in missing]
+    folder = root / work.HOME / "jobs"
+    resources = Resources(partition=partition, minutes=minutes, memory=memory)
+    with bar("families") as shown, open_executor(executor, folder, workers=jobs, resources=resources) as pool:
+
+        def tell(state: Progress) -> None:
+            if state.event:
+                shown.say(state.event)
+            said = "; ".join(state.reports.values())
+            shown.update(state.kept + state.done, state.total, said, state.seconds_left)
+
+        # what a family wrote is in the tables, where a later run looks; a result kept in a job's folder tells nothing
+        version = f"{work.recipe_digest(Recipe())}-{len(known)}"
+        found = run_jobs(work.family, calls, pool, folder, names=names, version=version, progress=tell)
+    return [f"{model}: trained and measured" for some in found for model in some]
+
+
+def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str]:
+    """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
+    recipe = recipe or Recipe()
+    made = work.trained(root, which, recipe, lambda text: print(text, file=sys.stderr))
+    lines = []
+    for name, rows in work.measured(made, recipe, lambda text: None).items():
+        mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
+        old = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({mark: []})
+        old = old[old[mark] == value].reset_index(drop=True)
+        fresh = pd.DataFrame(rows).sort_values(list(tables.TABLES[name]), ignore_index=True)
+        lines.append(f"{which.name}, {name}: {_difference(old, fresh)}")
+    return lines
+
+
+def _difference(old: pd.DataFrame, new: pd.DataFrame) -> str:
+    if len(old) != len(new):
+        return f"{len(new)} rows, {len(old)} kept"
+    numbers = [column for column in new.columns if pd.api.types.is_numeric_dtype(new[column])]
+    others = [column for column in new.columns if column not in numbers]
+    unlike = sum(int((old[column].astype(str) != new[column].astype(str)).sum()) for column in others)
+    gaps = [np.abs(old[column].astype(float) - new[column].astype(float)).max() for column in numbers]
+    return f"{len(new)} rows, largest difference {np.nanmax([0.0, *gaps]):.2g}, {unlike} words differ"

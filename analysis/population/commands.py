@@ -1,0 +1,38 @@
+"""The command that trains and measures the population, its libraries imported when it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from analysis.experiments.choices import EXECUTORS
+from analysis.population.recipe import ARMS, BASES, TUNING
+
+LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
+
+
+@click.command()
+@click.option("--seed", "seeds", type=click.IntRange(0), multiple=True, help="Of weights and documents [1 to 8].")
+@click.option("--base", "bases", type=click.Choice([str(base) for base in BASES]), multiple=True, help="Of rotation.")
+@click.option("--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help=LETTERS)
+@click.option("--again", is_flag=True, help="Measure also models whose rows are there, and write them anew.")
+@click.option("--compare", is_flag=True, help="Measure again, write nothing, and say how far that is from the rows.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes, one thread each.")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
+@click.option("--partition", help="Slurm's partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
+@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@click.pass_obj
+def population(obj: dict[str, Any], /, seeds: tuple[int, ...], **asked: Any) -> None:
+    """Train and measure models of the population that are not measured yet; goes on where it was stopped.
+
+    Without options: every model of the plan, in the plan's order.
+    """
+    if wrong := sorted(set(seeds) & set(TUNING)):
+        raise click.UsageError(
+            f"--seed {wrong[0]}: the recipe was chosen on this seed, so it is not reported; take another"
+        )
+    from analysis.population.command import run
+
+    click.echo("\n".join(run(obj["root"], seeds=seeds, **asked)))

@@ -1,0 +1,146 @@
+"""Every head of a model: plasticity, bias, rotation and sinks, from queries, keys and values held in memory."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.experiments.finding import METRICS, analyse
+from analysis.heads.plasticity import Options
+from analysis.models.attention import Call, recording
+from analysis.models.captures import Capture, Vectors
+from analysis.models.libraries import need
+from analysis.models.sampling import Head
+from analysis.population import documents, prompts
+from analysis.population.language import tokens, world
+from analysis.population.recipe import Recipe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+Row = dict[str, Any]
+BUCKETS = 16
+DOCUMENTS = 256  # with one query and one key of each head a bucket and document
+SUNK = 48  # of the documents, those that sinks are measured on
+PASS = 32  # documents at a time
+SINKS = ("sink", "sink_null", "sink_backcopy", "value_ratio")
+
+
+@dataclass(frozen=True)
+class Held(Capture):
+    """A capture in memory: one file of vectors a layer, head and side."""
+
+    files: dict[tuple[int, int, str], Vectors] = field(default_factory=dict)
+
+    def queries(self, head: Head) -> Vectors:
+        """Queries of a head."""
+        return self.files[head.layer, head.query, "q"]
+
+    def keys(self, head: Head) -> Vectors:
+        """Keys of a head."""
+        return self.files[head.layer, head.key, "k"]
+
+
+def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
+    """Rows `layer, head`, all metrics of the head geometry, and sinks.
+
+    `sink` is the mean attention of rows 1 and later to the first word of mixed documents, `sink_backcopy` of texts
+    with copies on a sign, `sink_null` what even attention gives; `value_ratio` is the length of the first word's value
+    over the mean length of the others'.
+    """
+    mixed = _mixed(recipe)
+    held = captured(model, recipe, mixed)
+    sinks = sunk(model, mixed[:SUNK])
+    signed = [words for words, _ in prompts.backcopies(world(), SUNK, recipe.length)]
+    copies = sunk(model, signed)
+    rows = []
+    for head in held.heads:
+        found = analyse(held, head, Options())
+        place = (head.layer, head.query)
+        values = {name: found.metrics.get(name) for name in METRICS}
+        reasons = dict.fromkeys(found.reasons[name] for name in METRICS if name in found.reasons)
+        mass, null, ratio = sinks[place]
+        rows.append(
+            {
+                "layer": head.layer,
+                "head": head.query,
+                **values,
+                **dict(zip(SINKS, (mass, null, copies[place][0], ratio), strict=True)),
+                "reason": "; ".join(reasons),
+            }
+        )
+    return rows
+
+
+def _mixed(recipe: Recipe) -> list[list[str]]:
+    """Held-out documents as in training, the same for all models."""
+    draws = (random.Random(f"population/geometry/{number}") for number in range(DOCUMENTS))
+    return [documents.sequence(world(True), draw, recipe.length)[0] for draw in draws]
+
+
+def captured(model: PreTrainedModel, recipe: Recipe, texts: list[list[str]]) -> Held:
+    """One query and one key a bucket and document, at places that are the same for all heads and models."""
+    random = np.random.default_rng(0)
+    size = recipe.length // BUCKETS
+    draws = {side: random.integers(size, size=(len(texts), BUCKETS)) + size * np.arange(BUCKETS) for side in "qk"}
+    parts: dict[tuple[int, int, str], list[Any]] = {}
+    at = 0
+
+    def record(call: Call) -> None:
+        assert call.layer is not None
+        for side, vectors in (("q", call.query), ("k", call.key)):
+            places = draws[side][at : at + vectors.shape[0]]
+            for head in range(vectors.shape[1]):
+                drawn = vectors[:, head].float().numpy()[np.arange(len(places))[:, None], places]
+                parts.setdefault((call.layer, head, side), []).append(drawn)
+
+    for at in range(0, len(texts), PASS):
+        _read(model, texts[at : at + PASS], record)
+    count = len(texts)
+    bucket = np.tile(np.arange(BUCKETS, dtype=np.int32), count)
+    document = np.repeat(np.arange(count, dtype=np.int32), BUCKETS)
+    files = {
+        (layer, head, side): Vectors(
+            bucket, document, draws[side].ravel().astype(np.int32), np.concatenate(some).reshape(count * BUCKETS, -1)
+        )
+        for (layer, head, side), some in parts.items()
+    }
+    heads = tuple(sorted({Head(layer, head, head) for layer, head, _ in files}))
+    return Held(root=Path(), context=recipe.length, bucket_size=size, heads=heads, files=files)
+
+
+def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int], tuple[float, float, float]]:
+    """Of every head: mean attention to the first word, what even attention gives, and its value's relative length."""
+    torch = need("torch")
+    sums: dict[tuple[int, int], list[float]] = {}
+    null = 0.0
+
+    def record(call: Call) -> None:
+        nonlocal null
+        count = call.query.shape[2]
+        later = torch.ones(count, count, dtype=torch.bool).triu(1)
+        scores = (call.query @ call.key.transpose(-1, -2)).float() * call.scaling
+        mass = scores.masked_fill(later, -torch.inf).softmax(-1)[:, :, 1:, 0].mean((0, 2)).tolist()
+        lengths = call.value.float().norm(dim=-1)
+        ratios = (lengths[:, :, 0] / lengths[:, :, 1:].mean(-1)).mean(0).tolist()
+        null = float((1 / torch.arange(2, count + 1)).mean())
+        for head, (one, ratio) in enumerate(zip(mass, ratios, strict=True)):
+            total = sums.setdefault((int(call.layer or 0), head), [0.0, 0.0, 0])
+            total[0] += one * call.query.shape[0]
+            total[1] += ratio * call.query.shape[0]
+            total[2] += call.query.shape[0]
+
+    for at in range(0, len(texts), PASS):
+        _read(model, texts[at : at + PASS], record)
+    return {place: (mass / count, null, ratio / count) for place, (mass, ratio, count) in sums.items()}
+
+
+def _read(model: PreTrainedModel, texts: list[list[str]], record: Any) -> None:
+    torch = need("torch")
+    model.train(False)
+    with torch.inference_mode(), recording(model, record):
+        model(torch.tensor([tokens(words) for words in texts]), use_cache=False)

@@ -1,0 +1,188 @@
+"""What a model does: keys by distance and length, other tasks by length, and losses on held-out text."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from analysis.models.answers import CLASSES, EXACT, NO_NUMBER, error_class
+from analysis.models.libraries import need
+from analysis.models.positions import encoding
+from analysis.population import documents, prompts
+from analysis.population.asking import Answer, answers
+from analysis.population.language import tokens, world
+from analysis.population.recipe import Recipe, Which
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+Row = dict[str, Any]
+CONTEXTS = 200  # of a length: 500 questions for a key
+FEWER = 80  # under an untrained extension: 200 questions
+EXTENDED = (2, 4, 8)  # multiples of the training length that an extension is for
+EXTENSIONS = ("pi", "ntk", "yarn")
+TEMPERATURE = 0.1  # 1 + .1 ln s on the scores of a model without rotation
+LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
+"""Letter of each class of answers: exact, near miss, run shortened, truncated, other digits left out, digits put in,
+other number, wrong length, no number. A right number that no full stop follows is `s`."""
+NO_STOP = "s"
+SEQUENCES = 48  # of held-out text for losses
+SIGNED = 24  # of these with copies on a sign
+EDGES = (0, 128, 256, 512)  # of positions that losses are told for
+
+
+def key_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+    """Rows `encoding, multiple, asked, right, nats, letters` for keys, `checked` and `checked_right` beside them."""
+    rows = []
+    for multiple in prompts.MULTIPLES:
+        length = round(multiple * recipe.length)
+        for name in ("own", *(_extensions(which) if multiple in EXTENDED else ())):
+            tell(f"keys at {multiple:g}x, {name}")
+            count = CONTEXTS if name == "own" else FEWER
+            with encoded(model, name, multiple):
+                found = answers(model, prompts.keys(which.seed, length, count, name == "own"), decode=True)
+            rows.append({"encoding": name, "multiple": multiple, **_told(found)})
+    return rows
+
+
+def _extensions(which: Which) -> tuple[str, ...]:
+    return EXTENSIONS if which.arm in ("A", "B") else ("temperature",) if which.arm == "C" else ()
+
+
+@contextmanager
+def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None]:
+    """The model under an untrained extension to a multiple of its training length.
+
+    `pi`, `ntk` and `yarn` change the rotation; `temperature` multiplies all scores by 1 + .1 ln s.
+    """
+    if name == "temperature":
+        parts: list[Any] = [part for part in model.modules() if hasattr(part, "scaling") and hasattr(part, "layer_idx")]
+        before = [part.scaling for part in parts]
+        try:
+            for part in parts:
+                part.scaling *= 1 + TEMPERATURE * math.log(multiple)
+            yield
+        finally:
+            for part, old in zip(parts, before, strict=True):
+                part.scaling = old
+        return
+    with nullcontext() if name == "own" else encoding(model, name, factor=multiple):
+        yield
+
+
+def _told(found: Sequence[Answer]) -> Row:
+    keys = [each for each in found if each.ask.facts["task"] == "key"]
+    checks = [each for each in found if each.ask.facts["task"] == "check"]
+    return {
+        "asked": len(keys),
+        "right": sum(each.exact for each in keys),
+        "nats": math.fsum(each.nats for each in keys) / len(keys),
+        "letters": "".join(letter(each) for each in keys),
+        "checked": len(checks),
+        "checked_right": sum(each.exact for each in checks),
+    }
+
+
+def letter(answer: Answer) -> str:
+    """The letter of an answer's class."""
+    if answer.exact:
+        return LETTERS[EXACT]
+    key = "".join(answer.ask.answer)
+    said = prompts.digits(answer.said)
+    kind = error_class(said, key) if said else NO_NUMBER
+    if kind == EXACT:
+        return NO_STOP
+    return LETTERS[kind]
+
+
+def prompt_rows(seed: int, recipe: Recipe) -> list[Row]:
+    """Rows `multiple, item, keys, distance`: what the prompts of a seed are, in the order of the letters."""
+    rows = []
+    for multiple in prompts.MULTIPLES:
+        contexts = prompts.keys(seed, round(multiple * recipe.length), CONTEXTS)
+        asks = [ask for context in contexts for ask in context.asks]
+        for item, ask in enumerate(asks):
+            facts = ask.facts
+            rows.append({"multiple": multiple, "item": item, "keys": facts["keys"], "distance": facts["distance"]})
+    return rows
+
+
+def task_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+    """Rows `task, multiple, asked, right, nats` of the other tasks; multiple 0 is the bare question."""
+    rows = []
+    for multiple in (0, 1, 2, 4):
+        tell(f"other tasks at {multiple}x")
+        counts: dict[str, list[float]] = defaultdict(lambda: [0, 0, 0.0])
+        for each in answers(model, prompts.others(which.seed, multiple * recipe.length or None)):
+            count = counts[each.ask.facts["task"]]
+            count[0] += 1
+            count[1] += each.exact
+            count[2] += each.nats
+        for task in prompts.TASKS:
+            asked, right, nats = counts[task]
+            mean = nats / asked
+            rows.append({"task": task, "multiple": multiple, "asked": int(asked), "right": int(right), "nats": mean})
+    return rows
+
+
+def loss_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
+    """Rows `text, words, low, high, nats, count`: mean nats of words at positions low to high of held-out text.
+
+    Texts are `mixed`, documents as in training, and `backcopy`; words are `answer` (or those that a sign calls for)
+    and `other`.
+    """
+    length = 4 * recipe.length
+    mixed = []
+    for number in range(SEQUENCES):
+        words, weights = documents.sequence(world(True), random.Random(f"population/losses/{number}"), length)
+        mixed.append((words, [weight > 1 for weight in weights]))
+    rows = []
+    for name, texts in (("mixed", mixed), ("backcopy", prompts.backcopies(world(), SIGNED, length))):
+        losses = nats(model, [words for words, _ in texts])
+        torch = need("torch")
+        marks = torch.tensor([mark for _, mark in texts])[:, 1:]
+        for low, high in itertools.pairwise(EDGES):
+            low, high = round(low * recipe.length / 128), round(high * recipe.length / 128)
+            part = slice(max(low - 1, 0), high - 1)
+            for words, chosen in (("answer", marks[:, part]), ("other", ~marks[:, part])):
+                some = losses[:, part][chosen].double()
+                rows.append(
+                    {
+                        "text": name,
+                        "words": words,
+                        "low": low,
+                        "high": high,
+                        "nats": some.mean().item(),
+                        "count": len(some),
+                    }
+                )
+    return rows
+
+
+def mean_nats(model: PreTrainedModel, recipe: Recipe, count: int) -> float:
+    """Mean nats a word of held-out documents at the training length."""
+    draws = (random.Random(f"population/text/{number}") for number in range(count))
+    texts = [documents.sequence(world(True), draw, recipe.length)[0] for draw in draws]
+    return float(nats(model, texts).double().mean())
+
+
+def nats(model: PreTrainedModel, texts: Sequence[Sequence[str]]) -> Any:
+    """Nats of every word but the first of equally long texts, shape (texts, words - 1)."""
+    torch = need("torch")
+    functional = torch.nn.functional
+    model.train(False)
+    inputs = torch.tensor([tokens(words) for words in texts])
+    found = []
+    rows = max(1, 4096 // inputs.shape[1])
+    with torch.inference_mode():
+        for at in range(0, len(inputs), rows):
+            part = inputs[at : at + rows]
+            logits = model(part, use_cache=False).logits[:, :-1]
+            loss = functional.cross_entropy(logits.flatten(0, 1), part[:, 1:].flatten(), reduction="none")
+            found.append(loss.view(len(part), -1))
+    return torch.cat(found)

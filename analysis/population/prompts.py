@@ -1,0 +1,136 @@
+"""Prompts by length: named keys in filler, and questions of the other tasks behind filler. All seeded."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import islice
+
+from analysis.lab import language as lab
+from analysis.lab.language import World
+from analysis.population import language
+from analysis.population.asking import Ask, Context
+from analysis.population.language import KEYS, world
+
+MULTIPLES = (0.5, 1, 2, 4, 8)  # of the training length
+TASKS = ("fact", "fact_held", "yes_no", "yes_no_held", "statement", "statement_held", "review", "copy")
+QUESTION = len(language.wanted(language.NAMES[0]))
+
+
+def keys(seed: int, length: int, contexts: int, checks: bool = False) -> list[Context]:
+    """Contexts with one to four named keys at random places in filler, every key asked for.
+
+    Parameters
+    ----------
+    seed : int
+        Of the model: all arms of a seed read the same prompts.
+    length : int
+        Words of a prompt, `<s>` and the question for a key included.
+    contexts : int
+        A multiple of four: as many with each number of keys; two and a half questions a context.
+    checks : bool
+        One further question a context, whether one of its keys is the one shown.
+    """
+    made = []
+    for number in range(contexts):
+        # a context is a function of its number: fewer contexts are the first of more, with checks or without
+        draw = random.Random(f"population/keys/{seed}/{length}/{number}")
+        names = draw.sample(language.NAMES, KEYS[number % len(KEYS)])
+        known = {name: language.key(draw) for name in names}
+        plants = [language.planted(name, key) for name, key in known.items()]
+        room = length - QUESTION - 1 - sum(map(len, plants))
+        cuts = sorted(draw.randint(0, room) for _ in plants)
+        words, start, places = ["<s>"], 0, {}
+        for name, plant, cut in zip(names, plants, cuts, strict=True):
+            words += _filler(draw, cut - start)
+            places[name] = len(words) + plant.index("is") + 1
+            words += plant
+            start = cut
+        words += _filler(draw, room - start)
+        asks = [
+            Ask(
+                language.wanted(name),
+                list(key),
+                {"task": "key", "keys": len(names), "distance": length - 1 - places[name]},
+            )
+            for name, key in known.items()
+        ]
+        if checks:
+            asks.append(_check(known, number // len(KEYS), draw))
+        made.append(Context(words, asks))
+    return made
+
+
+def _check(known: dict[str, str], number: int, draw: random.Random) -> Ask:
+    name = draw.choice(tuple(known))
+    right = number % 2 == 0
+    shown = known[name]
+    if not right:
+        shown = language.miss(shown, language.MISSES[number // 2 % len(language.MISSES)], draw)
+    return Ask(language.checked(name, shown), ["yes" if right else "no"], {"task": "check"})
+
+
+def _filler(draw: random.Random, count: int) -> list[str]:
+    """So many words of filler, a full stop last, as documents end in training."""
+    return [*islice(world().filler(draw), count - 1), "."] if count else []
+
+
+def others(seed: int, length: int | None, contexts: int = 8, items: int = 96) -> list[Context]:
+    """Questions of the other tasks, spread over a few contexts of filler of `length` words; None is no filler.
+
+    Every fact is asked for openly, held out of the second phase or not; of other kinds there are `items`.
+    """
+    draw = random.Random(f"population/others/{seed}/{length}")
+    asks = [*_facts(draw, items), *_reviews(draw, items), *_copies(draw, items)]
+    if length is None:
+        return [Context(["<s>"], asks)]
+    draw.shuffle(asks)
+    return [Context(["<s>", *_filler(draw, length - 1)], asks[place::contexts]) for place in range(contexts)]
+
+
+def _facts(draw: random.Random, items: int) -> list[Ask]:
+    made: list[Ask] = []
+    whole = lab.world()
+    for relation in whole.relations:
+        held = language.held(relation)
+        for name in relation.subjects:
+            kind = "fact_held" if name in held else "fact"
+            made.append(Ask(relation.open(name), [relation.objects[name]], {"task": kind}))
+    for number in range(items):
+        relation = whole.relations[number % 2]
+        held = language.held(relation)
+        out = number // 4 % 3 == 0
+        name = draw.choice([name for name in relation.subjects if (name in held) == out])
+        right = number // 2 % 2 == 0
+        shown = relation.objects[name] if right else relation.wrong(name, draw)
+        tail = "_held" if out else ""
+        made.append(Ask(relation.asked(name, shown), ["yes" if right else "no"], {"task": f"yes_no{tail}"}))
+        word = "true" if right else "false"
+        made.append(Ask(relation.statement(name, shown), [word], {"task": f"statement{tail}"}))
+    return made
+
+
+def _reviews(draw: random.Random, items: int) -> list[Ask]:
+    drawn = [lab.review(draw) for _ in range(items)]
+    return [Ask(words, [verdict], {"task": "review"}) for words, verdict in drawn]
+
+
+def _copies(draw: random.Random, items: int) -> list[Ask]:
+    drawn = [language.listed(draw) for _ in range(items)]
+    return [Ask(words, answer, {"task": "copy"}) for words, answer in drawn]
+
+
+def backcopies(followers: World, count: int, length: int) -> list[tuple[list[str], list[bool]]]:
+    """Texts of copies on a sign, `<s>` first, and which of their words can be told."""
+    made = []
+    for number in range(count):
+        draw = random.Random(f"population/backcopy/{number}/{length}")
+        words, called = language.backcopy(followers, draw, length)
+        made.append((["<s>", *words][:length], [False, *called][:length]))
+    return made
+
+
+def digits(said: Sequence[int]) -> str:
+    """The number that was said: its digits up to the first word that is none."""
+    text = [language.WORDS[token] for token in said]
+    return "".join(word for word in text[: next((at for at, word in enumerate(text) if not word.isdigit()), len(text))])

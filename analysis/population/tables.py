@@ -1,0 +1,68 @@
+"""The population's measurements: one table a metric, a row's model in its first column; models join one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from artifacts.files import lock, write
+from artifacts.results import text
+from artifacts.store import read
+
+FILE = "population"  # of every table, `artifacts/measurements/NAME/population.csv`
+TABLES: dict[str, tuple[str, ...]] = {
+    "population_models": ("model",),
+    "population_curves": ("model", "step", "metric"),
+    "population_prompts": ("seed", "multiple", "item"),
+    "population_keys": ("model", "encoding", "multiple"),
+    "population_tasks": ("model", "task", "multiple"),
+    "population_losses": ("model", "text", "words", "low"),
+    "population_heads": ("model", "layer", "head"),
+    "population_ablation": ("model", "layer", "head"),
+}
+"""Tables with the columns that their rows are known and ordered by."""
+OF_SEEDS = "population_prompts"  # the one table that is of seeds, not of models
+
+
+def folder(root: Path, name: str) -> Path:
+    """Where a table stands."""
+    return root / "artifacts/measurements" / name / f"{FILE}.csv"
+
+
+def known(root: Path) -> set[str]:
+    """Models whose rows are there."""
+    if not folder(root, "population_models").is_file():
+        return set()
+    return set(read(root, "population_models")["model"])
+
+
+def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Mapping[str, Any]) -> list[Path]:
+    """Put rows of one model into the tables, in place of older ones of the same; return the files.
+
+    The table of models comes last: a model counts as measured when all its rows are there.
+
+    Raises
+    ------
+    DataError
+        When a table holds what the schema refuses.
+    """
+    paths = []
+    with lock(root / "out/population/lock", lambda holder: None):
+        for name in sorted(tables, key=lambda name: name == "population_models"):
+            keys, path = list(TABLES[name]), folder(root, name)
+            fresh = pd.DataFrame(tables[name])
+            if path.is_file():
+                old = read(root, name)
+                mark = "seed" if name == OF_SEEDS else "model"
+                fresh = pd.concat([old[~old[mark].isin(set(fresh[mark]))], fresh], ignore_index=True)
+            fresh = fresh.sort_values(keys, kind="stable", ignore_index=True)
+            write(path, text(fresh, name).encode())
+            paths.append(path)
+        note = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
+        for path in paths:
+            write(path.with_suffix(".json"), note)
+    return paths

@@ -1,0 +1,210 @@
+"""One model after the other: trained where it is not, measured, and its rows written before the next begins."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.jobs import report
+from analysis.models.libraries import need, version
+from analysis.population import ablation, geometry, outcomes, tables
+from analysis.population.recipe import Recipe, Which
+from analysis.population.training import Trained, model_of, train
+from artifacts.errors import ModelError, ThesisError
+from artifacts.files import write
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+HOME = "out/population"
+FREE = 300 << 20  # bytes of disk that a family of models needs at most
+LIBRARIES = ("torch", "transformers", "numpy")
+Tables = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A trained model: what it is, and its weights as they are published."""
+
+    which: Which
+    trained: Trained
+
+    @property
+    def digest(self) -> str:
+        """Hash of the weights."""
+        state = hashlib.sha256()
+        for name in sorted(self.trained.weights):
+            state.update(name.encode())
+            state.update(self.trained.weights[name].half().contiguous().numpy().tobytes())
+        return state.hexdigest()[:16]
+
+
+def family(root: str, base: int, seed: int, arms: str, again: bool = False, recipe: Recipe | None = None) -> list[str]:
+    """Train and measure the arms asked for, one after the other, leaving out those whose rows are there.
+
+    The work of one job. An arm that others start from is trained where its weights are gone, also when its rows are
+    there.
+
+    Parameters
+    ----------
+    root : str
+        The project.
+    base, seed : int
+    arms : str
+        Letters of `recipe.ARMS`, in order.
+    again : bool
+        Measure also what was measured.
+    recipe : Recipe or None
+        The default when None.
+
+    Returns
+    -------
+    list of str
+        Models whose rows were written.
+
+    Raises
+    ------
+    ModelError
+        When weights or a checkpoint are of another recipe.
+    ThesisError
+        When there is too little room on the disk.
+    """
+    torch = need("torch", "to train the population")
+    need("transformers", "to train the population")
+    torch.set_num_threads(1)
+    place, recipe, written = Path(root), recipe or Recipe(), []
+    if shutil.disk_usage(place).free < FREE:
+        raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free; a family of models needs so much")
+    for arm in arms:
+        which = Which(base, seed, arm)
+        if which.name in tables.known(place) and not again:
+            continue
+        start = time.process_time()
+        made = trained(place, which, recipe)
+        middle = time.process_time()
+        rows = measured(made, recipe)
+        tables.add(place, rows, manifest(recipe))
+        _times(place, which, middle - start, time.process_time() - middle)
+        written.append(which.name)
+    return written
+
+
+def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
+    """The model, from its file below `out/population/weights` or trained into it."""
+    torch = need("torch")
+    path = root / HOME / "weights" / f"{which.name}.pt"
+    asked = {"model": which.name, "recipe": recipe.facts()}
+    if path.is_file():
+        try:
+            found = torch.load(path, weights_only=True)
+            old, facts, weights = found["made"], found["facts"], found["weights"]
+        except Exception as error:  # torch raises whatever the damaged part led to
+            raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
+        if old != asked:
+            raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
+        return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
+    start = trained(root, which.start, recipe, tell).trained.weights if which.start else None
+    begun, first = time.monotonic(), []
+
+    def said(done: int, most: int, line: str) -> None:
+        if not first:
+            first.append(done)
+        if done % 10 == 0:
+            left = (time.monotonic() - begun) / max(1, done - first[0]) * (most - done) / 60
+            tell(f"{line}, step {done} of {most}, {left:.0f} min left")
+
+    made = train(recipe, which, start, root / HOME / "work" / which.name, said)
+    facts = {name: value for name, value in vars(made).items() if name != "weights"}
+    _keep(path, {"made": asked, "facts": facts, "weights": {name: part.half() for name, part in made.weights.items()}})
+    return Made(which, made)
+
+
+def _keep(path: Path, content: dict[str, Any]) -> None:
+    import io
+
+    stream = io.BytesIO()
+    need("torch").save(content, stream)
+    write(path, stream.getvalue())
+
+
+def _differing(old: dict[str, Any], new: dict[str, Any]) -> str:
+    one, two = old.get("recipe", {}), new["recipe"]
+    return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
+
+
+def measured(made: Made, recipe: Recipe, tell: Callable[[str], None] = report) -> Tables:
+    """All tables of a model; its name is in the first column."""
+    which = made.which
+    model = model_of(recipe, which, made.trained.weights)
+    model.train(False)
+
+    def say(text: str) -> None:
+        tell(f"{which.name}: {text}")
+
+    say("geometry of its heads")
+    found: Tables = {
+        "population_heads": geometry.head_rows(model, recipe),
+        "population_keys": outcomes.key_rows(model, which, recipe, say),
+        "population_tasks": outcomes.task_rows(model, which, recipe, say),
+        "population_losses": outcomes.loss_rows(model, recipe),
+        "population_ablation": ablation.ablation_rows(model, which, recipe, say),
+        "population_curves": made.trained.curves,
+        "population_models": [facts(made, recipe)],
+    }
+    named = {name: [{"model": which.name, **row} for row in rows] for name, rows in found.items()}
+    prompts = [{"seed": which.seed, **row} for row in outcomes.prompt_rows(which.seed, recipe)]
+    return {**named, tables.OF_SEEDS: prompts}
+
+
+def facts(made: Made, recipe: Recipe) -> dict[str, Any]:
+    """The row of the table of models."""
+    which, trained = made.which, made.trained
+    return {
+        "arm": which.arm,
+        "base": 0 if which.arm == "E" else which.base,
+        "seed": which.seed,
+        "positional": which.positional,
+        "start": which.start.name if which.start else "none",
+        "steps": trained.steps,
+        "rounds": trained.rounds,
+        "answer_loss": trained.answer_loss,
+        "reached": trained.reached,
+        "weights": made.digest,
+        "recipe": recipe_digest(recipe),
+    }
+
+
+def recipe_digest(recipe: Recipe) -> str:
+    """Hash of the recipe."""
+    return hashlib.sha256(json.dumps(recipe.facts(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def manifest(recipe: Recipe) -> dict[str, Any]:
+    """What made the tables: no times and no facts of the machine."""
+    return {
+        "command": "python build.py lab population",
+        "threads": 1,
+        "recipe": asdict(recipe),
+        "versions": {name: version(name) for name in LIBRARIES},
+    }
+
+
+def weights_of(root: Path, which: Which) -> dict[str, Tensor]:
+    """Published weights of a model that was trained here."""
+    return trained(root, which, Recipe()).trained.weights
+
+
+def _times(root: Path, which: Which, training: float, measuring: float) -> None:
+    """CPU seconds of a model, beside its weights: of this machine, so among no measurements."""
+    path = root / HOME / "times.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file():
+        path.write_text("model,training,measuring\n", encoding="utf-8")
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(f"{which.name},{training:.0f},{measuring:.0f}\n")

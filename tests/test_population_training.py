@@ -1,0 +1,164 @@
+"""The population on a recipe of a few steps: arms share what they should, killed runs go on, rows are written once."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+
+import pytest
+
+from artifacts.errors import ModelError
+from artifacts.kinds import SCHEMA
+from conftest import ROOT
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from analysis.population import tables, work  # noqa: E402
+from analysis.population.muon import Muon, orthogonal  # noqa: E402
+from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
+from analysis.population.training import model_of, train  # noqa: E402
+
+SHORT = {"muon": 0.01, "adam": 4e-3, "warm": 2}
+MICRO = Recipe(
+    first=Stage(steps=5, short_steps=2, short_length=32, **SHORT),
+    second=Stage(steps=4, shape="cosine", average=2, **SHORT),
+    brief=Stage(steps=2, shape="cosine", average=1, **SHORT),
+    scratch=Stage(steps=6, **SHORT),
+    more=Stage(steps=3, shape="cosine", average=2, **SHORT),
+    rounds=1,
+    held_out=4,
+    layers=2,
+    width=32,
+    heads=2,
+    inner=48,
+    length=128,
+    rows=2,
+    every=2,
+    save=2,
+)
+
+
+class Killed(Exception):
+    """Stands for a signal."""
+
+
+def same(one, two):
+    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    old = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(old)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    return train(MICRO, Which(400, 3, "A"), None, tmp_path_factory.mktemp("a"))
+
+
+def test_a_model_is_a_function_of_its_seed(start, tmp_path):
+    assert same(train(MICRO, Which(400, 3, "A"), None, tmp_path / "a").weights, start.weights)
+    assert not same(train(MICRO, Which(400, 4, "A"), None, tmp_path / "b").weights, start.weights)
+
+
+def test_bases_begin_with_the_same_weights():
+    one, two = (model_of(MICRO, Which(base, 3, arm), None).state_dict() for base, arm in ((400, "A"), (10_000, "E")))
+    assert same(one, two)
+
+
+@pytest.mark.parametrize("killed_at", [1, 3, 4, 6])
+def test_a_killed_run_goes_on_to_the_same_weights(start, tmp_path, killed_at):
+    which = Which(400, 3, "C")
+    whole = train(MICRO, which, start.weights, tmp_path / "whole")
+    assert (whole.steps, whole.rounds, whole.reached) == (7, 1, False)  # four steps, and one extension of three
+
+    def tell(done, total, text):
+        if done == killed_at:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(MICRO, which, start.weights, tmp_path / "killed", tell)
+    seen = []
+    resumed = train(MICRO, which, start.weights, tmp_path / "killed", lambda done, *_: seen.append(done))
+    assert seen[0] > max(0, killed_at - MICRO.save)  # at most one interval is done again
+    assert same(resumed.weights, whole.weights)
+    assert resumed.curves == whole.curves
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(start, tmp_path):
+    def tell(done, total, text):
+        if done == 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(MICRO, Which(400, 3, "B"), start.weights, tmp_path, tell)
+    with pytest.raises(ModelError, match="another recipe;"):
+        train(dataclasses.replace(MICRO, rows=3), Which(400, 3, "B"), start.weights, tmp_path)
+
+
+def test_the_criterion_ends_the_training(start, tmp_path):
+    easy = dataclasses.replace(MICRO, criterion=100.0)
+    trained = train(easy, Which(400, 3, "B"), start.weights, tmp_path)
+    assert (trained.steps, trained.rounds, trained.reached) == (4, 0, True)
+
+
+def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
+    """One averaged step is the last step itself; two are the mean of the last two."""
+    recipe = dataclasses.replace(MICRO, criterion=100.0)
+    which = Which(400, 3, "C")
+
+    def after(steps, average):
+        stage = dataclasses.replace(MICRO.second, steps=steps, average=average, shape="linear", flat=1.0, floor=1.0)
+        changed = dataclasses.replace(recipe, second=stage)
+        return train(changed, which, start.weights, tmp_path / f"{steps}-{average}").weights
+
+    three, four, mean = after(3, 1), after(4, 1), after(4, 2)
+    for name, part in mean.items():
+        torch.testing.assert_close(part, (three[name] + four[name]) / 2, atol=2e-3, rtol=2e-3)
+    assert not same(three, four)
+
+
+def test_muon_takes_the_steps_of_torchs_own():
+    torch.manual_seed(0)
+    ours = [torch.nn.Parameter(torch.randn(*shape)) for shape in ((8, 6), (6, 8), (8, 6))]
+    theirs = [torch.nn.Parameter(part.detach().clone()) for part in ours]
+    one, two = Muon(ours), torch.optim.Muon(theirs, lr=0.1, weight_decay=0.0)
+    for _ in range(3):
+        for left, right in zip(ours, theirs, strict=True):
+            left.grad = torch.randn_like(left)
+            right.grad = left.grad.clone()
+        one.step(0.1)
+        two.step()
+    for left, right in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(left, right, atol=0.02, rtol=0.02)  # torch's own works in bfloat16
+
+
+def test_an_orthogonal_update_has_singular_values_near_one():
+    torch.manual_seed(0)
+    values = torch.linalg.svdvals(orthogonal(torch.randn(3, 12, 7)))
+    assert values.min() > 0.6
+    assert values.max() < 1.3
+
+
+def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
+    """A family twice: the second run trains nothing; one whose weights are gone but whose rows are there, neither."""
+    (tmp_path / "artifacts").mkdir()
+    shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
+    assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
+    assert tables.known(tmp_path) == {"b400-s3-A", "b400-s3-C"}
+    before = {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES}
+    for path in (tmp_path / "out/population/weights").iterdir():
+        path.unlink()
+    assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == []
+    assert work.family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
+    assert {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES} == before
+
+
+def test_weights_of_another_recipe_are_refused(tmp_path):
+    work.trained(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
+    with pytest.raises(ModelError, match=r"of another recipe \(rows\); delete it"):
+        work.trained(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, rows=3), lambda text: None)
