@@ -157,6 +157,8 @@ def test_trials_tell_copies_from_replicates_and_both_deviations() -> None:
     random = 100 * (np.array([2.0, 1.99, 2.02, 1.97]) / 2 - 1)
     assert (rope["random_sd_n"], rope["random_sd_n1"]) == pytest.approx((random.std(), random.std(ddof=1)))
     assert rope["massive_nats"] == pytest.approx(math.log(100))
+    assert rope["mr_difference"] == pytest.approx(np.mean(9900 - random))
+    assert rope["mr_sd_n1"] == pytest.approx(random.std(ddof=1))
 
 
 def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:

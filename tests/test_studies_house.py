@@ -8,8 +8,18 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.statistics import guards
-from analysis.studies import _metrics, fits, lbp_correlations, lengths, models, profiles, ruler, ruler_correlations
+from analysis.statistics import correlation, guards
+from analysis.studies import (
+    _metrics,
+    effects,
+    fits,
+    lbp_correlations,
+    lengths,
+    models,
+    profiles,
+    ruler,
+    ruler_correlations,
+)
 from artifacts.errors import DataError
 from artifacts.store import read
 from conftest import ROOT
@@ -362,3 +372,27 @@ def test_a_line_needs_three_models_of_different_drop(matched):
         fits.ap_drop_fit(matched.head(2))
     with pytest.raises(DataError, match="a line needs three"):
         fits.ap_drop_fit(matched.assign(ap_drop=0.1))
+
+
+@pytest.mark.parametrize(("test", "reached"), [("pearson", 1), ("spearman", 2), ("kendall", 2)])
+def test_the_guard_of_the_smallest_p_counts_the_relabelings_that_reach_the_extreme(test, reached):
+    x = np.array([1.0, 2.0, 3.0, 4.5])
+    y = np.array([0.1, 0.2, 0.4, 0.9])
+    statistic = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[test]
+    values = [abs(statistic(x, np.array(order)).statistic) for order in itertools.permutations(y)]
+    assert sum(value >= max(values) - 1e-12 for value in values) == reached
+    row = getattr(correlation, test)(x, y, study="s", comparison="c", unit="model")
+    (note,) = [part for part in _metrics.guarded(row, 1).note.split("; ") if part.endswith(f"below {reached / 24:.4g}")]
+    assert note.startswith("guard smallest attainable p")
+
+
+def test_effects_come_to_their_scale_with_their_interval():
+    overview = read(ROOT, "effect_overview").set_index("claim")
+    tests = read(ROOT, "knowledge_tests").set_index("comparison")
+    row, known = overview.loc["c004_rope_passkey"], tests.loc["RoPE passkey"]
+    names = effects.effect_overview.__code__.co_varnames[: effects.effect_overview.__code__.co_argcount]
+    again = effects.effect_overview(**{name: read(ROOT, name) for name in names}).set_index("claim").loc[row.name]
+    for found in (row, again):
+        assert found["estimate"] == pytest.approx(-100 * known["estimate"])
+        assert (found["low"], found["high"]) == pytest.approx((-100 * known["ci_high"], -100 * known["ci_low"]))
+        assert found["low"] < found["estimate"] < found["high"]

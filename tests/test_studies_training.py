@@ -97,8 +97,19 @@ def test_expected_plasticity_comes_from_pretraining_alone(trajectory, positions)
     pd.testing.assert_series_equal(again["expected"], positions["expected"])
     known = positions[positions["expected"].notna()].sort_values("gathered_bias")
     assert (np.diff(known["expected"]) <= 1e-12).all()
-    base = positions[~positions["extension"]]
+    base = positions[~positions["extension"]].sort_values("gathered_bias", kind="stable")
     assert base["gap"].mean() == pytest.approx(0, abs=1e-12)
+    assert base["expected"].to_numpy() == pytest.approx(_falling(base["plasticity"].tolist()))
+    assert base["expected"].nunique() > 5  # a constant fit would fall too
+
+
+def _falling(values):
+    """Least-squares fit that never rises, by its min-max formula: min over starts of max over ends of means."""
+    count = range(len(values))
+    return [
+        min(max(np.mean(values[low : high + 1]) for high in count if high >= i) for low in count if low <= i)
+        for i in count
+    ]
 
 
 def test_an_empty_cell_has_a_note(trajectory, positions):
