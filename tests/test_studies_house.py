@@ -382,8 +382,9 @@ def test_the_guard_of_the_smallest_p_counts_the_relabelings_that_reach_the_extre
     values = [abs(statistic(x, np.array(order)).statistic) for order in itertools.permutations(y)]
     assert sum(value >= max(values) - 1e-12 for value in values) == reached
     row = getattr(correlation, test)(x, y, study="s", comparison="c", unit="model")
-    (note,) = [part for part in _metrics.guarded(row, 1).note.split("; ") if part.endswith(f"below {reached / 24:.4g}")]
-    assert note.startswith("guard smallest attainable p")
+    note = _metrics.guarded(row, 8).note.split("; ")[-1]
+    assert note.startswith("guard smallest attainable p: after Holm over 8 tests")
+    assert note.endswith(f"below {8 * reached / 24:.4g}")
 
 
 def test_effects_come_to_their_scale_with_their_interval():
