@@ -62,7 +62,8 @@ def _correlations(tests: pd.DataFrame) -> str:
     ranks = stated(the_test(tests, comparison="ap_drop", test="spearman"))
     return (
         f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
-        f"Holm's correction over the {_family(first)} metrics: {'; '.join(said)}. Spearman for the drop: {ranks}."
+        f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(said)}. "
+        f"Spearman for the drop: {ranks}."
     )
 
 

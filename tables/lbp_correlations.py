@@ -10,7 +10,7 @@ from tables._correlations import CORRELATION_NOTE, correlation_columns, correlat
 def table(
     lbp_correlations: pd.DataFrame,
     lbp_correlations_extended: pd.DataFrame,
-    lbp_correlation_differences: pd.DataFrame,
+    correlation_contrasts: pd.DataFrame,
     lbp_correlations_measured: pd.DataFrame,
     measured_lbp_models: pd.DataFrame,
 ) -> Table:
@@ -25,7 +25,9 @@ def table(
         nine = int(lbp_correlations_measured["n"].max())
         groups[f"These and the models that this project scored, {nine} in all"] = lbp_correlations_measured
     rows = correlation_rows(groups, metric)
-    difference = the_test(lbp_correlation_differences, comparison=f"ap_drop against ap_overall, n = {seven}")
+    difference = the_test(
+        correlation_contrasts, comparison=f"ap_drop - ap_overall, n = {seven}", test="pearson_difference"
+    )
     return Table(
         rows=rows,
         columns=correlation_columns(),

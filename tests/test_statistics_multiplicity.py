@@ -30,22 +30,24 @@ def test_families_are_kept_apart_and_stated():
     rows = holm([row(0.01), row(0.02, "t"), row(0.03), row(None)])
     assert [one.p_adjusted for one in rows] == [0.02, 0.02, 0.03, None]
     assert rows[0].adjustment == "Holm over 2 tests of s"
-    assert rows[1].adjustment == "Holm over 1 tests of t"
+    assert rows[1].adjustment == "Holm over 1 test of t"
     assert rows[3].adjustment == "none"
     assert "not in the Holm family, no p" in rows[3].note
     assert [one.p_value for one in rows] == [0.01, 0.02, 0.03, None]
 
 
-def test_families_by_several_fields():
-    rows = holm([row(0.01), row(0.02, test="kendall")], by=("study", "test"))
-    assert [one.p_adjusted for one in rows] == [0.01, 0.02]
-    assert rows[1].adjustment == "Holm over 1 tests of s/kendall"
+def test_families_are_named_row_by_row():
+    rows = holm([row(0.01), row(0.02, test="kendall"), row(0.5), row(None)], ["one", "one", "", ""])
+    assert [one.p_adjusted for one in rows] == [0.02, 0.02, None, None]
+    assert rows[1].adjustment == "Holm over 2 tests of one"
+    assert rows[2].adjustment == "none"
+    assert "not in the Holm family" not in rows[3].note
 
 
 def test_holm_refuses():
     with pytest.raises(ValueError, match="adjusted already"):
         holm(holm([row(0.1)]))
-    with pytest.raises(ValueError, match=r"no fields \['model'\]"):
-        holm([row(0.1)], by=("model",))
+    with pytest.raises(ValueError, match="2 rows but 1 families"):
+        holm([row(0.1), row(0.2)], ["one"])
     with pytest.raises(ValueError, match="every p lies between 0 and 1"):
         holm_p([0.1, 1.1])

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.statistics import disruption_contrast, fired, log_perplexity_difference
-from analysis.statistics.bootstrap import resamples
 
 META = {"study": "s", "comparison": "c"}
 RANDOM = np.random.default_rng(12)
@@ -10,17 +10,44 @@ BASE = np.exp(RANDOM.normal(2, 0.3, 12))
 HURT = BASE * np.exp(RANDOM.normal(1.5, 0.4, 12))
 
 
-def test_difference_is_the_mean_change_in_nats_with_a_bootstrap_over_texts():
-    row = log_perplexity_difference(BASE, HURT, draws=500, seed=2, **META)
+def test_difference_is_the_mean_change_in_nats_with_students_interval():
+    row = log_perplexity_difference(BASE, HURT, **META)
     change = np.log(HURT) - np.log(BASE)
-    drawn = [change[index].mean() for index in np.concatenate(list(resamples(12, 500, 2)))]
+    known = stats.ttest_1samp(change, 0)
+    within = known.confidence_interval()
     assert row.unit == "text"
     assert row.estimate == pytest.approx(change.mean())
-    assert (row.ci_low, row.ci_high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+    assert (row.ci_low, row.ci_high) == pytest.approx((within.low, within.high))
+    assert (row.statistic, row.df, row.p_value) == pytest.approx((known.statistic, 11, known.pvalue))
     assert row.effect_name == "percent_increase"
     assert row.effect == pytest.approx(100 * (np.exp(change.mean()) - 1))
     assert row.effect_ci_low == pytest.approx(100 * (np.exp(row.ci_low) - 1))
-    assert row.p_value == pytest.approx(2 / 2**12)
+    assert "by sign flips p is 0.000488 (exact p over 4096 sign flips)" in row.note
+
+
+def test_three_texts_get_students_interval_and_its_guard():
+    """The numbers of a published run: a percentile bootstrap gave the least and the largest change instead."""
+    change = np.array([7.05, 8.41, 8.5])
+    row = log_perplexity_difference(np.ones(3), np.exp(change), **META)
+    half = 4.302653 * change.std(ddof=1) / np.sqrt(3)
+    assert (row.ci_low, row.ci_high) == pytest.approx((change.mean() - half, change.mean() + half), rel=1e-6)
+    assert row.ci_low < change.min()
+    assert row.ci_high > change.max()
+    # interval and p are of one test
+    assert (row.p_value < 0.05) == (row.ci_low > 0)
+    assert fired(row.note) == ("few units",)
+    assert "by sign flips p is 0.25" in row.note
+    assert "cannot be below 0.25" in row.note
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10])
+def test_interval_over_few_texts_holds_its_level(n):
+    generator = np.random.default_rng(n)
+    covered = 0
+    for _ in range(1000):
+        row = log_perplexity_difference(np.ones(n), np.exp(generator.normal(1, 0.3, n)), draws=1, **META)
+        covered += row.ci_low <= 1 <= row.ci_high
+    assert 930 <= covered <= 970
 
 
 def test_swapping_arms_turns_the_sign():
@@ -44,6 +71,7 @@ def test_texts_that_change_alike_fire_the_guard():
     assert row.ci_low is None
     assert row.p_value == 0.25
     assert "smallest attainable p" in fired(row.note)
+    assert row.statistic is None
     assert fired(log_perplexity_difference(BASE, HURT, **META).note) == ()
 
 
@@ -56,7 +84,10 @@ def test_an_increase_beyond_all_numbers_is_left_out():
 
 def test_contrast_is_the_difference_of_differences():
     other, other_hurt = BASE * 1.2, BASE * 1.2 * np.exp(RANDOM.normal(0.5, 0.1, 12))
-    row = disruption_contrast(BASE, HURT, other, other_hurt, **META)
+    row = disruption_contrast(*(np.tile(arm, 2) for arm in (BASE, HURT, other, other_hurt)), **META)
+    few = disruption_contrast(BASE, HURT, other, other_hurt, **META)
+    assert (few.effect, few.effect_ci_low) == (pytest.approx(row.effect), None)
+    assert "a bootstrap over 12 texts covers less than it says" in few.note
     first = log_perplexity_difference(BASE, HURT, **META)
     second = log_perplexity_difference(other, other_hurt, **META)
     assert row.estimate == pytest.approx(first.estimate - second.estimate)
@@ -71,8 +102,9 @@ def test_contrast_without_an_increase_has_no_ratio():
     assert better.effect is None
     assert better.estimate is not None
     assert "does not get worse" in better.note
-    wavering = BASE * np.exp(np.where(np.arange(12) % 2, 0.5, -0.45))
-    unsure = disruption_contrast(BASE, HURT, BASE, wavering, **META)
+    base, hurt = np.tile(BASE, 2), np.tile(HURT, 2)
+    wavering = base * np.exp(np.where(np.arange(24) % 2, 0.5, -0.45))
+    unsure = disruption_contrast(base, hurt, base, wavering, **META)
     assert unsure.effect is not None
     assert unsure.effect_ci_low is None
     assert "may be zero" in unsure.note

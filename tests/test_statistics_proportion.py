@@ -1,4 +1,4 @@
-"""Proportions, degradation above chance and the three outcomes."""
+"""Proportions, and degradation above chance."""
 
 import math
 
@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from analysis.statistics import (
-    Outcomes,
+    clopper_pearson,
     degradation,
     fired,
     fisher,
     mcnemar,
     mcnemar_from_counts,
-    tally,
-    three_outcomes,
     wilson,
     wilson_interval,
 )
@@ -182,15 +180,15 @@ def test_degradation_is_empty_when_the_base_may_be_guessing():
     assert "reaches chance" in degradation(0, 10, 0, 10, 0.0, **META).note
 
 
-def test_degradation_interval_covers_the_truth():
-    generator = np.random.default_rng(21)
-    truth = (0.8 - 0.5) / (0.8 - 0.25)
-    covered = 0
-    for _ in range(150):
-        base, disrupted = generator.binomial(60, [0.8, 0.5])
-        row = degradation(int(base), 60, int(disrupted), 60, 0.25, draws=1999, **META)
-        covered += row.ci_low <= truth <= row.ci_high
-    assert 0.9 <= covered / 150 <= 1
+@pytest.mark.parametrize(("base", "disrupted"), [(9, 4), (10, 2), (8, 0)])
+def test_degradation_interval_has_the_jeffreys_quantiles(base, disrupted):
+    row = degradation(base, 10, disrupted, 10, 0.0, **META)
+    before, after = (stats.beta(count + 0.5, 10 - count + 0.5) for count in (base, disrupted))
+    # with chance 0 the share lost is 1 - after / before, at most r where after is at least (1 - r) before
+    for end, level in ((row.ci_low, 0.025), (row.ci_high, 0.975)):
+        reached, _ = integrate.quad(lambda b, end=end: before.pdf(b) * after.sf((1 - end) * b), 0, 1, limit=200)
+        if end != row.estimate:  # at 0 right the end is drawn out to the estimate
+            assert reached == pytest.approx(level, abs=0.006)
 
 
 def test_degradation_refuses():
@@ -200,21 +198,25 @@ def test_degradation_refuses():
         degradation(1, 2, 3, 2, 0.5, **META)
 
 
-def test_three_outcomes_share_one_denominator():
-    outcomes = tally(["right", "wrong", "unparsed", "right", "right"])
-    assert outcomes == Outcomes(3, 1, 1)
-    rows = three_outcomes(outcomes, **META)
-    assert [row.test for row in rows] == ["share_right", "share_wrong", "share_unparsed"]
-    assert math.isclose(sum(row.estimate for row in rows), 1)
-    assert {row.n for row in rows} == {5}
-    assert (rows[0].ci_low, rows[0].ci_high) == wilson_interval(3, 5)
-    assert "3 of all 5 items" in rows[0].note
-    with pytest.raises(ValueError, match="labels maybe"):
-        tally(["right", "maybe"])
-    with pytest.raises(ValueError, match="not all zero"):
-        Outcomes(0, 0, 0)
+def test_counts_are_whole():
+    for refused in (
+        lambda: wilson_interval(2.5, 10),
+        lambda: clopper_pearson(2.5, 10),
+        lambda: degradation(60.5, 100, 40, 100, 0.5, **META),
+        lambda: mcnemar_from_counts(2.5, 1, 1, 1, **META),
+        lambda: fisher(1, 4.2, 1, 5, **META),
+    ):
+        with pytest.raises(ValueError, match="items are counted whole"):
+            refused()
+    # a count that went through a table of floats is whole all the same
+    assert wilson_interval(2.0, 10) == wilson_interval(np.int64(2), 10)
 
 
-def test_the_interval_of_a_total_loss_reaches_it():
-    row = degradation(20, 20, 0, 20, 0.0, study="s", comparison="c", unit="item")
-    assert row.estimate == row.ci_high == 1
+@pytest.mark.parametrize(("count", "n"), [(0, 7), (3, 7), (7, 7), (41, 200)])
+def test_clopper_pearson_is_the_exact_interval(count, n):
+    low, high = clopper_pearson(count, n, 0.9)
+    assert (low, high) == pytest.approx(proportion_confint(count, n, 0.1, method="beta"), abs=1e-12)
+    if count:
+        assert stats.binom.sf(count - 1, n, low) == pytest.approx(0.05)
+    if count < n:
+        assert stats.binom.cdf(count, n, high) == pytest.approx(0.05)

@@ -9,6 +9,10 @@ from scipy import stats
 
 from analysis.studies import anchoring as study
 from analysis.studies import anchoring_lab as lab
+from artifacts.store import read
+from conftest import ROOT
+
+FAMILIES = read(ROOT, "test_families")
 
 LAYERS, UNITS = 3, 12
 MODELS = pd.DataFrame(
@@ -90,14 +94,17 @@ def test_tests_from_moments_are_those_of_values() -> None:
         assert why in bare.note
 
 
-def test_tests_are_corrected_over_the_layers_of_one_question() -> None:
-    found = study.anchoring_tests(curves(measured("tiny-rope", blind=1), measured("tiny-rope-s1")))
+def test_tests_of_one_question_are_corrected_over_splits_and_layers() -> None:
+    found = study.anchoring_tests(curves(measured("tiny-rope", blind=1), measured("tiny-rope-s1")), FAMILIES)
     assert not found["study"].str.contains("-s1").any()  # there seeds are the units
     family = found[found["study"] == "tiny-rope/planted/layer, question against answer"]
     assert len(family) == LAYERS
     assert (family["test"] == "welch_t").all()
     assert (family["p_adjusted"] >= family["p_value"]).all()
-    assert family["adjustment"].str.startswith(f"Holm over {LAYERS} tests").all()
+    same = found[found["test"] == "welch_t"]
+    stated = f"Holm over {len(same)} tests of anchoring, between groups (tiny-rope/planted)"
+    assert set(same["adjustment"]) == {stated}
+    assert len(same) > LAYERS
     assert "not above chance" in family["note"].iloc[0]
     assert "not above chance" not in family["note"].iloc[1]
     assert not found.duplicated(["study", "comparison"]).any()
@@ -123,7 +130,7 @@ def test_training_seeds_are_the_units() -> None:
     assert (row["delta_p"], row["delta_p_low"], row["delta_p_high"]) == pytest.approx(
         (chosen.mean(), wanted.low, wanted.high)
     )
-    tests = lab.lab_anchoring_tests(table)
+    tests = lab.lab_anchoring_tests(table, FAMILIES)
     assert (tests["n"] == 3).all()
     differ = tests[tests["study"].str.endswith("question")]
     assert (differ["estimate"] < -15).all()
@@ -137,5 +144,5 @@ def test_one_seed_has_no_interval_and_one_model_no_pair() -> None:
     table = curves(measured("tiny-rope"))
     assert lab.lab_anchoring(table)["delta_p_low"].isna().all()
     assert (lab.lab_anchoring(table)["reason"] != "").all()
-    tests = lab.lab_anchoring_tests(table)
+    tests = lab.lab_anchoring_tests(table, FAMILIES)
     assert (tests["n"] == 0).all()

@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from analysis.statistics.dependent import williams_t
 from analysis.studies import comparisons, contrasts, ledger
 from artifacts.errors import DataError
 from artifacts.store import read
 from conftest import ROOT
+
+FAMILIES = read(ROOT, "test_families")
 
 EXACT = {"abs": 1e-9, "rel": 1e-9}
 
@@ -126,7 +129,7 @@ def test_memory_counts_weights_and_cache():
 
 
 def test_contrasts_are_differences_of_absolute_correlations():
-    table = contrasts.correlation_contrasts(shipped("matched_models"))
+    table = contrasts.correlation_contrasts(shipped("matched_models"), FAMILIES)
     models = shipped("matched_models")
     seven = models[models["in_source"].astype(bool)]
     row = table[(table["comparison"] == "ap_drop - ap_overall, n = 7") & (table["test"] == "pearson_difference")].iloc[
@@ -135,12 +138,16 @@ def test_contrasts_are_differences_of_absolute_correlations():
     drop, overall = (stats.pearsonr(seven[name], seven["lbp"]).statistic for name in ("ap_drop", "ap_overall"))
     assert row["estimate"] == pytest.approx(abs(drop) - abs(overall), **EXACT)
     assert row["ci_low"] < row["estimate"] < row["ci_high"]
-    assert (table["adjustment"].str.startswith("Holm over 3 tests")).all()
-    assert len(table) == 2 * 2 * 3
+    assert (table["adjustment"].str.startswith("Holm over 18 tests")).all()
+    assert len(table) == 2 * 3 * 3
+    williams = table[(table["comparison"] == "ap_drop - ap_overall, n = 7") & (table["test"] == "williams_t")].iloc[0]
+    assert williams["estimate"] == pytest.approx(row["estimate"])
+    between = abs(stats.pearsonr(seven["ap_drop"], seven["ap_overall"]).statistic)
+    assert williams["statistic"] == pytest.approx(williams_t(abs(drop), abs(overall), between, 7)[0])
 
 
 def test_family_correlations_take_families_of_three_only():
-    table = contrasts.family_correlations(shipped("matched_models"))
+    table = contrasts.family_correlations(shipped("matched_models"), FAMILIES)
     assert set(table["comparison"]) == {"Ministral 3", "Qwen3"}
     assert (table["n"] == 3).all()
     models = shipped("matched_models")
@@ -150,16 +157,6 @@ def test_family_correlations_take_families_of_three_only():
     observed = abs(stats.pearsonr(qwen["ap_drop"], qwen["lbp"]).statistic)
     orders = [abs(stats.pearsonr(order, qwen["lbp"]).statistic) for order in itertools.permutations(qwen["ap_drop"])]
     assert row["p_value"] == pytest.approx(np.mean(np.array(orders) >= observed - 1e-12))
-
-
-def test_length_orders_have_a_row_for_each_shared_length_and_mode():
-    table = contrasts.length_orders(shipped("lbp_lengths"))
-    assert len(table) == 5 * 2
-    assert (table["n"] == 7).all()
-    lengths = shipped("lbp_lengths")
-    rows = lengths[(lengths["mode"] == "nonthinking") & (lengths["length"] == "16k") & lengths["plasticity"].notna()]
-    row = table[table["comparison"] == "16k, nonthinking"].iloc[0]
-    assert row["estimate"] == pytest.approx(stats.spearmanr(rows["plasticity"], rows["lbp"]).statistic, **EXACT)
 
 
 # --- the ledger retold

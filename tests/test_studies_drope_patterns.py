@@ -15,6 +15,8 @@ from artifacts.store import read
 
 ROOT = Path(__file__).resolve().parents[1]
 
+FAMILIES = read(ROOT, "test_families")
+
 
 def source(name: str) -> pd.DataFrame:
     return read(ROOT, name)
@@ -198,7 +200,7 @@ def test_bands_hold_their_part_of_all_differences() -> None:
     assert summary["largest_difference_layer"]["2-31"] == 30
     assert pd.isna(summary["sd_rope"]["0"])
     assert summary["note"]["0"]
-    tests = drope_balance.balance_tests(layers).set_index(["comparison", "test"])
+    tests = drope_balance.balance_tests(layers, FAMILIES).set_index(["comparison", "test"])
     expected = stats.ttest_rel(later["share_drope"], later["share_rope"])
     assert tests["p_value"][("layers 2-31", "paired_t")] == pytest.approx(float(expected.pvalue))
     assert ("layers 2-31 without layer 30", "paired_t") in tests.index
@@ -238,7 +240,7 @@ def test_a_percentage_that_no_count_gives_is_an_error() -> None:
 
 
 def test_the_same_cell_under_two_protocols_is_tested_by_fisher() -> None:
-    tests = drope_context.context_tests(cells()).set_index(["study", "comparison"])
+    tests = drope_context.context_tests(cells(), FAMILIES).set_index(["study", "comparison"])
     row = tests.loc[("protocols", "8192: lengths against errors")]
     assert row["p_value"] == pytest.approx(float(stats.fisher_exact([[4, 1], [0, 20]]).pvalue))
     assert row["p_adjusted"] == pytest.approx(3 * row["p_value"])
@@ -250,7 +252,7 @@ def test_ranking_against_chance_is_the_binomial_test() -> None:
     stated, protocols = source("drope_stated"), source("drope_protocols")
     ranks = drope_answers.ranking_cells(source("drope_ranking"), stated, protocols)
     assert set(ranks["chance"]) == {25.0}
-    tests = drope_answers.ranking_tests(ranks, source("models")).set_index(["study", "comparison"])
+    tests = drope_answers.ranking_tests(ranks, source("models"), FAMILIES).set_index(["study", "comparison"])
     row = tests.loc[("pooled", "DroPE, all contexts")]
     assert row["p_value"] == pytest.approx(float(stats.binomtest(8, 30, 0.25).pvalue))
     # from 13 of 30 on the upper tail is at most 0.025, and not from 12 on
@@ -258,6 +260,10 @@ def test_ranking_against_chance_is_the_binomial_test() -> None:
     assert "from 13 right on" in row["note"]
     within = tests.loc[("models_within", "2048 and 4096")]
     assert within["estimate"] == pytest.approx(17 / 20 - 5 / 20)
+    # chosen after no single context told the models apart, so it is counted with those that failed
+    assert within["adjustment"] == "Holm over 4 tests of ranking of the models, post hoc"
+    assert within["p_adjusted"] == pytest.approx(4 * within["p_value"])
+    assert tests.loc[("pooled", "RoPE, all contexts")]["adjustment"] == "Holm over 8 tests of ranking against chance"
 
 
 def test_shares_of_errors_leave_exact_answers_out() -> None:

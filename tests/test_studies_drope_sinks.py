@@ -22,6 +22,8 @@ from artifacts.errors import DataError
 from artifacts.store import read
 from conftest import ROOT
 
+FAMILIES = read(ROOT, "test_families")
+
 
 def source(name):
     return read(ROOT, name)
@@ -91,7 +93,7 @@ def test_bands_compare_means_and_extremes():
 
 
 def test_sink_rates_are_tested_with_the_sample_deviation(series):
-    tests = sink_rate_tests(sink_rate_layers(series), source("drope_protocols")).set_index("comparison")
+    tests = sink_rate_tests(sink_rate_layers(series), source("drope_protocols"), FAMILIES).set_index("comparison")
     from scipy import stats
 
     scale = math.sqrt(10 / 9)
@@ -112,7 +114,7 @@ def test_published_deviations_have_divisor_n(series):
 
 def test_averages_hide_layer_one(series):
     layers = sink_rate_layers(series)
-    tests = sink_rate_tests(layers, source("drope_protocols"))
+    tests = sink_rate_tests(layers, source("drope_protocols"), FAMILIES)
     value = sink_summary(layers, uniform_sink(source("drope_protocols"), source("drope_stated")), tests)
     value = value.set_index("quantity")["value"]
     assert value["gap_average"] < 3 < 40 < value["gap_layer_1"]
@@ -252,7 +254,7 @@ def test_protocol_lists_the_items_and_the_passkeys_chance():
 
 def test_holm_runs_over_all_tests_and_losses_stop_at_chance():
     table = functional_shares(source("drope_functional"), source("drope_protocols"))
-    tests = against_baseline(table, "x")
+    tests = against_baseline(table, "functional_tests", FAMILIES)
     assert len(tests) == 24
     assert all("Holm over 24 tests" in test.adjustment for test in tests)
     found = {loss.comparison: loss for loss in losses(table, "x")}
@@ -267,7 +269,7 @@ def test_tasks_of_experiment_four():
     row = one(means, positional="DroPE", condition="bos_mlp_ablation", category="parametric")
     assert row["mean"] == 65.5
     assert row["change"] == 0.5
-    verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table))}
+    verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table, FAMILIES))}
     assert verdicts == {"rope": "holds", "drope": "not significant"}
     assert c004_rope_cannot_function(table).verdict == "not supported"
 

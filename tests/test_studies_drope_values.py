@@ -12,6 +12,10 @@ from scipy import stats
 from analysis.studies import drope_disruption, drope_knowledge, drope_massive
 from artifacts.errors import DataError
 from artifacts.frames import parsed
+from artifacts.store import read
+from conftest import ROOT
+
+FAMILIES = read(ROOT, "test_families")
 
 PROTOCOLS = pd.DataFrame(
     {
@@ -117,8 +121,10 @@ def test_counts_bound_the_change_by_rounding_and_the_test_is_welchs(layers: pd.D
         (100 * (60.95 / 100.05 - 1), 100 * (61.05 / 99.95 - 1))
     )
     assert list(counts["texts"]) == [10, 10, 10, 3, 3, 3, 3]
-    test = drope_massive.massive_tests(counts).iloc[0]
-    known = stats.ttest_ind_from_stats(61, 9, 10, 100, 5, 10, equal_var=False)
+    test = drope_massive.massive_tests(counts, FAMILIES).iloc[0]
+    # printed deviations have the divisor n
+    scale = math.sqrt(10 / 9)
+    known = stats.ttest_ind_from_stats(61, 9 * scale, 10, 100, 5 * scale, 10, equal_var=False)
     assert (test["statistic"], test["p_value"]) == pytest.approx((known.statistic, known.pvalue))
     assert test["p_adjusted"] == pytest.approx(3 * known.pvalue)
 
@@ -163,7 +169,9 @@ def test_trials_tell_copies_from_replicates_and_both_deviations() -> None:
 
 def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
     seeds = trials({"RoPE": [200.0] * 4, "DroPE": [8.0] * 4})
-    table = drope_disruption.disruption_tests(seeds, texts({"RoPE": [200.0, 400.0, 800.0], "DroPE": [8.0, 20.0, 50.0]}))
+    table = drope_disruption.disruption_tests(
+        seeds, texts({"RoPE": [200.0, 400.0, 800.0], "DroPE": [8.0, 20.0, 50.0]}), FAMILIES
+    )
     tests = table.set_index(["unit", "comparison"])
     random = 100 * (np.array([2.0, 1.99, 2.02, 1.97]) / 2 - 1)
     paired = tests.loc[("seed", "RoPE: massive against random")]
@@ -178,8 +186,13 @@ def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
     contrast = tests.loc[("text set", "RoPE against DroPE: massive less random")]
     nats = np.log([100, 200, 400]) - np.log([4, 10, 25])
     assert contrast["estimate"] == pytest.approx(nats.mean())
-    assert contrast["p_value"] == pytest.approx(2 / 2**3)
-    assert (contrast["ci_low"], contrast["ci_high"]) == pytest.approx((nats.min(), nats.max()))
+    known = stats.ttest_1samp(nats, 0)
+    assert contrast["p_value"] == pytest.approx(known.pvalue)
+    assert (contrast["ci_low"], contrast["ci_high"]) == pytest.approx(tuple(known.confidence_interval()))
+    assert contrast["ci_low"] < nats.min()
+    assert "guard few units" in contrast["note"]
+    assert contrast["adjustment"] == "Holm over 7 tests of disruption over text sets"
+    assert set(table.loc[table["unit"] == "seed", "p_adjusted"].isna()) == {True}
 
 
 def test_texts_set_published_increases_beside_printed_ones() -> None:
@@ -217,7 +230,7 @@ def knowledge() -> pd.DataFrame:
 
 
 def test_tasks_have_exact_tests_and_no_degradation_where_nothing_was_above_chance(knowledge: pd.DataFrame) -> None:
-    tests = drope_knowledge.knowledge_tests(knowledge, STATED)
+    tests = drope_knowledge.knowledge_tests(knowledge, STATED, FAMILIES)
     tasks = drope_knowledge.knowledge_tasks(knowledge, STATED, tests).set_index(["positional", "task"])
     cities = tasks.loc[("RoPE", "cities")]
     assert (cities["base_right"], cities["disrupted_right"]) == (179, 115)
@@ -254,7 +267,7 @@ def test_sum_recovers_the_variance_of_independent_normals() -> None:
 
 
 def test_categories_average_tasks_and_leave_out_those_at_chance(knowledge: pd.DataFrame) -> None:
-    tests = drope_knowledge.knowledge_tests(knowledge, STATED)
+    tests = drope_knowledge.knowledge_tests(knowledge, STATED, FAMILIES)
     tasks = drope_knowledge.knowledge_tasks(knowledge, STATED, tests)
     printed = pd.DataFrame(
         [
@@ -280,7 +293,7 @@ def test_protocols_test_the_baselines_of_two_experiments(knowledge: pd.DataFrame
             for condition, printed in (("baseline", "60%"), ("qk_disruption", "30%"))
         ]
     )
-    table = drope_knowledge.knowledge_protocols(knowledge, parsed(functional), PROTOCOLS)
+    table = drope_knowledge.knowledge_protocols(knowledge, parsed(functional), PROTOCOLS, FAMILIES)
     row = table[(table["positional"] == "RoPE") & (table["task"] == "cities")].iloc[0]
     assert row["p_base"] == pytest.approx(stats.fisher_exact([[120, 80], [179, 21]]).pvalue)
     assert (row["change_3"], row["change_4"]) == pytest.approx((-32, -30))

@@ -24,6 +24,8 @@ from artifacts.errors import DataError
 from artifacts.store import read
 from conftest import ROOT
 
+FAMILIES = read(ROOT, "test_families")
+
 EXACT = {"abs": 1e-9, "rel": 1e-9}
 
 
@@ -114,7 +116,7 @@ def test_no_score_at_all_is_an_error(captured):
 @pytest.mark.parametrize("metric", ["ap_drop", "ap_last_20", "ap_overall", "plane_var", "bias_strength"])
 def test_coefficients_equal_scipys(matched, metric):
     seven = matched[matched["in_source"]]
-    tests = lbp_correlations.lbp_correlations(matched)
+    tests = lbp_correlations.lbp_correlations(matched, FAMILIES)
     x, y = seven[metric].to_numpy(float), seven["lbp"].to_numpy(float)
     pearson = stats.pearsonr(x, y)
     row = one(tests, comparison=metric, test="pearson")
@@ -132,23 +134,28 @@ def test_exact_p_counts_all_relabelings(matched):
     reached = sum(
         abs(np.corrcoef(x[list(order)], y)[0, 1]) >= observed - 1e-12 for order in itertools.permutations(range(7))
     )
-    row = one(lbp_correlations.lbp_correlations(matched), comparison="ap_drop", test="pearson")
+    row = one(lbp_correlations.lbp_correlations(matched, FAMILIES), comparison="ap_drop", test="pearson")
     assert row["p_value"] == pytest.approx(reached / math.factorial(7))
 
 
-def test_holm_is_over_the_metrics_of_one_coefficient(matched):
-    tests = lbp_correlations.lbp_correlations(matched)
-    family = tests[tests["test"] == "pearson"].sort_values("p_value")
+def test_holm_is_over_all_metrics_and_coefficients(matched):
+    tests = lbp_correlations.lbp_correlations(matched, FAMILIES)
+    family = tests[tests["test"].isin(["pearson", "spearman", "kendall"])].sort_values("p_value")
     stepped = np.maximum.accumulate(family["p_value"] * np.arange(len(family), 0, -1)).clip(upper=1)
     assert np.allclose(family["p_adjusted"], stepped)
-    assert family["adjustment"].unique().tolist() == [f"Holm over {len(family)} tests of lbp_correlations/pearson"]
+    assert family["adjustment"].unique().tolist() == ["Holm over 24 tests of lbp_correlations"]
+    given = tests[tests["test"] == "pearson_partial"]
+    assert set(given["adjustment"]) == {"Holm over 8 tests of lbp_correlations, given size, post hoc"}
+    left_out = tests[tests["test"] == "pearson_leave_one_out"]
+    assert left_out["p_adjusted"].isna().all()
+    assert set(left_out["adjustment"]) == {"none, sensitivity"}
 
 
 def test_leave_one_out_and_partial_by_hand(matched):
     seven = matched[matched["in_source"]]
     x, y, z = (seven[name].to_numpy(float) for name in ("ap_drop", "lbp", "log_parameters"))
     left = [np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1] for i in range(7)]
-    tests = lbp_correlations.lbp_correlations(matched)
+    tests = lbp_correlations.lbp_correlations(matched, FAMILIES)
     row = one(tests, comparison="ap_drop", test="pearson_leave_one_out")
     assert (row["effect_ci_low"], row["effect_ci_high"]) == pytest.approx((min(left), max(left)), **EXACT)
     xy, xz, yz = (np.corrcoef(a, b)[0, 1] for a, b in ((x, y), (x, z), (y, z)))
@@ -162,28 +169,19 @@ def test_bias_per_window_is_no_metric_of_its_own_where_contexts_are_equal(matche
 
 
 def test_unequal_checkpoints_are_said_in_every_row(matched):
-    tests = lbp_correlations.lbp_correlations_extended(matched)
+    tests = lbp_correlations.lbp_correlations_extended(matched, FAMILIES)
     assert all(guards.MIXED_PROTOCOL in guards.fired(note) for note in tests["note"])
     same = matched.assign(checkpoint_match="same checkpoint")
-    notes = lbp_correlations.lbp_correlations_extended(same)["note"]
+    notes = lbp_correlations.lbp_correlations_extended(same, FAMILIES)["note"]
     assert not any(guards.MIXED_PROTOCOL in guards.fired(note) for note in notes)
-
-
-def test_differences_of_correlations_are_of_absolute_values(matched):
-    tests = lbp_correlations.lbp_correlation_differences(matched)
-    seven = matched[matched["in_source"]]
-    r = {name: abs(stats.pearsonr(seven[name], seven["lbp"]).statistic) for name in ("ap_drop", "ap_overall")}
-    row = one(tests, comparison="ap_drop against ap_overall, n = 7")
-    assert row["estimate"] == pytest.approx(r["ap_drop"] - r["ap_overall"], **EXACT)
-    assert row["ci_low"] < 0 < row["ci_high"]
 
 
 # --- RULER
 
 
 def test_five_and_four_models(captured):
-    tests = ruler_correlations.ruler_correlations(captured)
-    full = ruler_correlations.ruler_correlations_full_context(captured)
+    tests = ruler_correlations.ruler_correlations(captured, FAMILIES)
+    full = ruler_correlations.ruler_correlations_full_context(captured, FAMILIES)
     assert set(tests.loc[tests["test"] == "pearson", "n"]) == {5}
     assert set(full.loc[full["test"] == "pearson", "n"]) == {4}
     assert "bias_window" in set(tests["comparison"])
@@ -202,11 +200,11 @@ def test_the_short_model_turns_the_sign_of_the_drop(captured):
 
 
 def test_guard_of_the_smallest_p_fires_for_so_few_models(captured, matched):
-    few = ruler_correlations.ruler_correlations_full_context(captured)
+    few = ruler_correlations.ruler_correlations_full_context(captured, FAMILIES)
     three = few[few["test"].isin(["pearson", "spearman", "kendall"])]
     assert all(guards.SMALLEST_P in guards.fired(note) for note in three["note"])
     assert (three["p_adjusted"] > 0.05).all()
-    enough = lbp_correlations.lbp_correlations(matched)
+    enough = lbp_correlations.lbp_correlations(matched, FAMILIES)
     assert not any(guards.SMALLEST_P in guards.fired(note) for note in enough.loc[enough["test"] == "pearson", "note"])
 
 
@@ -244,7 +242,7 @@ def test_one_printed_ruler_score_differs_from_the_published():
     first = table[table["position"] == 0]
     assert first["ruler_step"].isna().all()
     assert (first["note"] != "").all()
-    levels = one(ruler.ruler_tests(table), comparison="llama3.1-8b", test="pearson_levels")
+    levels = one(ruler.ruler_tests(table, FAMILIES), comparison="llama3.1-8b", test="pearson_levels")
     rows = table[table["model"] == "llama3.1-8b"]
     assert levels["estimate"] == pytest.approx(stats.pearsonr(rows["plasticity"], rows["ruler"]).statistic)
 
@@ -256,22 +254,22 @@ def test_declines_are_relative_to_the_score_at_8k(by_length, matched):
     table = lengths.length_decline(by_length, matched)
     assert len(table) == 16
     assert np.allclose(table["decline"], 1 - table["lbp_128k"] / table["lbp_8k"])
-    tests = lengths.length_decline_tests(table)
+    tests = lengths.length_decline_tests(table, FAMILIES)
     rows = table[(table["mode"] == "nonthinking") & table["in_source"]]
     row = one(tests, comparison="ap_drop, nonthinking, n = 7", test="pearson")
     assert row["estimate"] == pytest.approx(stats.pearsonr(rows["ap_drop"], rows["decline"]).statistic)
     assert len(tests) == 18
-    assert set(tests["adjustment"].str.extract(r"over (\d+)")[0]) == {"6"}
+    assert set(tests["adjustment"].str.extract(r"over (\d+)")[0]) == {"18"}
 
 
 def test_total_drop_counts_as_steeper_when_more_is_lost(by_length, matched):
-    tests = lengths.length_decline_tests(lengths.length_decline(by_length, matched))
+    tests = lengths.length_decline_tests(lengths.length_decline(by_length, matched), FAMILIES)
     row = one(tests, comparison="total_drop, nonthinking, n = 7", test="pearson")
     assert row["estimate"] > 0
 
 
 def test_orderings_use_the_bin_that_ends_at_the_length(by_length, matched):
-    tests = lengths.length_ordering_tests(by_length, matched)
+    tests = lengths.length_ordering_tests(by_length, matched, FAMILIES)
     bins = source("reported_length_bins")
     plasticity = bins[bins["bin"] == "64K-128K"].set_index("model")["value"]
     scores = source("published_lbp")
@@ -292,7 +290,7 @@ def test_steps_ignore_what_all_models_share():
         for j in range(5)
         for mode in lengths.MODES
     ]  # fmt: skip
-    tests = lengths.lbp_length_steps(pd.DataFrame(rows))
+    tests = lengths.lbp_length_steps(pd.DataFrame(rows), FAMILIES)
     assert tests["estimate"].tolist() == pytest.approx([1.0, 1.0])
     assert tests["p_value"].tolist() == pytest.approx([1 / math.factorial(5)] * 2)
 

@@ -13,6 +13,8 @@ from tables import lbp_per_length
 from tables import length_decline as decline_table
 from tables._render import render
 
+FAMILIES = read(ROOT, "test_families")
+
 SCORES = dict(zip(LENGTHS, (50.0, 45.0, 40.0, 35.0, 30.0, 25.0), strict=True))
 
 
@@ -58,7 +60,7 @@ def entered(shared):
     """One model that enters and a null reference: its lengths, its facts, and the tests, which take a while."""
     rows = block("llama3.2-1b"), block("random-llama", role="null reference", data="smoke-set")
     lengths, found = studied(shared, *rows)
-    return lengths, found, measured_longbench.lbp_correlations_measured(found, shared["matched_models"])
+    return lengths, found, measured_longbench.lbp_correlations_measured(found, shared["matched_models"], FAMILIES)
 
 
 def test_lengths_come_in_order_with_their_names(shared):
@@ -122,8 +124,8 @@ def test_a_measured_model_enters_its_own_correlation(shared, entered):
 
 def test_without_a_model_that_enters_the_extended_correlations_return(shared):
     _, found = studied(shared, block("random-llama", role="null reference"))
-    tests = measured_longbench.lbp_correlations_measured(found, shared["matched_models"])
-    extended = lbp_correlations.lbp_correlations_extended(shared["matched_models"])
+    tests = measured_longbench.lbp_correlations_measured(found, shared["matched_models"], FAMILIES)
+    extended = lbp_correlations.lbp_correlations_extended(shared["matched_models"], FAMILIES)
     assert np.allclose(tests["estimate"], extended["estimate"], equal_nan=True)
     assert all("measured: none" in note for note in tests["note"])
 
@@ -165,7 +167,7 @@ def test_tables_show_measured_models_apart(shared, entered):
     assert "random weights, the null reference. Measured by this project on the questions of smoke-set" in after
     declines = decline_table.table(given["length_decline"], given["length_decline_tests"], decline, lengths)
     assert "40.0%" in render(declines, "length_decline", "markdown")
-    reported = [read(ROOT, f"lbp_correlation{end}") for end in ("s", "s_extended", "_differences")]
+    reported = [read(ROOT, name) for name in ("lbp_correlations", "lbp_correlations_extended", "correlation_contrasts")]
     shown = render(correlation_table.table(*reported, tests, found), "lbp_correlations", "markdown")
     assert "*These and the models that this project scored, 9 in all*" in shown
     assert "random-llama stays outside (null reference)" in shown

@@ -10,6 +10,8 @@ from artifacts.store import read
 from conftest import ROOT
 from tables import _render, ruler_correlations, ruler_scores
 
+FAMILIES = read(ROOT, "test_families")
+
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
 
 
@@ -78,7 +80,7 @@ def test_needles_alone_are_no_score():
 def test_correlations_take_the_measured_model_in_and_name_it(frames):
     *_, models = frames
     captured = artifact("captured_models")
-    tests = study.ruler_correlations_measured(models, captured)
+    tests = study.ruler_correlations_measured(models, captured, FAMILIES)
     published = captured["ruler_128k"].notna().sum()
     overall = tests[(tests["comparison"] == "ap_overall") & (tests["test"] == "pearson")].iloc[0]
     assert overall["n"] == published + 1
@@ -88,7 +90,7 @@ def test_correlations_take_the_measured_model_in_and_name_it(frames):
     assert "measured: Qwen3-1.7B" in overall["note"]
     assert "random (null reference)" in overall["note"]
     assert "measured by this project" in overall["note"], "who scored whom is a caveat"
-    alone = study.ruler_correlations_measured(models.assign(enters=False), captured)
+    alone = study.ruler_correlations_measured(models.assign(enters=False), captured, FAMILIES)
     reported = artifact("ruler_correlations")
     columns = ["comparison", "test", "n", "estimate", "p_value"]
     pd.testing.assert_frame_equal(alone[columns], reported[columns], check_dtype=False, rtol=1e-6)
@@ -110,7 +112,7 @@ def test_tables_show_measured_models_apart_and_marked(frames):
     assert "a length shorter than the effective one is not above the threshold" in text
     assert "Without a mean, since a task is missing: 128K" in text
     captured = artifact("captured_models")
-    measured_tests = study.ruler_correlations_measured(models, captured)
+    measured_tests = study.ruler_correlations_measured(models, captured, FAMILIES)
     signs = artifact("ruler_correlation_signs")
     reported = artifact("ruler_correlations")
     full = artifact("ruler_correlations_full_context")

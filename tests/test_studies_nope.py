@@ -14,6 +14,8 @@ from artifacts.errors import DataError
 from artifacts.store import read
 from conftest import ROOT
 
+FAMILIES = read(ROOT, "test_families")
+
 
 @pytest.fixture(scope="module")
 def source():
@@ -115,7 +117,9 @@ def test_twins_need_two_models_with_one_network(recovery, source):
 
 
 def test_counts_carry_the_guard_of_shared_weights(source):
-    tests = nope_tests.nope_count_tests(source("nope_stated"), source("published_facts")).set_index("comparison")
+    tests = nope_tests.nope_count_tests(source("nope_stated"), source("published_facts"), FAMILIES).set_index(
+        "comparison"
+    )
     assert "dependent units" in fired(tests.loc["between models", "note"])
     table = [[29, 3], [26, 6]]
     assert tests.loc["between models", "p_value"] == pytest.approx(stats.fisher_exact(table).pvalue)
@@ -165,7 +169,7 @@ def test_the_bounds_leave_no_significant_difference(bounds):
 
 
 def test_depth_by_every_choice_of_five_layers(cells, groups):
-    tests = nope_tests.nope_depth_tests(cells, groups).set_index("comparison")
+    tests = nope_tests.nope_depth_tests(cells, groups, FAMILIES).set_index("comparison")
     top = sorted(cells.loc[cells["model"] == "llama3.1-8b", "text_layer"])
     sums = np.array([sum(choice) for choice in combinations(range(32), 5)])
     off = abs(sum(top) - sums.mean())
@@ -174,7 +178,7 @@ def test_depth_by_every_choice_of_five_layers(cells, groups):
 
 
 def test_families_count_networks_once(recovery, source):
-    tests = nope_tests.nope_family_tests(recovery.reset_index(), source("published_facts"))
+    tests = nope_tests.nope_family_tests(recovery.reset_index(), source("published_facts"), FAMILIES)
     rows = tests.set_index(["comparison", "unit"])
     assert rows.loc[("Llama against others, study", "model"), "p_value"] == pytest.approx(6 / 45)
     assert rows.loc[("Llama against others, all captured", "network"), "p_value"] == pytest.approx(3 / 12)
@@ -188,7 +192,9 @@ def test_a_second_llama_network_that_recovers_would_count(recovery, source):
     other = recovery.reset_index()
     other.loc[other["model"] == "llama3.2-3b", "recovers"] = True
     before, after = (
-        nope_tests.nope_family_tests(rows, source("published_facts")).set_index(["comparison", "unit"])["p_value"]
+        nope_tests.nope_family_tests(rows, source("published_facts"), FAMILIES).set_index(["comparison", "unit"])[
+            "p_value"
+        ]
         for rows in (recovery.reset_index(), other)
     )
     key = ("Llama against others, all captured", "network")

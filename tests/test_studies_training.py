@@ -11,6 +11,8 @@ from artifacts.frames import parsed
 from artifacts.store import read
 from conftest import ROOT
 
+FAMILIES = read(ROOT, "test_families")
+
 FIRST, ANNEALED, LAST = "stage1-step-40000", "stage3-step-4720000", "lc-32k-to-64k-step-20000"
 
 
@@ -119,7 +121,7 @@ def test_an_empty_cell_has_a_note(trajectory, positions):
 
 
 def test_tests_of_checkpoints_carry_their_dependence(trajectory, positions):
-    tests = training_tests.training_tests(trajectory, positions)
+    tests = training_tests.training_tests(trajectory, positions, FAMILIES)
     assert tests["note"].str.contains("guard dependent units").all()
     level = tests[(tests["test"] == "pearson") & tests["comparison"].str.startswith("ap_drop")]
     signs = dict(zip(level["comparison"], np.sign(level["estimate"]), strict=True))

@@ -82,12 +82,12 @@ def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFram
     )
 
 
-def c002_h3_orders(length_orders: pd.DataFrame) -> Verdict:
+def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
     """At each input length, the order of the models by plasticity there matches their order by score.
 
     Source: 002, Hypothesis H3.
     """
-    tests = length_orders
+    tests = length_ordering_tests[length_ordering_tests["test"] == "spearman"]
     found = int(((tests["estimate"] > 0) & (tests["p_adjusted"] < ALPHA)).sum())
     negative = int((tests["estimate"] < 0).sum())
     smallest = tests.sort_values("p_value").iloc[0]

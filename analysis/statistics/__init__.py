@@ -4,19 +4,27 @@ Every test takes arrays with the keywords study, comparison and unit, and return
 table of rows. Nothing here knows the project's artifacts.
 """
 
-from analysis.statistics.accuracy import Outcomes, degradation, tally, three_outcomes
+from analysis.statistics.accuracy import degradation
 from analysis.statistics.contrast import correlation_difference, levels_and_differences
 from analysis.statistics.correlation import correlate, kendall, leave_one_out, pearson, spearman
 from analysis.statistics.covariate import partial, within_family
+from analysis.statistics.dependent import dependent_correlations
 from analysis.statistics.effects import d_s, d_z, hedges_g
 from analysis.statistics.estimate import COLUMNS, Estimate, finite, frame, no, with_note
 from analysis.statistics.guards import attach, fired
 from analysis.statistics.multiplicity import holm, holm_p
 from analysis.statistics.paired import paired_t
 from analysis.statistics.perplexity import disruption_contrast, log_perplexity_difference
-from analysis.statistics.power import correlation_power, smallest_correlation, smallest_d_s, smallest_d_z
-from analysis.statistics.proportion import fisher, mcnemar, mcnemar_from_counts, wilson, wilson_interval
-from analysis.statistics.pvalue import bound_holds, p_bound, p_text, printed_p_holds
+from analysis.statistics.power import smallest_correlation, smallest_d_s, smallest_d_z
+from analysis.statistics.proportion import (
+    clopper_pearson,
+    fisher,
+    mcnemar,
+    mcnemar_from_counts,
+    wilson,
+    wilson_interval,
+)
+from analysis.statistics.pvalue import bound_holds, p_bound
 from analysis.statistics.rounding import (
     Interval,
     agreement,
@@ -26,23 +34,25 @@ from analysis.statistics.rounding import (
     relative_decline,
     rounds_to,
 )
-from analysis.statistics.trend import draw_up, draw_up_interval, isotonic_distance, measured_trend, reported_trend
-from analysis.statistics.welch import welch_t, welch_t_from_stats
+from analysis.statistics.signed_rank import wilcoxon
+from analysis.statistics.student import student_interval
+from analysis.statistics.trend import draw_up, draw_up_interval, isotonic_distance
+from analysis.statistics.welch import pooled_t, welch_t, welch_t_from_stats
 
 __all__ = [
     "COLUMNS",
     "Estimate",
     "Interval",
-    "Outcomes",
     "agreement",
     "attach",
     "bound_holds",
+    "clopper_pearson",
     "correlate",
     "correlation_difference",
-    "correlation_power",
     "d_s",
     "d_z",
     "degradation",
+    "dependent_correlations",
     "disruption_contrast",
     "draw_up",
     "draw_up_interval",
@@ -60,28 +70,25 @@ __all__ = [
     "log_perplexity_difference",
     "mcnemar",
     "mcnemar_from_counts",
-    "measured_trend",
     "meets",
     "no",
     "p_bound",
-    "p_text",
     "paired_t",
     "partial",
     "pearson",
     "percent_change",
+    "pooled_t",
     "printed_interval",
-    "printed_p_holds",
     "relative_decline",
-    "reported_trend",
     "rounds_to",
     "smallest_correlation",
     "smallest_d_s",
     "smallest_d_z",
     "spearman",
-    "tally",
-    "three_outcomes",
+    "student_interval",
     "welch_t",
     "welch_t_from_stats",
+    "wilcoxon",
     "wilson",
     "wilson_interval",
     "with_note",

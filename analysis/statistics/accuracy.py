@@ -1,7 +1,5 @@
-"""Accuracy: what a disruption takes of it above chance, and the three outcomes that make it up."""
+"""Accuracy: what a disruption takes of it above chance."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial as bind
 
 import numpy as np
@@ -10,8 +8,6 @@ from scipy import stats
 from analysis.statistics.bootstrap import DRAWS, SEED, percentile_interval
 from analysis.statistics.estimate import Estimate, join_notes, no
 from analysis.statistics.proportion import check_count, wilson_interval
-
-OUTCOMES = ("right", "wrong", "unparsed")
 
 
 def degradation(
@@ -79,67 +75,3 @@ def degradation(
     value = (base - disrupted) / (base - chance)
     # at 0 or n right the posterior leaves the edge out, where the estimate lies
     return row(estimate=value, ci_low=min(low, value), ci_high=max(high, value), note=join_notes(*notes))
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """Counts of right, wrong and unparsed answers; together they are all items.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative or all are zero.
-    """
-
-    right: int
-    wrong: int
-    unparsed: int
-
-    def __post_init__(self) -> None:
-        if min(self.right, self.wrong, self.unparsed) < 0 or self.n == 0:
-            raise ValueError(f"{self}: counts must not be negative and not all zero")
-
-    @property
-    def n(self) -> int:
-        """Number of items, unparsed ones included: the denominator of every share."""
-        return self.right + self.wrong + self.unparsed
-
-
-def tally(labels: Iterable[str]) -> Outcomes:
-    """Count the labels `right`, `wrong` and `unparsed`; any other label is a ValueError."""
-    listed = list(labels)
-    unknown = sorted(set(listed) - set(OUTCOMES))
-    if unknown:
-        raise ValueError(f"tally: labels {', '.join(unknown)}; each item is one of {', '.join(OUTCOMES)}")
-    return Outcomes(*(listed.count(name) for name in OUTCOMES))
-
-
-def three_outcomes(
-    outcomes: Outcomes, *, study: str, comparison: str, unit: str, note: str = "", confidence: float = 0.95
-) -> tuple[Estimate, Estimate, Estimate]:
-    """Give the shares of right, wrong and unparsed answers, each of all items, with Wilson intervals.
-
-    Returns
-    -------
-    right, wrong, unparsed : Estimate
-        Tests `share_right`, `share_wrong`, `share_unparsed`; their estimates add up to 1.
-    """
-    reason = no("statistic", "df", "p", "effect", because="an interval, not a test")
-    rows = []
-    for name in OUTCOMES:
-        count: int = getattr(outcomes, name)
-        low, high = wilson_interval(count, outcomes.n, confidence)
-        rows.append(
-            Estimate(
-                study=study,
-                comparison=comparison,
-                test=f"share_{name}",
-                unit=unit,
-                n=outcomes.n,
-                estimate=count / outcomes.n,
-                ci_low=low,
-                ci_high=high,
-                note=join_notes(note, f"{count} of all {outcomes.n} items", reason),
-            )
-        )
-    return rows[0], rows[1], rows[2]

@@ -2,28 +2,41 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import stats
 
-from analysis.statistics.sample import FloatArray, IntArray, check_confidence, is_constant
+from analysis.statistics.sample import FloatArray, IntArray, at_unit_scale, check_confidence, is_constant, levels
 
 Method = Literal["pearson", "spearman", "kendall"]
+
+# Relabelings that give the same statistic in exact arithmetic differ by rounding in floating point.
+TIE = 1e-12
 
 SYMBOL: dict[str, str] = {"pearson": "r", "spearman": "rho", "kendall": "tau_b"}
 
 
 def scores(values: FloatArray, method: Method) -> FloatArray:
-    """Give what the coefficient correlates: the values, or their ranks with ties at the mean rank."""
-    return np.asarray(stats.rankdata(values), dtype=np.float64) if method == "spearman" else values
+    """Give what the coefficient correlates: the values, or their ranks with ties at the mean rank.
+
+    Values that differ by floating-point noise only are tied, as `levels` has them.
+    """
+    return np.asarray(stats.rankdata(levels(values)), dtype=np.float64) if method == "spearman" else values
+
+
+def check_method(method: str, place: str) -> None:
+    """Raise ValueError naming `place` unless there is such a coefficient."""
+    if method not in get_args(Method):
+        raise ValueError(f"{place}: no coefficient {method!r}; choose one of {', '.join(get_args(Method))}")
 
 
 def standardised(values: FloatArray) -> FloatArray:
     """Centre values and scale them to unit length, so that a correlation is a dot product; needs variance."""
+    values = at_unit_scale(values)
     centred = values - values.mean()
     # a second pass, as values far from zero leave a mean of the order of their rounding
-    centred -= centred.mean()
+    centred = at_unit_scale(centred - centred.mean())
     return np.asarray(centred / np.linalg.norm(centred), dtype=np.float64)
 
 
@@ -52,7 +65,8 @@ def relabelled(x: FloatArray, y: FloatArray, method: Method) -> Callable[[IntArr
     return products
 
 
-def _relabelled_tau(x: FloatArray, y: FloatArray) -> Callable[[IntArray], FloatArray]:
+def _relabelled_tau(first_sample: FloatArray, second_sample: FloatArray) -> Callable[[IntArray], FloatArray]:
+    x, y = levels(first_sample), levels(second_sample)
     first, second = np.triu_indices(x.size, 1)
     sign_x, sign_y = np.sign(x[:, None] - x[None, :]), np.sign(y[:, None] - y[None, :])
     upper_y = sign_y[first, second]
@@ -65,6 +79,30 @@ def _relabelled_tau(x: FloatArray, y: FloatArray) -> Callable[[IntArray], FloatA
         return np.asarray(pairs @ upper_y / scale, dtype=np.float64)
 
     return tau
+
+
+def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[float, float] | None = None) -> float:
+    """Give by how much coefficients of two relabelings may differ although exact arithmetic makes them equal.
+
+    The values carry a rounding error of their own size; standardised, it grows by the size over the spread. Kendall's
+    tau counts pairs and has none beyond its division.
+
+    Parameters
+    ----------
+    x, y : ndarray, shape (n,)
+        With variance.
+    method : {"pearson", "spearman", "kendall"}
+        The coefficient.
+    sizes : tuple of float, optional
+        Largest size of what x and y were taken from, where they are differences; default their own.
+    """
+    if method == "kendall":
+        return TIE
+    scored = [scores(values, method) for values in (x, y)]
+    large = sizes or tuple(float(np.max(np.abs(values))) for values in scored)
+    # halves keep a spread between the largest numbers of either sign finite
+    grown = max(0.5 * size / float(np.ptp(0.5 * values)) for size, values in zip(large, scored, strict=True))
+    return max(TIE, 4 * x.size * float(np.finfo(np.float64).eps) * grown)
 
 
 def coefficient(x: FloatArray, y: FloatArray, method: Method = "pearson") -> float | None:

@@ -5,13 +5,14 @@ from functools import partial as bind
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from analysis.statistics import guards
 from analysis.statistics.bootstrap import DRAWS, SEED, bootstrap_p, percentile_interval, resamples
-from analysis.statistics.coefficient import Method, coefficient, scores
+from analysis.statistics.coefficient import Method, check_method, coefficient
 from analysis.statistics.correlation import correlate
 from analysis.statistics.estimate import Estimate, join_notes, no, with_note
-from analysis.statistics.sample import NOISE, FloatArray, IntArray, matched
+from analysis.statistics.sample import NOISE, FloatArray, IntArray, at_unit_scale, levels, matched
 
 # Resamples with fewer different units than this give |r| = 1 whatever the data.
 LEAST_UNITS = 3
@@ -64,8 +65,9 @@ def correlation_difference(
     place = f"correlation_difference {study}/{comparison}"
     if method == "kendall":
         raise ValueError(f"{place}: bootstrapped tau is tied by its own resampling; use pearson or spearman")
-    target, one = matched(outcome, first, ("outcome", "first"))
-    _, two = matched(outcome, second, ("outcome", "second"))
+    check_method(method, place)
+    target, one = (at_unit_scale(values) for values in matched(outcome, first, ("outcome", "first")))
+    two = at_unit_scale(matched(outcome, second, ("outcome", "second"))[1])
     n = target.size
     arms = {"outcome": target, "first": one, "second": two}
     row = bind(
@@ -84,6 +86,9 @@ def correlation_difference(
         reason = no("difference", "interval", "p", because="a correlation is undefined")
         return row(note=join_notes(*notes, reason))
     observed = abs(r_first) - abs(r_second)
+    if method == "spearman":
+        # ranks of resampled levels are ranks of resampled values, and ties within rounding stay ties
+        target, one, two = (levels(values).astype(np.float64) for values in (target, one, two))
     kept = [
         _absolute_difference(target[index], one[index], two[index], method, index)
         for index in resamples(n, draws, seed)
@@ -185,8 +190,8 @@ def _absolute_difference(
     centred = []
     for series in (target, first, second):
         rows = series[usable]
-        if method == "spearman":
-            rows = np.apply_along_axis(scores, 1, rows, method) if rows.size else rows
+        if method == "spearman" and rows.size:
+            rows = np.asarray(stats.rankdata(rows, axis=1), dtype=np.float64)
         centred.append(rows - rows.mean(axis=1, keepdims=True))
     outcome, one, two = centred
 

@@ -10,15 +10,24 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from analysis.statistics import guards
 from analysis.statistics.bootstrap import DRAWS, SEED
-from analysis.statistics.coefficient import SYMBOL, Method, coefficient, interval, relabelled, t_statistic
-from analysis.statistics.estimate import Estimate, join_notes, no
+from analysis.statistics.coefficient import (
+    SYMBOL,
+    Method,
+    check_method,
+    coefficient,
+    interval,
+    relabelled,
+    t_statistic,
+    tie_tolerance,
+)
+from analysis.statistics.estimate import Estimate, join_notes, no, one_sided_note
 from analysis.statistics.permutation import permutation_p
 from analysis.statistics.power import SMALL, detectable_note, smallest_correlation
-from analysis.statistics.sample import is_constant, matched
+from analysis.statistics.sample import Alternative, check_alternative, is_constant, matched
+from analysis.statistics.student import t_p
 
 
 def pearson(
@@ -31,6 +40,7 @@ def pearson(
     note: str = "",
     names: tuple[str, str] = ("x", "y"),
     p: Literal["permutation", "t"] = "permutation",
+    alternative: Alternative = "two-sided",
     draws: int = DRAWS,
     seed: int = SEED,
     confidence: float = 0.95,
@@ -48,6 +58,8 @@ def pearson(
     p : {"permutation", "t"}
         `permutation` (test `pearson`): exact up to n = 8, Monte-Carlo above. `t` (test `pearson_t`): Student's t with
         n - 2 degrees of freedom, for normal x and y.
+    alternative : {"two-sided", "greater", "less"}
+        A one-sided p is for a direction that was named before the data were seen; the note says so.
     draws, seed : int
         Of the Monte-Carlo p.
     confidence : float
@@ -62,11 +74,11 @@ def pearson(
     Raises
     ------
     ValueError
-        If x and y differ in length or hold missing values.
+        If x and y differ in length or hold missing values, or there is no such p or alternative.
     """
     return correlate(
-        x, y, "pearson", study=study, comparison=comparison, unit=unit, note=note, names=names, p=p, draws=draws,
-        seed=seed, confidence=confidence,
+        x, y, "pearson", study=study, comparison=comparison, unit=unit, note=note, names=names, p=p,
+        alternative=alternative, draws=draws, seed=seed, confidence=confidence,
     )  # fmt: skip
 
 
@@ -79,14 +91,15 @@ def spearman(
     unit: str,
     note: str = "",
     names: tuple[str, str] = ("x", "y"),
+    alternative: Alternative = "two-sided",
     draws: int = DRAWS,
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
     """Correlate the ranks of x and y (Spearman's rho); parameters as in `pearson`, interval by Bonett & Wright."""
     return correlate(
-        x, y, "spearman", study=study, comparison=comparison, unit=unit, note=note, names=names, draws=draws, seed=seed,
-        confidence=confidence,
+        x, y, "spearman", study=study, comparison=comparison, unit=unit, note=note, names=names,
+        alternative=alternative, draws=draws, seed=seed, confidence=confidence,
     )  # fmt: skip
 
 
@@ -99,6 +112,7 @@ def kendall(
     unit: str,
     note: str = "",
     names: tuple[str, str] = ("x", "y"),
+    alternative: Alternative = "two-sided",
     draws: int = DRAWS,
     seed: int = SEED,
     confidence: float = 0.95,
@@ -108,8 +122,8 @@ def kendall(
     A Monte-Carlo p costs draws * n^2 / 2 steps: lower `draws` above a few hundred units.
     """
     return correlate(
-        x, y, "kendall", study=study, comparison=comparison, unit=unit, note=note, names=names, draws=draws, seed=seed,
-        confidence=confidence,
+        x, y, "kendall", study=study, comparison=comparison, unit=unit, note=note, names=names,
+        alternative=alternative, draws=draws, seed=seed, confidence=confidence,
     )  # fmt: skip
 
 
@@ -124,11 +138,17 @@ def correlate(
     note: str = "",
     names: tuple[str, str] = ("x", "y"),
     p: Literal["permutation", "t"] = "permutation",
+    alternative: Alternative = "two-sided",
     draws: int = DRAWS,
     seed: int = SEED,
     confidence: float = 0.95,
 ) -> Estimate:
     """Correlate x and y by the coefficient named; see `pearson`, `spearman` and `kendall`."""
+    place = f"correlate {study}/{comparison}"
+    check_method(method, place)
+    check_alternative(alternative, place)
+    if p not in ("permutation", "t"):
+        raise ValueError(f"{place}: no p by {p!r}; choose permutation or t")
     if p == "t" and method != "pearson":
         raise ValueError(f"{method} {study}/{comparison}: p by t is for pearson only; leave p at 'permutation'")
     one, two = matched(x, y, names)
@@ -162,7 +182,7 @@ def correlate(
         notes.append(no("statistic", "df", because=f"the test is of {symbol} itself"))
     if p == "t":
         if statistic is not None and df is not None:
-            p_value = float(2 * stats.t.sf(abs(statistic), df))
+            p_value = t_p(statistic, df, alternative)
         else:
             notes.append(no("p", because="there is no t"))
     else:
@@ -173,9 +193,12 @@ def correlate(
             draws=draws,
             seed=seed,
             cells_per_draw=n * (n - 1) // 2 if method == "kendall" else n,
+            tie=tie_tolerance(one, two, method),
+            alternative=alternative,
         )
         p_value = outcome.p_value
         notes += [outcome.note, *guards.smallest_p(outcome.smallest)]
+    notes += one_sided_note(alternative)
     low, high = ends or (None, None)
     return row(
         estimate=value,
@@ -265,6 +288,7 @@ def leave_one_out(
             draws=draws,
             seed=seed,
             cells_per_draw=n * n // 2 if method == "kendall" else n,
+            tie=tie_tolerance(one[kept], two[kept], method),
         )
         p_values.append(outcome.p_value)
     notes = [note, no("interval", "statistic", "df", because="a range, not a test of its own")]

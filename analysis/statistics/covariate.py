@@ -10,11 +10,21 @@ from scipy import stats
 
 from analysis.statistics import guards
 from analysis.statistics.bootstrap import DRAWS, SEED
-from analysis.statistics.coefficient import SYMBOL, Method, coefficient, interval, relabelled, scores, t_statistic
+from analysis.statistics.coefficient import (
+    SYMBOL,
+    Method,
+    check_method,
+    coefficient,
+    interval,
+    relabelled,
+    scores,
+    t_statistic,
+    tie_tolerance,
+)
 from analysis.statistics.estimate import Estimate, join_notes, no
 from analysis.statistics.permutation import permutation_p
 from analysis.statistics.power import SMALL, detectable_note, smallest_correlation
-from analysis.statistics.sample import NOISE, FloatArray, is_constant, matched, sample
+from analysis.statistics.sample import NOISE, FloatArray, at_unit_scale, is_constant, matched, sample
 
 
 def partial(
@@ -64,13 +74,14 @@ def partial(
     place = f"{method}_partial {study}/{comparison}"
     if method == "kendall":
         raise ValueError(f"{place}: partial tau has no t test; use pearson or spearman")
-    one, two = matched(x, y, ("x", "y"))
+    check_method(method, place)
+    one, two = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
     n = one.size
     columns = np.asarray(given, dtype=np.float64)
     columns = columns[:, None] if columns.ndim == 1 else columns
     if columns.ndim != 2 or columns.shape[0] != n:
         raise ValueError(f"{place}: {given_name} has shape {np.shape(given)}; give ({n},) or ({n}, k)")
-    covariates = [scores(sample(column, given_name), method) for column in columns.T]
+    covariates = [scores(at_unit_scale(sample(column, given_name)), method) for column in columns.T]
     k = len(covariates)
     design = np.column_stack([np.ones(n), *covariates])
     # n <= k leaves no degree of freedom and is answered below, whatever the rank
@@ -165,7 +176,7 @@ def within_family(
     ValueError
         If lengths differ or values are missing.
     """
-    one, two = matched(x, y, ("x", "y"))
+    one, two = (at_unit_scale(values) for values in matched(x, y, ("x", "y")))
     if len(families) != one.size:
         raise ValueError(f"within_family {study}/{comparison}: {one.size} values but {len(families)} families")
     members: dict[Hashable, list[int]] = {}
@@ -201,7 +212,13 @@ def within_family(
     sizes = np.cumsum([0, *(group.size for group in groups)])
     blocks = [np.arange(start, stop) for start, stop in pairwise(sizes)]
     outcome = permutation_p(
-        value, relabelled(centred_x, centred_y, "pearson"), blocks, draws=draws, seed=seed, cells_per_draw=n
+        value,
+        relabelled(centred_x, centred_y, "pearson"),
+        blocks,
+        draws=draws,
+        seed=seed,
+        cells_per_draw=n,
+        tie=tie_tolerance(centred_x, centred_y, "pearson", (float(np.max(np.abs(one))), float(np.max(np.abs(two))))),
     )
     notes += [f"{outcome.note} inside families", *guards.smallest_p(outcome.smallest)]
     ends, reason = interval(value, n, "pearson", len(groups) - 1, confidence)

@@ -13,14 +13,14 @@ from scipy import special
 
 from analysis.statistics.estimate import finite
 from analysis.statistics.noncentral import noncentrality_interval
-from analysis.statistics.sample import FloatArray, is_constant, sample
+from analysis.statistics.sample import FloatArray, at_unit_scale, is_constant, sample
 
 Ends = tuple[float, float]
 
 
 def d_z(differences: npt.ArrayLike) -> float | None:
     """Give mean / sd (ddof 1) of the differences of pairs; None for fewer than two or without variance."""
-    array = sample(differences, "differences")
+    array = at_unit_scale(sample(differences, "differences"))
     return None if is_constant(array) else float(array.mean() / array.std(ddof=1))
 
 

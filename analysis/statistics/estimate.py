@@ -43,7 +43,7 @@ class Estimate:
     estimate, ci_low, ci_high : float or None
         The quantity in its own unit with its interval (95 % unless `note` says otherwise).
     statistic, df, p_value : float or None
-        The test; `p_value` is two-sided.
+        The test; `p_value` is two-sided unless `note` says otherwise.
     p_adjusted : float or None
         `p_value` after the correction that `adjustment` names.
     adjustment : str
@@ -130,6 +130,11 @@ def join_notes(*notes: str) -> str:
 def no(*what: str, because: str) -> str:
     """Word the reason of empty fields: `no("df", because="p by permutation")` is "no df: p by permutation"."""
     return f"no {', '.join(what)}: {because}"
+
+
+def one_sided_note(alternative: str) -> list[str]:
+    """Word that a p is one-sided; nothing where it is two-sided."""
+    return [] if alternative == "two-sided" else [f"one-sided p, the alternative is {alternative} than zero"]
 
 
 def with_note(estimate: Estimate, *notes: str) -> Estimate:

@@ -18,6 +18,7 @@ PREFIX = "guard "
 
 ZERO_VARIANCE = "zero variance"
 FEW_DISTINCT = "few distinct values"
+FEW_UNITS = "few units"
 COPIED_REPLICATES = "copied replicates"
 SMALLEST_P = "smallest attainable p"
 DEPENDENT_UNITS = "dependent units"
@@ -28,6 +29,7 @@ MIXED_PROTOCOL = "mixed protocol"
 NAMES = (
     ZERO_VARIANCE,
     FEW_DISTINCT,
+    FEW_UNITS,
     COPIED_REPLICATES,
     SMALLEST_P,
     DEPENDENT_UNITS,
@@ -94,6 +96,21 @@ def few_distinct(arms: Mapping[str, npt.ArrayLike], minimum: int = 3) -> Notes:
                 FEW_DISTINCT, f"{name} has {kinds} distinct value{'s' * (kinds != 1)} in {array.size} units"
             )
     return notes
+
+
+def few_units(n: int, unit: str, at_most: int = 10) -> Notes:
+    """Fire for an interval of a mean over 2 to `at_most` units: it rests on their being normal, which they cannot show.
+
+    Parameters
+    ----------
+    n : int
+        Number of units.
+    unit : str
+        What a unit is, in the singular.
+    """
+    if not 2 <= n <= at_most:
+        return ()
+    return raised(FEW_UNITS, f"Student's interval over {n} units ({unit}) takes them for normal")
 
 
 def copied_replicates(values: npt.ArrayLike, condition: Sequence[Hashable]) -> Notes:

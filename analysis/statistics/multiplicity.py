@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from analysis.statistics.estimate import COLUMNS, Estimate, join_notes
+from analysis.statistics.estimate import Estimate, join_notes
 
 
 def holm_p(p_values: Sequence[float]) -> list[float]:
@@ -24,16 +24,16 @@ def holm_p(p_values: Sequence[float]) -> list[float]:
     return [min(1.0, float(p)) for p in multipletests(list(p_values), method="holm")[1]]
 
 
-def holm(estimates: Iterable[Estimate], *, by: Sequence[str] = ("study",)) -> list[Estimate]:
+def holm(estimates: Iterable[Estimate], families: Sequence[str] | None = None) -> list[Estimate]:
     """Fill `p_adjusted` and `adjustment` by Holm within families.
 
     Parameters
     ----------
     estimates : iterable of Estimate
         Rows; those without a p stay as they are and are not counted.
-    by : sequence of str
-        Text fields whose values together name a family: one family per study by default, `("study", "test")` keeps
-        the tests of a study apart.
+    families : sequence of str, optional
+        The family of each row, empty for a row that no family counts. Default: all rows are one family, named by their
+        study.
 
     Returns
     -------
@@ -43,24 +43,26 @@ def holm(estimates: Iterable[Estimate], *, by: Sequence[str] = ("study",)) -> li
     Raises
     ------
     ValueError
-        If `by` names no field, or a row has been adjusted before.
+        If there is not one family a row, or a row has been adjusted before.
     """
     rows = list(estimates)
-    unknown = [name for name in by if name not in COLUMNS]
-    if unknown or not by:
-        raise ValueError(f"holm: no fields {unknown} in a row; name some of study, comparison, test, unit")
-    families: dict[tuple[str, ...], list[int]] = {}
-    for position, row in enumerate(rows):
+    named = [row.study for row in rows] if families is None else list(families)
+    if len(named) != len(rows):
+        raise ValueError(f"holm: {len(rows)} rows but {len(named)} families; give one a row")
+    members: dict[str, list[int]] = {}
+    for position, (row, family) in enumerate(zip(rows, named, strict=True)):
         if row.p_adjusted is not None:
             raise ValueError(f"holm: {row.study}/{row.comparison}/{row.test} is adjusted already; correct a row once")
-        if row.p_value is not None:
-            families.setdefault(tuple(str(getattr(row, name)) for name in by), []).append(position)
-    for family, positions in families.items():
+        if row.p_value is not None and family:
+            members.setdefault(family, []).append(position)
+    for family, positions in members.items():
         adjusted = holm_p([p for p in (rows[position].p_value for position in positions) if p is not None])
-        stated = f"Holm over {len(positions)} tests of {'/'.join(family)}"
+        stated = f"Holm over {len(positions)} test{'s' * (len(positions) != 1)} of {family}"
         for position, value in zip(positions, adjusted, strict=True):
             rows[position] = replace(rows[position], p_adjusted=value, adjustment=stated)
     return [
-        row if row.p_value is not None else replace(row, note=join_notes(row.note, "not in the Holm family, no p"))
-        for row in rows
+        replace(row, note=join_notes(row.note, "not in the Holm family, no p"))
+        if row.p_value is None and family
+        else row
+        for row, family in zip(rows, named, strict=True)
     ]

@@ -8,9 +8,10 @@ from scipy import stats
 
 from analysis.statistics import guards
 from analysis.statistics.effects import d_z, d_z_interval
-from analysis.statistics.estimate import Estimate, join_notes, no
+from analysis.statistics.estimate import Estimate, join_notes, no, one_sided_note
 from analysis.statistics.power import SMALL, detectable_note, smallest_d_z
-from analysis.statistics.sample import check_confidence, is_constant, matched
+from analysis.statistics.sample import Alternative, check_alternative, check_confidence, is_constant, matched
+from analysis.statistics.student import t_p
 
 EFFECT = ("d_z", "d_z interval")
 
@@ -24,6 +25,7 @@ def paired_t(
     unit: str,
     note: str = "",
     names: tuple[str, str] = ("first", "second"),
+    alternative: Alternative = "two-sided",
     confidence: float = 0.95,
 ) -> Estimate:
     """Test whether the mean of `first - second` over paired units is zero.
@@ -36,6 +38,9 @@ def paired_t(
         Metadata of the row; `note` comes first in the row's note.
     names : tuple of str
         What guards call the two arms.
+    alternative : {"two-sided", "greater", "less"}
+        A one-sided p is for a direction that was named before the data were seen; the note says so. Intervals stay
+        two-sided.
     confidence : float
         Level of both intervals.
 
@@ -50,9 +55,10 @@ def paired_t(
     Raises
     ------
     ValueError
-        If the arms differ in length or hold missing values.
+        If the arms differ in length or hold missing values, or there is no such alternative.
     """
     check_confidence(confidence)
+    check_alternative(alternative, f"paired_t {study}/{comparison}")
     one, two = matched(first, second, names)
     arms = {names[0]: one, names[1]: two}
     n = one.size
@@ -80,6 +86,7 @@ def paired_t(
         notes.append(no("d_z interval", because="an arm has no variance"))
     elif ends is None:
         notes.append(no("d_z interval", because="the noncentral t has no finite ends here"))
+    notes += one_sided_note(alternative)
     if n <= SMALL:
         notes.append(detectable_note("|d_z|", smallest_d_z(n), n))
     return row(
@@ -88,7 +95,7 @@ def paired_t(
         ci_high=float(interval.high),
         statistic=float(result.statistic),
         df=n - 1,
-        p_value=float(result.pvalue),
+        p_value=t_p(float(result.statistic), n - 1, alternative),
         effect=d_z(differences),
         effect_ci_low=ends[0] if ends else None,
         effect_ci_high=ends[1] if ends else None,

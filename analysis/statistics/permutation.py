@@ -1,6 +1,6 @@
 """Permutation tests: every relabeling where they can be counted, seeded draws where they cannot.
 
-All p are two-sided and count the identity. The n! relabelings are counted as they are, so that tied values give
+All p count the identity. The n! relabelings are counted as they are, so that tied values give
 coinciding relabelings, each of which counts: that is the conditional distribution given the values observed.
 """
 
@@ -13,14 +13,12 @@ from itertools import permutations, product
 import numpy as np
 
 from analysis.statistics.bootstrap import DRAWS, SEED, chunk_sizes
-from analysis.statistics.sample import FloatArray, IntArray
+from analysis.statistics.coefficient import TIE
+from analysis.statistics.sample import Alternative, FloatArray, IntArray, check_alternative
 
 EXACT_UP_TO = 8
 EXACT_RELABELINGS = math.factorial(EXACT_UP_TO)
 EXACT_SIGNS_UP_TO = 15
-
-# Relabelings that give the same statistic in exact arithmetic differ by rounding in floating point.
-TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class PermutationP:
     Parameters
     ----------
     p_value : float
-        Two-sided share of relabelings whose |statistic| reaches the observed one.
+        Share of relabelings whose |statistic| (one-sided: whose statistic) reaches the observed one.
     smallest : float
         The smallest p that the test could have given with these values.
     note : str
@@ -115,6 +113,8 @@ def permutation_p(
     draws: int = DRAWS,
     seed: int = SEED,
     cells_per_draw: int = 0,
+    tie: float = TIE,
+    alternative: Alternative = "two-sided",
 ) -> PermutationP:
     """Test a statistic against its relabelings.
 
@@ -130,21 +130,37 @@ def permutation_p(
         Used when the blocks allow more than 8! = 40,320 relabelings, or one block has more than 8 units.
     cells_per_draw : int
         Numbers that `statistic` makes of one relabeling.
+    tie : float
+        Statistics this close are equal: what rounding makes of equal ones grows with the size of the values over their
+        spread (`coefficient.tie_tolerance`).
+    alternative : {"two-sided", "greater", "less"}
+        Which relabelings reach the observed one: of as large a size, as large, or as small a statistic.
 
     Returns
     -------
     PermutationP
-        Exact: the share of relabelings with |statistic| >= |observed| - 1e-12. Drawn: (b+1)/(m+1)
+        Exact: the share of relabelings with |statistic| >= |observed| - tie. Drawn: (b+1)/(m+1)
         (Phipson & Smyth 2010).
+
+    Raises
+    ------
+    ValueError
+        If there is no such alternative.
     """
+    check_alternative(alternative, "permutation_p")
+
+    def size(values: FloatArray) -> FloatArray:
+        return np.abs(values) if alternative == "two-sided" else values if alternative == "greater" else -values
+
+    least = float(size(np.array([observed]))[0]) - tie
     count = math.prod(math.factorial(block.size) for block in blocks)
     if max(block.size for block in blocks) <= EXACT_UP_TO and count <= EXACT_RELABELINGS:
-        null = np.abs(statistic(exact_relabelings(blocks)))
-        reached = int(np.count_nonzero(null >= abs(observed) - TIE))
-        best = int(np.count_nonzero(null >= null.max() - TIE))
+        null = size(statistic(exact_relabelings(blocks)))
+        reached = int(np.count_nonzero(null >= least))
+        best = int(np.count_nonzero(null >= null.max() - tie))
         return PermutationP(reached / count, best / count, f"exact p over {count} relabelings")
     reached = sum(
-        int(np.count_nonzero(np.abs(statistic(table)) >= abs(observed) - TIE))
+        int(np.count_nonzero(size(statistic(table)) >= least))
         for table in random_relabelings(blocks, draws, seed, cells_per_draw)
     )
     note = f"Monte-Carlo p over {draws} relabelings with seed {seed}"

@@ -1,6 +1,7 @@
 """Proportions: Wilson intervals, McNemar's test over the same items, Fisher's over different ones."""
 
 import math
+from collections.abc import Sequence
 from functools import partial as bind
 
 import numpy as np
@@ -119,6 +120,7 @@ def mcnemar_from_counts(
         If a count is negative or all are zero.
     """
     counts = both, first_only, second_only, neither
+    check_whole(counts, f"mcnemar {study}/{comparison}")
     n = sum(counts)
     if min(counts) < 0 or n == 0:
         raise ValueError(f"mcnemar {study}/{comparison}: counts {counts}; give non-negative ones, not all zero")
@@ -221,9 +223,30 @@ def fisher(
 
 
 def check_count(count: int, n: int, place: str) -> None:
-    """Raise ValueError naming `place` unless there is a trial and `count` lies within 0..n."""
+    """Raise ValueError naming `place` unless both are whole, there is a trial, and `count` lies within 0..n."""
+    check_whole((count, n), place)
     if n < 1 or not 0 <= count <= n:
         raise ValueError(f"{place}: {count} of {n}; give at least one trial and a count between 0 and n")
+
+
+def check_whole(counts: Sequence[float], place: str) -> None:
+    """Raise ValueError naming `place` unless every count is a whole number, whatever its type."""
+    broken = [count for count in counts if not float(count).is_integer()]
+    if broken:
+        raise ValueError(f"{place}: counts of {broken}; items are counted whole, round a share to its count first")
+
+
+def clopper_pearson(count: int, n: int, confidence: float = 0.95) -> Ends:
+    """Give the exact interval of a proportion (Clopper & Pearson 1934, scipy), never below its level.
+
+    Raises
+    ------
+    ValueError
+        If n is below 1 or count outside 0..n.
+    """
+    check_count(count, n, "clopper_pearson")
+    ends = stats.binomtest(int(count), int(n)).proportion_ci(check_confidence(confidence), method="exact")
+    return float(ends.low), float(ends.high)
 
 
 def _newcombe_paired(both: int, first_only: int, second_only: int, neither: int) -> Ends:

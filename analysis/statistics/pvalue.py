@@ -1,7 +1,7 @@
 """Printed p: text that never claims more than the number."""
 
 import math
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
 # Below this a p computed in double precision is no longer trustworthy, and zero means underflow.
 SMALLEST_EXPONENT = -300
@@ -27,45 +27,10 @@ def p_bound(p: float) -> str:
     return f"p < 10^{bound_exponent(p)}"
 
 
-def p_text(p: float, decimals: int = 3) -> str:
-    """Print a p, rounded up.
-
-    Parameters
-    ----------
-    p : float
-        In [0, 1].
-    decimals : int
-        Decimals of a p that is not below the last of them.
-
-    Returns
-    -------
-    str
-        "p = 0.050" for 0.0494, since "0.049" would claim more; `p_bound` below 10^-decimals.
-
-    Raises
-    ------
-    ValueError
-        If p is outside [0, 1].
-    """
-    _check(p)
-    shortest = _shortest(p)
-    unit = Decimal(1).scaleb(-decimals)
-    if shortest < unit:
-        return p_bound(p)
-    return f"p = {shortest.quantize(unit, rounding=ROUND_CEILING)}"
-
-
 def bound_holds(p: float, bound: float) -> bool:
     """Tell whether a printed "p < bound" is true of p; a p that underflowed to zero is below any bound above 1e-300."""
     _check(p)
     return p < bound if p > 0 else bound > 10.0**SMALLEST_EXPONENT
-
-
-def printed_p_holds(p: float, printed: float, decimals: int) -> bool:
-    """Tell whether a printed "p = ..." with so many decimals is p rounded: to nearest, or up."""
-    _check(p)
-    unit = 10.0**-decimals
-    return -0.5 * unit * (1 + 1e-9) <= printed - p < unit * (1 - 1e-9)
 
 
 def _shortest(p: float) -> Decimal:

@@ -1,12 +1,14 @@
 """Samples: what every test checks before it counts."""
 
-from typing import TypeAlias
+import math
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+Alternative = Literal["two-sided", "greater", "less"]
 
 # Spread below this share of the values' size is floating-point noise, not variance.
 NOISE = 1e-12
@@ -65,16 +67,54 @@ def is_constant(values: FloatArray, scale: float | None = None) -> bool:
     """
     if values.size < 2:
         return True
-    size = float(np.max(np.abs(values))) if scale is None else scale
-    return bool(np.ptp(values) <= NOISE * size)
+    if scale is None:
+        values = at_unit_scale(values)
+        scale = float(np.max(np.abs(values)))
+    return bool(np.ptp(values) <= NOISE * scale)
 
 
 def distinct(values: FloatArray) -> int:
     """Count values that differ by more than floating-point noise."""
+    return int(levels(values).max()) + 1 if values.size else 0
+
+
+def levels(values: FloatArray) -> IntArray:
+    """Number the distinct values from 0 upwards; values that differ by floating-point noise only share a number.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The order of the values, with 0.1 + 0.2 and 0.3 at one level.
+    """
     if values.size == 0:
-        return 0
-    gaps = np.diff(np.sort(values))
-    return 1 + int(np.count_nonzero(gaps > NOISE * float(np.max(np.abs(values)))))
+        return np.zeros(0, dtype=np.int64)
+    scaled = at_unit_scale(values)
+    order = np.argsort(scaled, kind="stable")
+    steps = np.diff(scaled[order], prepend=scaled[order[0]]) > NOISE * float(np.max(np.abs(scaled)))
+    found = np.empty(values.size, dtype=np.int64)
+    found[order] = np.cumsum(steps)
+    return found
+
+
+def at_unit_scale(values: FloatArray) -> FloatArray:
+    """Give the values times the power of two that brings the largest size to between 1/2 and 1.
+
+    Exact, so that nothing rounds; squares and sums of what comes out can neither overflow nor vanish.
+    """
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if largest == 0:
+        return values
+    return np.asarray(np.ldexp(values, -math.frexp(largest)[1]), dtype=np.float64)
+
+
+def check_alternative(alternative: str, place: str) -> None:
+    """Raise ValueError naming `place` unless `alternative` is two-sided, greater or less."""
+    if alternative not in get_args(Alternative):
+        raise ValueError(f"{place}: no alternative {alternative!r}; choose one of {', '.join(get_args(Alternative))}")
 
 
 def check_confidence(confidence: float) -> float:

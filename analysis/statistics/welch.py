@@ -1,17 +1,18 @@
-"""Welch's t-test of two independent groups, from values or from means, standard deviations and sizes."""
+"""t-tests of two independent groups: Welch's, from values or from means and deviations, and the pooled one."""
 
 import math
 from functools import partial as bind
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy.typing as npt
 from scipy import stats
 
 from analysis.statistics import guards
-from analysis.statistics.effects import d_s_from_stats, d_s_interval, hedges_factor
-from analysis.statistics.estimate import Estimate, finite, join_notes, no
+from analysis.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor
+from analysis.statistics.estimate import Estimate, finite, join_notes, no, one_sided_note
 from analysis.statistics.power import SMALL, detectable_note, smallest_d_s
-from analysis.statistics.sample import check_confidence, is_constant, sample
+from analysis.statistics.sample import Alternative, check_alternative, check_confidence, is_constant, sample
+from analysis.statistics.student import t_p
 
 EffectName = Literal["d_s", "hedges_g"]
 
@@ -122,6 +123,81 @@ def welch_t_from_stats(
     )
 
 
+def pooled_t(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    study: str,
+    comparison: str,
+    unit: str,
+    note: str = "",
+    names: tuple[str, str] = ("first", "second"),
+    alternative: Alternative = "two-sided",
+    confidence: float = 0.95,
+) -> Estimate:
+    """Test whether two independent groups of equal variance have the same mean (Student 1908).
+
+    Parameters
+    ----------
+    first, second : array_like, shapes (n1,) and (n2,)
+        Values of the groups.
+    study, comparison, unit, note, names : str
+        As in `welch_t_from_stats`.
+    alternative : {"two-sided", "greater", "less"}
+        A one-sided p is for a direction that was named before the data were seen; the note says so. Intervals stay
+        two-sided.
+    confidence : float
+        Level of both intervals.
+
+    Returns
+    -------
+    Estimate
+        Test `student_t`: the mean difference with its interval, scipy's `ttest_ind`, and d_s with its noncentral-t
+        interval; empty with a reason for groups of one unit or without variance.
+
+    Raises
+    ------
+    ValueError
+        If a group is empty or holds missing values, or there is no such alternative.
+    """
+    check_confidence(confidence)
+    check_alternative(alternative, f"pooled_t {study}/{comparison}")
+    groups = {name: sample(values, name) for name, values in zip(names, (first, second), strict=True)}
+    one, two = groups.values()
+    if min(one.size, two.size) == 0:
+        raise ValueError(f"pooled_t {study}/{comparison}: an empty group; leave the comparison out or say why")
+    row = bind(Estimate, study=study, comparison=comparison, test="student_t", unit=unit, n=one.size + two.size)
+    row = bind(row, estimate=float(one.mean() - two.mean()), effect_name="d_s")
+    notes = [note, f"n = {one.size} + {two.size}", *guards.zero_variance(groups), *guards.few_distinct(groups)]
+    size = d_s(one, two)
+    if size is None:
+        because = "a group of one unit" if min(one.size, two.size) < 2 else "neither group has variance"
+        return row(
+            note=join_notes(*notes, no("interval", "statistic", "df", "p", "d_s", "d_s interval", because=because))
+        )
+    test = stats.ttest_ind(one, two)
+    interval = test.confidence_interval(confidence)
+    ends = None if is_constant(one) or is_constant(two) else d_s_interval(size, one.size, two.size, confidence)
+    if ends is None:
+        lacking = (
+            "an arm has no variance" if is_constant(one) or is_constant(two) else "the noncentral t has no ends here"
+        )
+        notes.append(no("d_s interval", because=lacking))
+    notes += ["d_s = mean difference over the pooled sd with ddof 1", *one_sided_note(alternative)]
+    df = one.size + two.size - 2
+    return row(
+        ci_low=float(interval.low),
+        ci_high=float(interval.high),
+        statistic=float(test.statistic),
+        df=df,
+        p_value=t_p(float(test.statistic), df, alternative),
+        effect=size,
+        effect_ci_low=ends[0] if ends else None,
+        effect_ci_high=ends[1] if ends else None,
+        note=join_notes(*notes),
+    )
+
+
 def _welch(
     first: tuple[float, float, int],
     second: tuple[float, float, int],
@@ -134,6 +210,10 @@ def _welch(
     confidence: float,
 ) -> Estimate:
     check_confidence(confidence)
+    if effect not in get_args(EffectName):
+        raise ValueError(
+            f"welch_t {study}/{comparison}: no effect {effect!r}; choose one of {', '.join(get_args(EffectName))}"
+        )
     (mean_first, sd_first, n_first), (mean_second, sd_second, n_second) = first, second
     notes = [note, f"n = {n_first} + {n_second}"]
     if confidence != 0.95:

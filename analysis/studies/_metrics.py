@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
 
 from analysis.statistics import correlation, covariate, guards
 from analysis.statistics.estimate import SEPARATOR, Estimate, with_note
-from analysis.statistics.multiplicity import holm
+from analysis.studies._families import corrected
 
 METRICS = (
     "ap_drop",
@@ -25,7 +26,7 @@ METRICS = (
 METHODS = (correlation.pearson, correlation.spearman, correlation.kendall)
 
 
-def correlations(models: pd.DataFrame, score: str, study: str) -> list[Estimate]:
+def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd.DataFrame) -> list[Estimate]:
     """Correlate every metric with a score over models.
 
     Parameters
@@ -37,21 +38,23 @@ def correlations(models: pd.DataFrame, score: str, study: str) -> list[Estimate]
         The column that holds the benchmark's score.
     study : str
         The result's name.
+    test_families : DataFrame
+        The artifact: which of the tests are corrected together.
 
     Returns
     -------
     list of Estimate
-        Per metric: Pearson, Spearman, Kendall (Holm over the metrics, within each coefficient), the leave-one-out
-        range of Pearson's r, the partial correlation given log parameters, and the one inside families, each over the
-        models that have the metric; the note names those that do not. The bias per window is left out where all
-        contexts are equal, since it is then the bias per token in another unit.
+        Per metric: Pearson, Spearman, Kendall (Holm over all metrics and coefficients), the leave-one-out range of
+        Pearson's r, the partial correlation given log parameters, and the one inside families (Holm over the metrics
+        for either), each over the models that have the metric; the note names those that do not. The bias per window
+        is left out where all contexts are equal, since it is then the bias per token in another unit.
     """
     metrics = compared_metrics(models)
     samples = {name: models[models[name].notna()] for name in metrics}
     notes = {name: caveats(rows, score, _without(models, name)) for name, rows in samples.items()}
     tests: list[Estimate] = []
     for method in METHODS:
-        family = [
+        tests += [
             method(
                 rows[name],
                 rows[score],
@@ -63,7 +66,6 @@ def correlations(models: pd.DataFrame, score: str, study: str) -> list[Estimate]
             )
             for name, rows in samples.items()
         ]
-        tests += [guarded(row, len(metrics)) for row in holm(family, by=("study", "test"))]
     for name, rows in samples.items():
         metric, values, size = (rows[column].to_numpy(dtype=float) for column in (name, score, "log_parameters"))
         note, units = notes[name], list(rows["display_name"])
@@ -77,7 +79,10 @@ def correlations(models: pd.DataFrame, score: str, study: str) -> list[Estimate]
             metric, values, list(rows["family"]), study=study, comparison=name, unit="model", note=note
         )
         tests += [left_out, given, inside]
-    return tests
+    found = corrected(tests, test_families, study)
+    counted = Counter(row.adjustment for row in found if row.p_value is not None)
+    coefficients = {method.__name__ for method in METHODS}
+    return [guarded(row, counted[row.adjustment]) if row.test in coefficients else row for row in found]
 
 
 def _without(models: pd.DataFrame, metric: str) -> tuple[str, ...]:

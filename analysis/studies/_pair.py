@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from analysis.statistics.student import student_interval
 from artifacts.errors import DataError
 
 NAME = re.compile(r"tiny-(rope|drope)(?:-s(\d+))?")
@@ -87,7 +87,6 @@ def interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[floa
     if not len(values):
         return None, None, None
     mean = float(values.mean())
-    if len(values) < 2:
-        return mean, None, None
-    half = float(stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
-    return mean, mean - half, mean + half
+    if len(values) > 1 and np.ptp(values) == 0:
+        return mean, mean, mean  # seeds that agree exactly, as shares of items do
+    return mean, *(student_interval(values) or (None, None))

@@ -6,7 +6,8 @@ import re
 
 import pandas as pd
 
-from analysis.statistics import Estimate, degradation, fisher, guards, holm, wilson_interval, with_note
+from analysis.statistics import Estimate, degradation, fisher, guards, wilson_interval, with_note
+from analysis.studies._families import corrected
 from analysis.studies._perplexity import one
 from artifacts.errors import DataError
 
@@ -72,7 +73,7 @@ def shares(printed: pd.DataFrame, drope_protocols: pd.DataFrame, section: str) -
     return pd.DataFrame(rows)
 
 
-def against_baseline(table: pd.DataFrame, study: str) -> list[Estimate]:
+def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFrame) -> list[Estimate]:
     """Fisher's exact test of every condition against the baseline, Holm over all of them.
 
     The items are the same in both arms, but their answers one by one are not published, so McNemar's test cannot be
@@ -93,7 +94,7 @@ def against_baseline(table: pd.DataFrame, study: str) -> list[Estimate]:
                 note="same items in both arms, answers per item not published, so unpaired",
             )
         )
-    return [with_note(test, *_rounded(table, test)) for test in holm(tests)]
+    return [with_note(test, *_rounded(table, test)) for test in corrected(tests, test_families, study)]
 
 
 def losses(table: pd.DataFrame, study: str) -> list[Estimate]:

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics import Estimate, frame, holm, welch_t_from_stats
+from analysis.statistics import Estimate, frame, welch_t_from_stats
 from analysis.statistics.effects import d_z_interval
+from analysis.studies._families import corrected
 
 CURVE = ("delta_p", "control", "excess")
 ENDS = ("low", "high")
@@ -100,8 +101,8 @@ def _why(row: pd.Series) -> str:
     return "; ".join(said)
 
 
-def anchoring_tests(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """Tests by layer, each corrected over the layers of one model, data set, split and comparison.
+def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Tests by layer; of one model and data set, the tests of a hypothesis are corrected over all splits and layers.
 
     Paired t of the cut against none in either group, of the cut against the control, and Welch's t between the groups.
     Layers whose probe is not above chance are tested like the others and carry a note. Further training seeds of the
@@ -113,10 +114,14 @@ def anchoring_tests(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
         name = "/".join(map(str, keys))
         groups = {str(group): rows for group, rows in part.groupby("group")}
         for group, rows in groups.items():
-            found += holm(_within(f"{name}/{group}, cut against none", rows, "delta_p"))
-        found += holm(_within(f"{name}/question, cut against control", groups["question"], "excess"))
-        found += holm(_between(f"{name}, question against answer", groups))
-    return frame(found)
+            found += _within(f"{name}/{group}, cut against none", rows, "delta_p")
+        found += _within(f"{name}/question, cut against control", groups["question"], "excess")
+        found += _between(f"{name}, question against answer", groups)
+    return frame(corrected(found, test_families, "anchoring_tests", _model_and_data))
+
+
+def _model_and_data(row: Estimate) -> str:
+    return "/".join(row.study.split("/")[:2])
 
 
 def _within(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:

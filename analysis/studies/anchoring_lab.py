@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import pandas as pd
-from scipy import stats
 
-from analysis.statistics import Estimate, frame, holm, paired_t
+from analysis.statistics import Estimate, frame, paired_t
+from analysis.statistics.student import student_interval
+from analysis.studies._families import corrected
 from analysis.studies.anchoring import TINY
 
 VALUES = ("delta_p", "control", "filler", "question_share")
@@ -41,8 +41,8 @@ def lab_anchoring(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def lab_anchoring_tests(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
-    """Difference of DroPE and RoPE in Delta P, paired by training seed, by design group and layer; Holm over layers."""
+def lab_anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Difference of DroPE and RoPE in Delta P, paired by training seed, by design group and layer; Holm over all."""
     seeds = _seeds(anchoring_curves)
     designed = seeds[seeds["split"] == "design"]
     found: list[Estimate] = []
@@ -53,18 +53,11 @@ def lab_anchoring_tests(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
         if not {"rope", "drope"} <= set(wide.columns):
             found.append(test([], [], comparison="all layers", note="one of the pair is not measured"))
             continue
-        found += holm(
-            [
-                test(
-                    part["drope"],
-                    part["rope"],
-                    comparison=f"layer {layer}",
-                    names=("drope", "rope"),
-                )
-                for layer, part in wide.groupby(level="layer")
-            ]
-        )
-    return frame(found)
+        found += [
+            test(part["drope"], part["rope"], comparison=f"layer {layer}", names=("drope", "rope"))
+            for layer, part in wide.groupby(level="layer")
+        ]
+    return frame(corrected(found, test_families, "lab_anchoring_tests"))
 
 
 def _seeds(curves: pd.DataFrame) -> pd.DataFrame:
@@ -78,11 +71,8 @@ def _mean(name: str, values: pd.Series) -> dict[str, float | None]:
     n = len(known)
     if not n:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
-    mean = float(known.mean())
-    if n == 1:
-        return {name: mean, f"{name}_low": None, f"{name}_high": None}
-    half = float(stats.t.isf(0.025, n - 1)) * float(known.std(ddof=1)) / math.sqrt(n)
-    return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
+    low, high = student_interval(known.to_numpy()) or (None, None)
+    return {name: float(known.mean()), f"{name}_low": low, f"{name}_high": high}
 
 
 def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,8 @@ import re
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics import Estimate, fisher, frame, holm, wilson_interval
+from analysis.statistics import Estimate, fisher, frame, wilson_interval
+from analysis.studies._families import corrected
 
 MODELS = ("RoPE", "DroPE")
 CANDIDATES = "s11_4_distractors"
@@ -37,12 +38,12 @@ def ranking_cells(
     return pd.DataFrame(rows)
 
 
-def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Ranking accuracy against chance per model and context, and RoPE against DroPE; Holm within each family.
+def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Ranking accuracy against chance per model and context, and RoPE against DroPE; Holm within either family.
 
     `against_chance` is the exact binomial test, two-sided, over six cells; `pooled` the same over all contexts of a
     model; `models` Fisher's exact test per context; `models_within` the same over the contexts up to the training
-    length at once.
+    length at once, chosen after no single context told the models apart.
     """
     tests: list[Estimate] = []
     for _, row in ranking_cells.iterrows():
@@ -72,7 +73,7 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame) -> pd.DataF
                 note="RoPE minus DroPE",
             )
         )
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "ranking_tests"))
 
 
 def _binomial(row: pd.Series, study: str, comparison: str) -> Estimate:

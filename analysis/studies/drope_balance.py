@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import Estimate, attach, frame, holm, paired_t, pearson
+from analysis.statistics import Estimate, attach, frame, paired_t, pearson
 from analysis.statistics.guards import dependent_units
+from analysis.studies._families import corrected
 from artifacts import wide
 
 EXPERIMENT = "exp9_crosslayer_balance"
@@ -82,7 +83,7 @@ def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def balance_tests(balance_layers: pd.DataFrame) -> pd.DataFrame:
+def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """DroPE against RoPE over the later layers: the difference of attention's share in points, and the correlation.
 
     Once over layers 2 to 31 and once without the layer with the largest difference; Holm over the two tests of each
@@ -102,7 +103,7 @@ def balance_tests(balance_layers: pd.DataFrame) -> pd.DataFrame:
                 drope, rope, study="balance_tests", comparison=name, unit="layer", note=note, names=("DroPE", "RoPE")
             )
             tests.append(attach(found, guard))
-    return frame(holm(tests, by=("study", "test")))
+    return frame(corrected(tests, test_families, "balance_tests"))
 
 
 def figure_g_layers(drope_figures: pd.DataFrame, balance_layers: pd.DataFrame) -> pd.DataFrame:

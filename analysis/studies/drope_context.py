@@ -7,8 +7,9 @@ from itertools import combinations
 
 import pandas as pd
 
-from analysis.statistics import Estimate, attach, fisher, frame, holm, wilson_interval
+from analysis.statistics import Estimate, attach, fisher, frame, wilson_interval
 from analysis.statistics.guards import mixed_protocol
+from analysis.studies._families import corrected
 
 PROTOCOLS = {"lengths": "11.2", "errors": "11.5", "formats": "11.7"}
 
@@ -113,7 +114,7 @@ def _digits(protocols: pd.DataFrame, section: str, form: str) -> int:
     return named[form] if named else int(text)
 
 
-def context_tests(context_cells: pd.DataFrame) -> pd.DataFrame:
+def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Fisher's exact tests, in three families with Holm in each.
 
     `models`: RoPE against DroPE in every cell that both have. `protocols`: DroPE at one context under two protocols.
@@ -140,7 +141,7 @@ def context_tests(context_cells: pd.DataFrame) -> pd.DataFrame:
     for name, chosen in {**named, "both contexts": both}.items():
         ruler, simple = (chosen[chosen["format"] == form].iloc[0] for form in ("ruler", "simple"))
         tests.append(_fisher(ruler, simple, "formats", name, "DroPE only"))
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "context_tests"))
 
 
 def _name(row: pd.Series) -> str:

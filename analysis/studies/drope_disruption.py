@@ -7,9 +7,10 @@ three.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from analysis.statistics import (
     Estimate,
@@ -18,10 +19,12 @@ from analysis.statistics import (
     frame,
     log_perplexity_difference,
     paired_t,
+    pooled_t,
     welch_t,
     with_note,
 )
 from analysis.statistics.guards import copied_replicates, same_data, zero_variance
+from analysis.studies._families import corrected
 from artifacts import wide
 
 MODELS = ("RoPE", "DroPE")
@@ -104,12 +107,16 @@ def disruption_ratios(disruption_by_text: pd.DataFrame) -> pd.DataFrame:
 
 
 def disruption_tests(
-    drope_published_disruption_trials: pd.DataFrame, drope_published_disruption_texts: pd.DataFrame
+    drope_published_disruption_trials: pd.DataFrame,
+    drope_published_disruption_texts: pd.DataFrame,
+    test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The source's tests over seeds, recomputed with their guards, and the same questions over text sets in nats."""
-    return frame(
-        [*_over_seeds(drope_published_disruption_trials), *_over_texts(drope_published_disruption_texts)],
-    )
+    """The source's tests over seeds, recomputed with their guards, and the same questions over text sets in nats.
+
+    Holm over the tests over text sets; those over seeds repeat the source's and are not corrected.
+    """
+    tests = [*_over_seeds(drope_published_disruption_trials), *_over_texts(drope_published_disruption_texts)]
+    return frame(corrected(tests, test_families, "disruption_tests"))
 
 
 def _increases(trials: pd.DataFrame, model: str) -> pd.DataFrame:
@@ -149,7 +156,18 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
             )
         )
     first, second = (tables[model] for model in MODELS)
-    pooled = _student(first["difference"].to_numpy(float), second["difference"].to_numpy(float))
+    pooled = pooled_t(
+        first["difference"],
+        second["difference"],
+        study="disruption_tests",
+        comparison="RoPE against DroPE: massive less random",
+        unit="seed",
+        names=MODELS,
+        note="the source's test, percent of the baseline perplexity",
+    )
+    # the sd is that of the random control alone, since the massive arms have none: no interval of d is of the models
+    why = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
+    pooled = with_note(replace(pooled, effect_ci_low=None, effect_ci_high=None), why)
     spread = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in MODELS})
     tests.append(attach(pooled, spread))
     alone = welch_t(
@@ -163,31 +181,6 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
     )
     tests.append(alone)
     return tests
-
-
-def _student(first: np.ndarray, second: np.ndarray) -> Estimate:
-    """Student's pooled t of two groups with Cohen's d, the test that the source ran."""
-    result = stats.ttest_ind(first, second)
-    interval = result.confidence_interval()
-    spread = float(np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2))
-    test = Estimate(
-        study="disruption_tests",
-        comparison="RoPE against DroPE: massive less random",
-        test="student_t",
-        unit="seed",
-        n=first.size + second.size,
-        estimate=float(first.mean() - second.mean()),
-        ci_low=float(interval.low),
-        ci_high=float(interval.high),
-        statistic=float(result.statistic),
-        df=float(result.df),
-        p_value=float(result.pvalue),
-        effect_name="d_s",
-        effect=float(first.mean() - second.mean()) / spread,
-        note="the source's test, percent of the baseline perplexity; d_s has the pooled sd with ddof 1",
-    )
-    why = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
-    return with_note(test, why)
 
 
 def _over_texts(texts: pd.DataFrame) -> list[Estimate]:

@@ -83,9 +83,9 @@ def functional_shares(drope_functional: pd.DataFrame, drope_protocols: pd.DataFr
     return shares(drope_functional, drope_protocols, TASKS)
 
 
-def functional_tests(functional_shares: pd.DataFrame) -> pd.DataFrame:
+def functional_tests(functional_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Fisher's exact test of each intervention against the baseline, Holm over models, tasks and interventions."""
-    return frame(against_baseline(functional_shares, "functional_tests"))
+    return frame(against_baseline(functional_shares, "functional_tests", test_families))
 
 
 def functional_losses(functional_shares: pd.DataFrame) -> pd.DataFrame:

@@ -16,8 +16,9 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics import Estimate, attach, degradation, fisher, frame, holm, mcnemar_from_counts, wilson_interval
+from analysis.statistics import Estimate, attach, degradation, fisher, frame, mcnemar_from_counts, wilson_interval
 from analysis.statistics.guards import mixed_protocol
+from analysis.studies._families import corrected
 from artifacts.errors import DataError
 
 MODELS = ("RoPE", "DroPE")
@@ -31,7 +32,9 @@ Ends = tuple[float, float]
 Ranged = tuple[float, float, float]  # estimate, low, high
 
 
-def knowledge_tests(drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame) -> pd.DataFrame:
+def knowledge_tests(
+    drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Baseline against disrupted by Fisher's test (Holm over eight), degradation above chance, and model against model.
 
     `relative` is the source's degradation (chance taken as 0) with an interval; `model_difference` is by how many
@@ -73,7 +76,7 @@ def knowledge_tests(drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame) -
                 note="loss of RoPE minus loss of DroPE; MOVER interval; no statistic, df, p, effect: an interval",
             )
         )
-    return frame([*holm(tested), *others])
+    return frame([*corrected(tested, test_families, "knowledge_tests"), *others])
 
 
 def knowledge_tasks(
@@ -156,7 +159,10 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
 
 
 def knowledge_protocols(
-    drope_knowledge: pd.DataFrame, drope_functional: pd.DataFrame, drope_protocols: pd.DataFrame
+    drope_knowledge: pd.DataFrame,
+    drope_functional: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+    test_families: pd.DataFrame,
 ) -> pd.DataFrame:
     """The same tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and their difference.
 
@@ -200,7 +206,8 @@ def knowledge_protocols(
                 }
             rows.append(row)
             tests.append(attach(test(counts["4"], row["n_4"], counts["3"], row["n_3"]), guard))
-    adjusted = [(row.p_value, row.p_adjusted, row.note) for row in holm(tests)]
+    corrected_tests = corrected(tests, test_families, "knowledge_protocols")
+    adjusted = [(each.p_value, each.p_adjusted, each.note) for each in corrected_tests]
     return pd.DataFrame(rows).join(pd.DataFrame(adjusted, columns=["p_base", "p_base_holm", "note"]))
 
 

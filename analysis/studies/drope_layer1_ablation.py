@@ -118,9 +118,9 @@ def layer1_task_shares(drope_layer1_tasks: pd.DataFrame, drope_protocols: pd.Dat
     return shares(drope_layer1_tasks, drope_protocols, TASKS)
 
 
-def layer1_task_tests(layer1_task_shares: pd.DataFrame) -> pd.DataFrame:
+def layer1_task_tests(layer1_task_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Fisher's exact test of each ablation against the baseline, Holm over models, tasks and ablations."""
-    return frame(against_baseline(layer1_task_shares, "layer1_task_tests"))
+    return frame(against_baseline(layer1_task_shares, "layer1_task_tests", test_families))
 
 
 def layer1_task_losses(layer1_task_shares: pd.DataFrame) -> pd.DataFrame:

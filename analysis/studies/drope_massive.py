@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from analysis.statistics import (
@@ -9,11 +11,11 @@ from analysis.statistics import (
     Interval,
     attach,
     frame,
-    holm,
     percent_change,
     welch_t_from_stats,
 )
 from analysis.statistics.guards import dependent_units
+from analysis.studies._families import corrected
 
 TENSORS = ("query", "key", "value")
 REPORTED, PUBLISHED = "reported totals", "published layers"
@@ -113,7 +115,7 @@ def massive_counts(
                 "change_low": change.low,
                 "change_high": change.high,
                 "change_printed": cells[(tensor, "DroPE", "change_from_rope")]["value"],
-                "note": "sd over texts, its divisor not stated",
+                "note": "sd over texts, its divisor not stated; taken as n in tests",
             }
         )
     for _, summary in massive_layer_summary.iterrows():
@@ -140,29 +142,35 @@ def _protocol(protocols: pd.DataFrame, run: str) -> dict[str, object]:
     return {"texts": int(str(row["items"]).split()[0]), "precision": row["precision"]}
 
 
-def massive_tests(massive_counts: pd.DataFrame) -> pd.DataFrame:
+def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """RoPE against DroPE per tensor: Welch's test from the reported means and deviations, Holm over three.
 
-    The texts are the same for both models, but no counts per text are published, so the pairing cannot be used.
+    The texts are the same for both models, but no counts per text are published, so the pairing cannot be used. The
+    deviations are taken with the divisor n and scaled to n - 1: that is the divisor of those that the source prints of
+    its published trials (`disruption_trials`) and of its sink rates.
     """
     reported = massive_counts[massive_counts["run"] == REPORTED]
     tests: list[Estimate] = []
     for _, row in reported.iterrows():
         n = int(row["texts"])
+        scale = math.sqrt(n / (n - 1))
         test = welch_t_from_stats(
             float(row["drope_mean"]),
-            float(row["drope_sd"]),
+            float(row["drope_sd"]) * scale,
             n,
             float(row["rope_mean"]),
-            float(row["rope_sd"]),
+            float(row["rope_sd"]) * scale,
             n,
             study="massive_tests",
             comparison=str(row["tensor"]),
             unit="text",
             names=("DroPE", "RoPE"),
             effect="hedges_g",
-            note="DroPE minus RoPE; printed sd taken as having divisor n - 1; the same texts in both arms, unpaired",
+            note=(
+                "DroPE minus RoPE; printed sd taken as having divisor n and scaled to n - 1; "
+                "the same texts in both arms, unpaired"
+            ),
         )
         # one model a side: the test speaks of further texts for these two models, not of further models
         tests.append(attach(test, dependent_units(("RoPE", "DroPE"), ("pair", "pair"), "their pretrained weights")))
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "massive_tests"))

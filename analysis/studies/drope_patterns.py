@@ -7,8 +7,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import Estimate, attach, frame, holm, paired_t, pearson
+from analysis.statistics import Estimate, attach, frame, paired_t, pearson
 from analysis.statistics.guards import dependent_units
+from analysis.studies._families import corrected
 from artifacts import wide
 
 KINDS = {"bos": "bos_attention", "local": "local_attention"}
@@ -66,7 +67,7 @@ def _late_run(gap: pd.Series) -> int:
     return len(same) if same.all() else int(np.argmin(same))
 
 
-def attention_tests(attention_layers: pd.DataFrame) -> pd.DataFrame:
+def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """DroPE against RoPE over layers: paired differences in points, and how closely the two profiles run together.
 
     Holm over the four paired tests, and over the four correlations. Layers of one network are no independent units.
@@ -91,7 +92,7 @@ def attention_tests(attention_layers: pd.DataFrame) -> pd.DataFrame:
                     names=("DroPE", "RoPE"),
                 )
                 kept.append(attach(found, guard))
-    return frame(holm([*paired, *runs], by=("study", "test")))
+    return frame(corrected([*paired, *runs], test_families, "attention_tests"))
 
 
 def attention_experiments(

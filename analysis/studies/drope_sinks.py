@@ -7,7 +7,8 @@ import re
 
 import pandas as pd
 
-from analysis.statistics import frame, guards, holm, rounds_to, welch_t_from_stats
+from analysis.statistics import frame, guards, rounds_to, welch_t_from_stats
+from analysis.studies._families import corrected
 from analysis.studies._perplexity import one
 from artifacts.errors import DataError
 
@@ -71,7 +72,9 @@ def _ends(layers: str, table: pd.DataFrame) -> tuple[int, int]:
     return int(first), int(last or first)
 
 
-def sink_rate_tests(sink_rate_layers: pd.DataFrame, drope_protocols: pd.DataFrame) -> pd.DataFrame:
+def sink_rate_tests(
+    sink_rate_layers: pd.DataFrame, drope_protocols: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Welch's t per layer from the published means and standard deviations over prompts, Holm over layers.
 
     The published deviations have the divisor n: DroPE's in layer 1 is that of eight prompts with ten sink heads and two
@@ -97,7 +100,7 @@ def sink_rate_tests(sink_rate_layers: pd.DataFrame, drope_protocols: pd.DataFram
     ]
     units = [str(layer) for layer in sink_rate_layers["layer"]]
     shared = guards.dependent_units(units, ["prompts"] * len(units), "the prompts, across layers")
-    return frame(guards.attach(test, shared) for test in holm(tests))
+    return frame(guards.attach(test, shared) for test in corrected(tests, test_families, "sink_rate_tests"))
 
 
 def _prompts(drope_protocols: pd.DataFrame) -> int:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import Estimate, frame, holm, paired_t, pearson, spearman
+from analysis.statistics import Estimate, attach, frame, paired_t, pearson, spearman, within_family
+from analysis.statistics.guards import Notes, dependent_units
+from analysis.studies._families import corrected
 from analysis.studies._pair import of_pair, over_seeds
 
 RANKS = ("highest", "lowest")
@@ -50,7 +55,7 @@ def lab_head_ablations(head_ablation: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def lab_head_tests(lab_head_ablations: pd.DataFrame) -> pd.DataFrame:
+def lab_head_tests(lab_head_ablations: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Ranked heads against random ones over training seeds: a paired t test per model, metric, rank and number.
 
     Holm over all rows.
@@ -66,51 +71,62 @@ def lab_head_tests(lab_head_ablations: pd.DataFrame) -> pd.DataFrame:
                 unit="training seed",
             )
         )
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "lab_head_tests"))
 
 
-def lab_text_tests(text_kinds: pd.DataFrame) -> pd.DataFrame:
-    """The two kinds of text against each other: a paired t test over heads within each model, Holm over rows.
+def lab_text_tests(text_kinds: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """The two kinds of text against each other: a paired t test per metric, over training seeds and within each model.
 
-    Heads of one model are not independent; the test says whether its heads move together, not whether models do.
+    Over seeds the unit is a model, by its mean over heads; Holm over sides and metrics. Within a model heads share what
+    their layer reads, so the unit is a layer, by its mean over heads; layers of one network are not independent
+    either, and these rows are not corrected: they show whether the layers of a model move together.
     """
     heads = of_pair(text_kinds).dropna(subset=["layer", "value"])
     first, second = heads["condition"].drop_duplicates().tolist()[:2]
+    kinds = f"{first} - {second}"
+    keys = ["metric", "side", "model", "training_seed", "layer", "head"]
+    table = heads.pivot(index=keys, columns="condition", values="value").dropna().reset_index()
     tests: list[Estimate] = []
-    for (metric, model), part in heads.groupby(["metric", "model"], sort=True):
-        table = part.pivot(index=["layer", "head"], columns="condition", values="value").dropna()
-        tests.append(
-            paired_t(
-                table[first].to_numpy(),
-                table[second].to_numpy(),
-                study="lab_text_tests",
-                comparison=f"{model}, {metric}, {first} - {second}",
-                unit="head",
-            )
-        )
-    return frame(holm(tests))
+    about: dict[str, Any] = {"study": "lab_text_tests", "names": (str(first), str(second))}
+    models = table.groupby(["metric", "side", "training_seed"], as_index=False)[[first, second]].mean()
+    for (metric, side), part in models.groupby(["metric", "side"], sort=True):
+        comparison = f"{side}, {metric}, {kinds}"
+        tests.append(paired_t(part[first], part[second], comparison=comparison, unit="training seed", **about))
+    layers = table.groupby(["metric", "model", "layer"], as_index=False)[[first, second]].mean()
+    for (metric, model), part in layers.groupby(["metric", "model"], sort=True):
+        test = paired_t(part[first], part[second], comparison=f"{model}, {metric}, {kinds}", unit="layer", **about)
+        tests.append(attach(test, _one_network(part["layer"], "layer")))
+    return frame(corrected(tests, test_families, "lab_text_tests"))
 
 
-def lab_globality(softmax_globality: pd.DataFrame) -> pd.DataFrame:
+def lab_globality(softmax_globality: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Over the heads of each model: how often the heaviest key changes, against the plasticity of pairs.
 
-    Pearson and Spearman correlations with their intervals, per model; Holm over rows.
+    Heads of a layer read the same input, so that layers are clusters: the tested correlation is that inside layers,
+    both series centred by layer and heads exchanged inside their layer only; Holm over models. Pearson's and
+    Spearman's over all heads stand beside it, with the guard of dependent units and uncorrected.
     """
     rows = of_pair(softmax_globality).dropna(subset=["value"])
     tests: list[Estimate] = []
     for model, part in rows.groupby("model", sort=True):
-        table = part.pivot(index=["layer", "head"], columns="metric", values="value").dropna()
+        table = part.pivot(index=["layer", "head"], columns="metric", values="value").dropna().reset_index()
+        pair = table["ap_overall"].to_numpy(), table["top_changes"].to_numpy()
+        words = f"{model}, plasticity - changes of the heaviest key"
+        about: dict[str, Any] = {"study": "lab_globality", "unit": "head"}
+        inside = within_family(*pair, list(table["layer"]), comparison=f"{words} (inside layers)", **about)
+        tests.append(replace(inside, test="pearson_within_layer", note=inside.note.replace("families", "layers")))
+        shared = _one_network(table["layer"], "head")
         for method in (pearson, spearman):
-            tests.append(
-                method(
-                    table["ap_overall"].to_numpy(),
-                    table["top_changes"].to_numpy(),
-                    study="lab_globality",
-                    comparison=f"{model}, plasticity - changes of the heaviest key ({method.__name__})",
-                    unit="head",
-                )
-            )
-    return frame(holm(tests))
+            tests.append(attach(method(*pair, comparison=f"{words} ({method.__name__})", **about), shared))
+    return frame(corrected(tests, test_families, "lab_globality"))
+
+
+def _one_network(layers: pd.Series, unit: str) -> Notes:
+    """The guard of units of one network: layers share its residual stream, heads of a layer their input."""
+    names = [f"{unit} {number}" for number in range(len(layers))]
+    if unit == "layer":
+        return dependent_units(names, ["net"] * len(names), "one residual stream")
+    return dependent_units(names, list(layers), "the input of their layer")
 
 
 def lab_globality_means(softmax_globality: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics import frame, holm, mcnemar
+from analysis.statistics import frame, mcnemar
+from analysis.studies._families import corrected
 from analysis.studies._pair import of_pair, over_seeds
 from artifacts.errors import DataError
 
@@ -115,7 +116,7 @@ def lab_context_differences(context_length: pd.DataFrame) -> pd.DataFrame:
     return found.sort_values("ratio", ignore_index=True)
 
 
-def lab_prompt_tests(context_length: pd.DataFrame) -> pd.DataFrame:
+def lab_prompt_tests(context_length: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Prompt by prompt: McNemar's test of DroPE against RoPE on the same keys, by length and training seed.
 
     Holm over all rows. The unit is a prompt; the test speaks of one pair of models, not of training runs.
@@ -134,4 +135,4 @@ def lab_prompt_tests(context_length: pd.DataFrame) -> pd.DataFrame:
                 unit="prompt",
             )
         )
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "lab_prompt_tests"))

@@ -7,10 +7,10 @@ import pandas as pd
 
 from analysis.statistics.contrast import levels_and_differences
 from analysis.statistics.estimate import SEPARATOR, Estimate, frame, no
-from analysis.statistics.multiplicity import holm
 from analysis.statistics.permutation import permutation_p
 from analysis.statistics.rounding import Interval, agreement, difference
 from analysis.statistics.sample import FloatArray, IntArray
+from analysis.studies._families import corrected
 from analysis.studies._metrics import METHODS, caveats
 from artifacts import wide
 from artifacts.numbers import finite, round_half_up
@@ -82,20 +82,19 @@ def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> p
     return table.sort_values(["mode", "lbp"], ascending=[True, False], ignore_index=True)
 
 
-def length_decline_tests(length_decline: pd.DataFrame) -> pd.DataFrame:
+def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Hypothesis H3: does a steeper plasticity drop go with a steeper relative decline of the score?
 
     `ap_drop` in both modes over 7 and 8 models, and the total drop (sign turned, so that more is steeper) over the 7
-    that have it; Holm over these six for each coefficient.
+    that have it, each by three coefficients; Holm over all eighteen.
     """
     tests: list[Estimate] = []
     for method in METHODS:
-        family = []
         for mode in MODES:
             rows = length_decline[length_decline["mode"] == mode]
             seven = rows[rows["in_source"].astype(bool)]
             for chosen, metric in ((seven, "ap_drop"), (rows, "ap_drop"), (seven, "total_drop")):
-                family.append(
+                tests.append(
                     method(
                         chosen[metric] * (-1 if metric == "total_drop" else 1),
                         chosen["decline"],
@@ -106,25 +105,25 @@ def length_decline_tests(length_decline: pd.DataFrame) -> pd.DataFrame:
                         names=(metric, "decline"),
                     )
                 )
-        tests += holm(family, by=("study", "test"))
-    return frame(tests)
+    return frame(corrected(tests, test_families, "length_decline_tests"))
 
 
-def length_ordering_tests(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
+def length_ordering_tests(
+    lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Hypothesis H3 at each length: do models with more plasticity in a bin score higher at that length?
 
-    Over the models with length bins, at each of the five shared lengths and in both modes; Holm over the ten tests of
-    each coefficient. The same models return at every length, so the tests are no replicates of each other.
+    Over the models with length bins, at each of the five shared lengths and in both modes, by three coefficients; Holm
+    over all thirty. The same models return at every length, so the tests are no replicates of each other.
     """
     shared = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
     shared = shared.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
     tests: list[Estimate] = []
     for method in METHODS:
-        family = []
         for mode in MODES:
             for length in BINS:
                 rows = shared[(shared["mode"] == mode) & (shared["length"] == length)]
-                family.append(
+                tests.append(
                     method(
                         rows["plasticity"],
                         rows["lbp"],
@@ -135,22 +134,24 @@ def length_ordering_tests(lbp_lengths: pd.DataFrame, matched_models: pd.DataFram
                         names=("plasticity", "lbp"),
                     )
                 )
-        tests += holm(family, by=("study", "test"))
-    return frame(tests)
+    return frame(corrected(tests, test_families, "length_ordering_tests"))
 
 
-def lbp_length_tests(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
-    """Score against plasticity over the shared lengths of each model: levels, and first differences beside them."""
+def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Score against plasticity over the shared lengths of each model: levels, and first differences beside them.
+
+    Holm over the first differences; levels of two series that fall are no test.
+    """
     tests: list[Estimate] = []
     shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
     for (model, mode), rows in shared.groupby(["model", "mode"], sort=False):
         tests += levels_and_differences(
             rows["plasticity"], rows["lbp"], study="lbp_length_tests", comparison=f"{model}, {mode}", unit="length"
         )
-    return frame(tests)
+    return frame(corrected(tests, test_families, "lbp_length_tests"))
 
 
-def lbp_length_steps(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
+def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Changes of score and plasticity from one length to the next, over models at once.
 
     Each series is taken as its changes, and the mean change of all models at a step is taken off both: what is left
@@ -189,7 +190,7 @@ def lbp_length_steps(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
                 note=SEPARATOR.join(notes),
             )
         )
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "lbp_length_steps"))
 
 
 def _centred_steps(rows: pd.DataFrame, name: str) -> FloatArray:

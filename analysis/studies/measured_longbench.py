@@ -131,7 +131,9 @@ def _why(row: pd.Series) -> str:
     return "; ".join(notes)
 
 
-def lbp_correlations_measured(measured_lbp_models: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
+def lbp_correlations_measured(
+    measured_lbp_models: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Every metric against the score over the published models and the measured ones that may enter, both named.
 
     The correlations over published scores stand apart (`lbp_correlations`, `lbp_correlations_extended`) and do not
@@ -151,5 +153,5 @@ def lbp_correlations_measured(measured_lbp_models: pd.DataFrame, matched_models:
     if len(outside):
         reasons = [f"{row['display_name']} ({str(row['note']).split('; ')[0]})" for _, row in outside.iterrows()]
         notes.append(f"measured and left out: {', '.join(reasons)}")
-    tests = correlations(both, "lbp", "lbp_correlations_measured")
+    tests = correlations(both, "lbp", "lbp_correlations_measured", test_families)
     return frame([with_note(test, *notes) for test in tests])

@@ -110,7 +110,9 @@ def _value(rows: pd.DataFrame, key: str) -> float:
     return float(values.iloc[0]) if len(values) else np.nan
 
 
-def ruler_correlations_measured(measured_ruler_models: pd.DataFrame, captured_models: pd.DataFrame) -> pd.DataFrame:
+def ruler_correlations_measured(
+    measured_ruler_models: pd.DataFrame, captured_models: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Every metric against the score at 128k over the published models and the measured ones that may enter.
 
     The correlations over published scores stand apart (`ruler_correlations`, `ruler_correlations_full_context`) and do
@@ -132,5 +134,7 @@ def ruler_correlations_measured(measured_ruler_models: pd.DataFrame, captured_mo
     if len(outside):
         reasons = [f"{row['display_name']} ({str(row['note']).split('; ')[0]})" for _, row in outside.iterrows()]
         notes.append(f"measured and left out: {', '.join(reasons)}")
-    tests = correlations(both.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured")
+    tests = correlations(
+        both.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
+    )
     return frame([with_note(test, *notes) for test in tests])

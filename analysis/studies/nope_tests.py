@@ -10,16 +10,19 @@ from scipy import stats
 
 from analysis.statistics import fisher, mcnemar_from_counts, wilson, with_note
 from analysis.statistics.estimate import Estimate, frame, join_notes, no
-from analysis.statistics.guards import attach, dependent_units, same_data
+from analysis.statistics.guards import attach, same_data
+from analysis.studies._families import corrected
+from analysis.studies._weights import shared_text_weights
 from artifacts.errors import DataError
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
 COUNTS = ("finding_2_llama31", "finding_2_llama32")
-SHARED = "text weights"
 DEEP = 32
 
 
-def nope_count_tests(nope_stated: pd.DataFrame, published_facts: pd.DataFrame) -> pd.DataFrame:
+def nope_count_tests(
+    nope_stated: pd.DataFrame, published_facts: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Layers that recover in either model: Wilson intervals, Fisher's test, and McNemar's where pairs would be extreme.
 
     The two models run the same text layers, so the counts are paired; which layers recover in which model is not
@@ -28,7 +31,7 @@ def nope_count_tests(nope_stated: pd.DataFrame, published_facts: pd.DataFrame) -
     said = nope_stated.set_index("statement")["value"]
     counts = [int(said[f"{key}_recovering"]) for key in COUNTS]
     layers = [int(said[f"{key}_layers"]) for key in COUNTS]
-    guard = _shared(list(PAIR), published_facts)
+    guard = shared_text_weights(list(PAIR), published_facts)
     study = "nope_count_tests"
     tests = [
         wilson(count, n, study=study, comparison=model, unit="layer")
@@ -47,14 +50,7 @@ def nope_count_tests(nope_stated: pd.DataFrame, published_facts: pd.DataFrame) -
         table = (both, counts[0] - both, counts[1] - both, n - sum(counts) + both)
         row = mcnemar_from_counts(*table, study=study, comparison=f"{word} discordant layers", unit="layer")
         tests.append(with_note(row, "the pairing is not printed, this one is an extreme of those possible"))
-    return frame(tests)
-
-
-def _shared(models: list[str], facts: pd.DataFrame) -> tuple[str, ...]:
-    """The guard of units that share text weights."""
-    origin = facts.set_index("fact").loc["llama32_vision_text"]
-    pair = {str(origin["subject"]), str(origin["printed"])}
-    return dependent_units(models, [str(origin["printed"]) if model in pair else None for model in models], SHARED)
+    return frame(corrected(tests, test_families, "nope_count_tests"))
 
 
 def nope_adjacency_bounds(
@@ -155,7 +151,9 @@ def _three_groups(
     }
 
 
-def nope_depth_tests(nope_layer_cells: pd.DataFrame, nope_groups: pd.DataFrame) -> pd.DataFrame:
+def nope_depth_tests(
+    nope_layer_cells: pd.DataFrame, nope_groups: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Do the five printed top layers lie at a certain depth? Exact rank-sum tests, and the overlap of the two fives.
 
     Layers are counted along the text network, so the same number is the same weights. `estimate` is the mean number of
@@ -203,10 +201,12 @@ def nope_depth_tests(nope_layer_cells: pd.DataFrame, nope_groups: pd.DataFrame) 
             ),
         )
     )
-    return frame(tests)
+    return frame(corrected(tests, test_families, "nope_depth_tests"))
 
 
-def nope_family_tests(nope_recovery_recomputed: pd.DataFrame, published_facts: pd.DataFrame) -> pd.DataFrame:
+def nope_family_tests(
+    nope_recovery_recomputed: pd.DataFrame, published_facts: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Is the recovery a matter of family or of depth? Exact counts of models that recover.
 
     Llama against all others and 32 text layers or more against fewer, over the models of the study and over all
@@ -234,7 +234,7 @@ def nope_family_tests(nope_recovery_recomputed: pd.DataFrame, published_facts: p
                 )
                 seen = [str(model) for model in units["model"]]
                 split = [f"the same {len(units)} {unit}s, which suggested the split"]
-                tests.append(attach(row, _shared(seen, published_facts), same_data(split, split)))
+                tests.append(attach(row, shared_text_weights(seen, published_facts), same_data(split, split)))
     llama = everyone[everyone["family"] == "Llama 3"].drop_duplicates("network")
     deep = llama["text_layers"] >= DEEP
     recovering = llama["recovers"].astype(bool)
@@ -251,4 +251,4 @@ def nope_family_tests(nope_recovery_recomputed: pd.DataFrame, published_facts: p
             )
         )
     )
-    return frame(tests)
+    return frame(corrected(tests, test_families, "nope_family_tests"))

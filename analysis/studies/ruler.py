@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.statistics.contrast import levels_and_differences
 from analysis.statistics.estimate import Estimate, frame
+from analysis.studies._families import corrected
 from artifacts import wide
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
@@ -67,11 +68,11 @@ def ruler_lengths(
     return table.assign(note=notes)
 
 
-def ruler_tests(ruler_lengths: pd.DataFrame) -> pd.DataFrame:
+def ruler_tests(ruler_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """RULER against plasticity over the lengths of each model: levels, and first differences beside them."""
     tests: list[Estimate] = []
     for model, rows in ruler_lengths[ruler_lengths["plasticity"].notna()].groupby("model", sort=False):
         tests += levels_and_differences(
             rows["plasticity"], rows["ruler"], study="ruler_tests", comparison=str(model), unit="length"
         )
-    return frame(tests)
+    return frame(corrected(tests, test_families, "ruler_tests"))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.estimate import Estimate, frame
-from analysis.studies._metrics import correlations
+from analysis.statistics.coefficient import coefficient
+from analysis.statistics.estimate import frame
+from analysis.studies._metrics import compared_metrics, correlations
 from artifacts.errors import DataError
 
 
-def ruler_correlations(captured_models: pd.DataFrame) -> pd.DataFrame:
-    """Correlations over all captured models with a RULER score; Holm over the metrics within each coefficient."""
-    return frame(correlations(_scored(captured_models), "ruler_128k", "ruler_correlations"))
+def ruler_correlations(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Correlations over all captured models with a RULER score; Holm over metrics and coefficients."""
+    return frame(correlations(_scored(captured_models), "ruler_128k", "ruler_correlations", test_families))
 
 
-def ruler_correlations_full_context(captured_models: pd.DataFrame) -> pd.DataFrame:
+def ruler_correlations_full_context(captured_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """The same without the models whose captured context is shorter than the scored length."""
-    return frame(correlations(_full(_scored(captured_models)), "ruler_128k", "ruler_correlations_full_context"))
+    full = _full(_scored(captured_models))
+    return frame(correlations(full, "ruler_128k", "ruler_correlations_full_context", test_families))
 
 
 def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
@@ -26,8 +28,7 @@ def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
     """
     scored = _scored(captured_models)
     samples = {"all": scored, "full": _full(scored)}
-    rows = {name: correlations(models, "ruler_128k", name) for name, models in samples.items()}
-    values = {name: _coefficients(tests) for name, tests in rows.items()}
+    values = {name: _coefficients(models) for name, models in samples.items()}
     table = pd.DataFrame(
         [{"metric": metric, "r_all": r, "r_full": values["full"].get(metric)} for metric, r in values["all"].items()]
     )
@@ -36,8 +37,15 @@ def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _coefficients(tests: list[Estimate]) -> dict[str, float]:
-    return {row.comparison: row.estimate for row in tests if row.test == "pearson" and row.estimate is not None}
+def _coefficients(models: pd.DataFrame) -> dict[str, float]:
+    """Pearson's r of every metric with the score, where it is defined."""
+    found = {}
+    for name in compared_metrics(models):
+        rows = models[models[name].notna()]
+        r = coefficient(rows[name].to_numpy(dtype=float), rows["ruler_128k"].to_numpy(dtype=float))
+        if r is not None:
+            found[name] = r
+    return found
 
 
 def _scored(captured_models: pd.DataFrame) -> pd.DataFrame:

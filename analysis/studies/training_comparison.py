@@ -10,6 +10,8 @@ import pandas as pd
 from analysis.statistics import correlation, covariate, guards
 from analysis.statistics.contrast import correlation_difference
 from analysis.statistics.estimate import Estimate, frame
+from analysis.studies._families import corrected
+from analysis.studies._weights import shared_text_weights, twin
 
 LAST = "lc-32k-to-64k-step-20000"
 TRAINED = "smollm3-3b"
@@ -77,12 +79,18 @@ def bias_plasticity(captured_models: pd.DataFrame, training_trajectory: pd.DataF
     return pd.concat([known[columns], run[columns]], ignore_index=True)
 
 
-def bias_plasticity_tests(bias_plasticity: pd.DataFrame, training_comparison: pd.DataFrame) -> pd.DataFrame:
+def bias_plasticity_tests(
+    bias_plasticity: pd.DataFrame,
+    training_comparison: pd.DataFrame,
+    published_facts: pd.DataFrame,
+    test_families: pd.DataFrame,
+) -> pd.DataFrame:
     """Does ap_drop go with the bias, per token or per window: models, checkpoints, and both together.
 
     All captured models but one have the same window, so among them the units differ by a constant factor. The third
     group mixes units that are independent with ones that are not. The last tests take the drop of all models, SmolLM3
-    after its extensions included, over the same 65,536 tokens, where per token and per window are one order.
+    after its extensions included, over the same 65,536 tokens, where per token and per window are one order; once more
+    with every network counted once, since two of the models run the same text weights.
     """
     groups = {
         "captured models": bias_plasticity[bias_plasticity["kind"] == "model"],
@@ -95,6 +103,7 @@ def bias_plasticity_tests(bias_plasticity: pd.DataFrame, training_comparison: pd
         unit = "checkpoint" if group == "checkpoints" else "model" if group == "captured models" else "model or state"
         runs = ["SmolLM3" if kind == "checkpoint" else None for kind in rows["kind"]]
         shared = guards.dependent_units(list(rows["name"]), runs, "one training run")
+        shared += shared_text_weights(list(rows["name"]), published_facts)
         for bias, label in (("bias_strength", "per token"), ("bias_window", "per window")):
             for method in (correlation.pearson, correlation.spearman):
                 test = method(
@@ -109,7 +118,8 @@ def bias_plasticity_tests(bias_plasticity: pd.DataFrame, training_comparison: pd
             if group == "captured models":
                 about = {"study": STUDY, "comparison": f"{label}, {group}", "unit": unit}
                 names = list(rows["display_name"])
-                tests.append(correlation.leave_one_out(rows[bias], rows["ap_drop"], units=names, **about))
+                left_out = correlation.leave_one_out(rows[bias], rows["ap_drop"], units=names, **about)
+                tests.append(guards.attach(left_out, shared))
         difference = correlation_difference(
             rows["ap_drop"],
             rows["bias_window"],
@@ -121,11 +131,13 @@ def bias_plasticity_tests(bias_plasticity: pd.DataFrame, training_comparison: pd
         )
         tests.append(guards.attach(difference, shared))
     same = training_comparison[training_comparison["drop_same"].notna()]
-    about = {"study": STUDY, "comparison": "per token, models over the same window", "unit": "model"}
-    for method in (correlation.pearson, correlation.spearman):
-        tests.append(method(same["bias_strength"], same["drop_same"], names=("bias_strength", "drop_same"), **about))
-    names = list(same["display_name"])
-    tests.append(correlation.leave_one_out(same["bias_strength"], same["drop_same"], units=names, **about))
-    families = list(same["family"])
-    tests.append(covariate.within_family(same["bias_strength"], same["drop_same"], families, **about))
-    return frame(tests)
+    copy, _ = twin(published_facts)
+    for words, unit, rows in (("models", "model", same), ("networks", "network", same[same["model"] != copy])):
+        shared = shared_text_weights(list(rows["model"]), published_facts)
+        about = {"study": STUDY, "comparison": f"per token, {words} over the same window", "unit": unit}
+        pair, named = (rows["bias_strength"], rows["drop_same"]), ("bias_strength", "drop_same")
+        found = [method(*pair, names=named, **about) for method in (correlation.pearson, correlation.spearman)]
+        found.append(correlation.leave_one_out(*pair, units=list(rows["display_name"]), **about))
+        found.append(covariate.within_family(*pair, list(rows["family"]), **about))
+        tests += [guards.attach(test, shared) for test in found]
+    return frame(corrected(tests, test_families, STUDY))

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.statistics import correlation, covariate, guards
 from analysis.statistics.contrast import levels_and_differences
 from analysis.statistics.estimate import Estimate, frame
-from analysis.statistics.multiplicity import holm
+from analysis.studies._families import corrected
 
 BIASES = {"bias_strength": "bias per token", "bias_window": "bias per window"}
 PREDICTORS = {"middle": "position", "share": "share of the context", "gathered_bias": "gathered bias"}
@@ -18,10 +18,12 @@ OUTCOMES = ("ap_drop", "ap_overall")
 STUDY = "training_tests"
 
 
-def training_tests(training_trajectory: pd.DataFrame, training_positions: pd.DataFrame) -> pd.DataFrame:
+def training_tests(
+    training_trajectory: pd.DataFrame, training_positions: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
     """Plasticity against the bias in either unit.
 
-    Over all ten checkpoints: levels (Holm over the four pairs of bias and outcome for each coefficient), first
+    Over all ten checkpoints: levels (Holm over the four pairs of bias and outcome by two coefficients), first
     differences, and with the log of the context held fixed. Over the six of the short context, where both units are
     the same up to a factor. Over bins of position: plasticity against the position, its share of the context, and the
     bias gathered up to it. Checkpoints of one run follow on each other and bins of one checkpoint share its heads, so
@@ -31,7 +33,7 @@ def training_tests(training_trajectory: pd.DataFrame, training_positions: pd.Dat
     short = every[every["context"] == every["context"].min()]
     tests: list[Estimate] = []
     for method in (correlation.pearson, correlation.spearman):
-        family = [
+        tests += [
             guards.attach(
                 method(
                     every[bias],
@@ -46,7 +48,6 @@ def training_tests(training_trajectory: pd.DataFrame, training_positions: pd.Dat
             for bias, label in BIASES.items()
             for outcome in OUTCOMES
         ]
-        tests += holm(family, by=("study", "test"))
     for bias, label in BIASES.items():
         for outcome in OUTCOMES:
             about: dict[str, Any] = {
@@ -83,7 +84,7 @@ def training_tests(training_trajectory: pd.DataFrame, training_positions: pd.Dat
             )
             shared = guards.dependent_units(list(rows["bin"]), list(rows["checkpoint"]), "a checkpoint")
             tests.append(guards.attach(test, shared))
-    return frame(tests)
+    return frame(corrected(tests, test_families, STUDY))
 
 
 def _run(checkpoints: pd.DataFrame) -> guards.Notes:

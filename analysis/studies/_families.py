@@ -1,0 +1,76 @@
+"""Families of tests: which rows of a study are corrected together, as `sources/test_families.csv` declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pandas as pd
+
+from analysis.statistics.estimate import Estimate
+from analysis.statistics.multiplicity import holm
+from artifacts.errors import DataError
+
+PRIMARY, POST_HOC, SENSITIVITY = "primary", "post hoc", "sensitivity"
+ALL = ""  # one family whatever the row
+
+
+def corrected(
+    tests: Iterable[Estimate],
+    test_families: pd.DataFrame,
+    result: str,
+    apart: Callable[[Estimate], str] = lambda row: ALL,
+) -> list[Estimate]:
+    """Correct the tests of a result by Holm within the families that are declared for it.
+
+    Parameters
+    ----------
+    tests : iterable of Estimate
+        Rows of the result.
+    test_families : DataFrame
+        The artifact: a row names tests by result, study, comparison, test (with `*` for anything) and unit, and gives
+        their family, its hypothesis and the role.
+    result : str
+        The result's name.
+    apart : callable, optional
+        Splits families by what a row is of, for measurements that others may be added to: one more model must not
+        change what is said of another.
+
+    Returns
+    -------
+    list of Estimate
+        In the order given. Tests with the role `sensitivity` repeat another test under other assumptions, or have
+        dependent units: they keep their p, and are not corrected. Those chosen after the data were seen say `post hoc`
+        in `adjustment`.
+
+    Raises
+    ------
+    DataError
+        When a row with a p belongs to no declared family or to several, its unit included.
+    """
+    rows = list(tests)
+    declared = test_families[test_families["result"] == result].to_dict("records")
+    homes = [_home(row, declared, result) if row.p_value is not None else None for row in rows]
+    named = []
+    for row, home in zip(rows, homes, strict=True):
+        of = apart(row)
+        counted = home is not None and home["role"] != SENSITIVITY
+        named.append(f"{home['family']}{f' ({of})' if of else ''}" if home is not None and counted else "")
+    found = holm(rows, named)
+    return [
+        row if home is None or home["role"] == PRIMARY else replace(row, adjustment=f"{row.adjustment}, {home['role']}")
+        for row, home in zip(found, homes, strict=True)
+    ]
+
+
+def _home(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> dict[Hashable, Any]:
+    """The declaration of a row."""
+    where = f"artifacts/sources/test_families.csv, result {result}"
+    fields = ("study", "comparison", "test", "unit")
+    fitting = [one for one in declared if all(fnmatchcase(getattr(row, name), one[name]) for name in fields)]
+    said = " / ".join(repr(getattr(row, name)) for name in fields)
+    if len(fitting) != 1:
+        raise DataError(f"{where}: {len(fitting)} rows fit the test {said}; declare its family in exactly one")
+    return fitting[0]

@@ -1,0 +1,74 @@
+"""Two correlations with one outcome over the same units: Williams' t and Steiger's z."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.statistics import dependent_correlations
+from analysis.statistics.dependent import steiger_z, williams_t
+
+META = {"study": "s", "comparison": "c", "unit": "model"}
+
+
+def test_williams_t_of_a_known_example():
+    # printed with r.test(103, .4, .5, .1) of the R package psych: t = -0.89, p < 0.37
+    t, df = williams_t(0.4, 0.5, 0.1, 103)
+    assert round(t, 2) == -0.89
+    assert df == 100
+    assert 0.365 < 2 * stats.t.sf(abs(t), df) < 0.375
+
+
+def test_williams_t_is_the_t_of_two_uncorrelated_predictors():
+    # with r_between = 0 and r_second = -r_first the pooled term vanishes, and t can be written down
+    t, _ = williams_t(0.3, -0.3, 0.0, 20)
+    assert t == pytest.approx(0.6 * np.sqrt(19 / (2 * 19 / 17 * (1 - 2 * 0.09))))
+
+
+def test_steiger_z_has_the_spread_of_fishers_z():
+    """Over many samples the difference of Fisher's z has the standard error that the statistic divides by."""
+    generator = np.random.default_rng(5)
+    covariance = np.array([[1, 0.6, 0.6], [0.6, 1, 0.3], [0.6, 0.3, 1]])
+    found = []
+    for _ in range(3000):
+        outcome, first, second = generator.multivariate_normal(np.zeros(3), covariance, 60).T
+        r = np.corrcoef([outcome, first, second])
+        found.append(np.arctanh(r[0, 1]) - np.arctanh(r[0, 2]))
+    error = (np.arctanh(0.61) - np.arctanh(0.59)) / steiger_z(0.61, 0.59, 0.3, 60)
+    assert np.std(found) == pytest.approx(error, rel=0.05)
+
+
+@pytest.mark.parametrize(("test", "least", "most"), [("williams", 0.03, 0.07), ("steiger", 0.03, 0.085)])
+def test_equal_correlations_are_told_apart_at_the_level_only(test, least, most):
+    generator = np.random.default_rng(6)
+    rejected = 0
+    for _ in range(1000):
+        outcome = generator.normal(size=12)
+        first, second = (outcome + 0.7 * generator.normal(size=12) for _ in range(2))
+        rejected += dependent_correlations(outcome, first, second, test=test, **META).p_value < 0.05
+    assert least <= rejected / 1000 <= most
+
+
+def test_a_metric_that_falls_is_compared_by_size():
+    generator = np.random.default_rng(7)
+    outcome = generator.normal(size=9)
+    first, second = (outcome + generator.normal(size=9) for _ in range(2))
+    up, down = (dependent_correlations(outcome, sign * first, second, **META) for sign in (1, -1))
+    assert up == down
+    assert up.estimate == pytest.approx(
+        abs(np.corrcoef(first, outcome)[0, 1]) - abs(np.corrcoef(second, outcome)[0, 1])
+    )
+    swapped = dependent_correlations(outcome, second, first, **META)
+    assert (swapped.statistic, swapped.p_value) == pytest.approx((-up.statistic, up.p_value))
+
+
+def test_what_cannot_be_tested_says_why():
+    few = dependent_correlations([1, 2, 4], [1, 3, 2], [2, 1, 3], **META)
+    assert few.p_value is None
+    assert "n = 3" in few.note
+    flat = dependent_correlations([1, 2, 4, 3], [1, 1, 1, 1], [2, 1, 3, 5], **META)
+    assert flat.estimate is None
+    assert "a correlation is undefined" in flat.note
+    exact = dependent_correlations([1, 2, 3, 5], [1, 2, 3, 5], [2, 4, 6, 10], test="steiger", **META)
+    assert exact.p_value is None
+    with pytest.raises(ValueError, match="no test 'hotelling'"):
+        dependent_correlations([1, 2, 4, 3], [1, 2, 1, 1], [2, 1, 3, 5], test="hotelling", **META)

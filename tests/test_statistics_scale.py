@@ -1,0 +1,181 @@
+"""Tests that do not change with the size of the values, with rounding noise between equal ones, or with a typo."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.statistics import (
+    correlate,
+    correlation_difference,
+    d_z,
+    kendall,
+    paired_t,
+    partial,
+    pearson,
+    pooled_t,
+    spearman,
+    student_interval,
+    welch_t,
+    wilcoxon,
+    within_family,
+)
+from analysis.statistics.permutation import permutation_p
+from analysis.statistics.sample import is_constant, levels
+from analysis.statistics.student import t_p
+
+META = {"study": "s", "comparison": "c", "unit": "model"}
+X = np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0])
+Y = np.array([2.0, 7.0, 1.0, 8.0, 2.5, 4.0, 6.0])
+G = np.array([1.0, 2.0, 2.0, 3.0, 5.0, 4.0, 1.0])
+FAMILIES = ["a", "a", "a", "b", "b", "b", "b"]
+
+
+@pytest.mark.parametrize("scale", [2.0**1019, 2.0**600, 2.0**-600, 2.0**-1060])
+def test_a_coefficient_knows_no_scale(scale):
+    x = X * scale
+    for test in (pearson, spearman, kendall):
+        plain, scaled = test(X, Y, **META), test(x, Y, **META)
+        assert (scaled.estimate, scaled.p_value) == pytest.approx((plain.estimate, plain.p_value), abs=1e-9)
+    plain, scaled = (partial(values, Y, G, **META) for values in (X, x))
+    assert (scaled.estimate, scaled.p_value) == pytest.approx((plain.estimate, plain.p_value), abs=1e-9)
+    plain, scaled = (within_family(values, Y, FAMILIES, **META) for values in (X, x))
+    assert (scaled.estimate, scaled.p_value) == pytest.approx((plain.estimate, plain.p_value), abs=1e-9)
+    plain, scaled = (correlation_difference(Y, values, G, draws=199, **META) for values in (X, x))
+    assert (scaled.ci_low, scaled.p_value) == pytest.approx((plain.ci_low, plain.p_value), abs=1e-9)
+    assert d_z(x) == pytest.approx(d_z(X))
+
+
+def test_noise_between_equal_values_is_no_order():
+    noisy, plain = [0.1 + 0.2, 0.3, 0.5, 0.7], [0.3, 0.3, 0.5, 0.7]
+    assert noisy[0] != noisy[1]
+    other = [1.0, 2.0, 3.0, 4.0]
+    assert spearman(noisy, other, **META).estimate == pytest.approx(stats.spearmanr(plain, other).statistic)
+    assert kendall(noisy, other, **META).estimate == pytest.approx(stats.kendalltau(plain, other).statistic)
+    assert levels(np.array(noisy)).tolist() == [0, 0, 1, 2]
+    difference = correlation_difference(
+        other + other, noisy + noisy, plain + other, method="spearman", draws=99, **META
+    )
+    known = correlation_difference(other + other, plain + plain, plain + other, method="spearman", draws=99, **META)
+    assert (difference.estimate, difference.ci_low) == pytest.approx((known.estimate, known.ci_low))
+
+
+def test_relabelings_that_tie_in_exact_arithmetic_tie_far_from_zero():
+    # integers are exact, so the share of relabelings that reach r can be counted without rounding
+    x, y = [0, 1, 1, 2], [0, 3, 1, 2]
+    products = [sum(x[i] * y[j] for i, j in enumerate(order)) for order in permutations(range(4))]
+    centre = sum(x) * sum(y) / 4
+    reached = sum(abs(product - centre) >= abs(products[0] - centre) for product in products)
+    near = pearson(x, y, **META)
+    far = pearson([1e6 + 1e-3 * value for value in x], [1e6 + 1e-3 * value for value in y], **META)
+    assert near.p_value == pytest.approx(reached / math.factorial(4))
+    assert far.p_value == near.p_value
+    grouped = [within_family(np.array(x * 2) + shift, y * 2, FAMILIES[:4] + ["b"] * 4, **META) for shift in (0, 1e9)]
+    assert grouped[0].p_value == grouped[1].p_value
+
+
+def test_one_sided_p():
+    two, up, down = (pearson(X, Y, alternative=side, **META) for side in ("two-sided", "greater", "less"))
+    null = [np.corrcoef(X[list(order)], Y)[0, 1] for order in permutations(range(7))]
+    assert down.p_value == pytest.approx(np.mean(np.array(null) <= two.estimate + 1e-12))
+    assert up.p_value == pytest.approx(np.mean(np.array(null) >= two.estimate - 1e-12))
+    assert "one-sided" in up.note
+    assert "one-sided" not in two.note
+    for side in ("two-sided", "greater", "less"):
+        known = stats.ttest_rel(X, Y, alternative=side)
+        assert paired_t(X, Y, alternative=side, **META).p_value == pytest.approx(known.pvalue)
+        assert pooled_t(X, Y, alternative=side, **META).p_value == pytest.approx(
+            stats.ttest_ind(X, Y, alternative=side).pvalue
+        )
+        assert wilcoxon(X, Y, alternative=side, **META).p_value == pytest.approx(
+            stats.wilcoxon(X, Y, alternative=side, method="exact").pvalue
+        )
+        by_t = pearson(X, Y, p="t", alternative=side, **META)
+        assert by_t.p_value == pytest.approx(stats.pearsonr(X, Y, alternative=side).pvalue)
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        (pearson, {"p": "wald"}, "no p by 'wald'"),
+        (pearson, {"alternative": "bigger"}, "no alternative 'bigger'"),
+        (paired_t, {"alternative": "bigger"}, "no alternative 'bigger'"),
+        (pooled_t, {"alternative": "bigger"}, "no alternative 'bigger'"),
+        (wilcoxon, {"alternative": "bigger"}, "no alternative 'bigger'"),
+        (welch_t, {"effect": "cohen"}, "no effect 'cohen'"),
+    ],
+)
+def test_unknown_options_are_refused(function, options, message):
+    with pytest.raises(ValueError, match=message):
+        function(X, Y, **META, **options)
+
+
+def test_unknown_coefficients_are_refused():
+    with pytest.raises(ValueError, match="no coefficient 'phi'"):
+        correlate(X, Y, "phi", **META)
+    with pytest.raises(ValueError, match="no coefficient 'phi'"):
+        partial(X, Y, G, method="phi", **META)
+    with pytest.raises(ValueError, match="no coefficient 'phi'"):
+        correlation_difference(X, Y, G, method="phi", **META)
+    with pytest.raises(ValueError, match="no alternative 'up'"):
+        permutation_p(0.1, lambda index: index[:, 0], [np.arange(3)], alternative="up")
+    with pytest.raises(ValueError, match="no alternative 'up'"):
+        t_p(1.0, 3, "up")
+
+
+def test_pooled_t_is_students():
+    row = pooled_t(X, Y[:5], **META)
+    known = stats.ttest_ind(X, Y[:5])
+    within = known.confidence_interval()
+    assert (row.statistic, row.df, row.p_value) == pytest.approx((known.statistic, 10, known.pvalue))
+    assert (row.ci_low, row.ci_high) == pytest.approx((within.low, within.high))
+    pooled = math.sqrt((6 * X.var(ddof=1) + 4 * Y[:5].var(ddof=1)) / 10)
+    assert row.effect == pytest.approx((X.mean() - Y[:5].mean()) / pooled)
+    assert row.effect_ci_low < row.effect < row.effect_ci_high
+    alone = pooled_t(X, [1.0], **META)
+    assert alone.p_value is None
+    assert "a group of one unit" in alone.note
+    with pytest.raises(ValueError, match="an empty group"):
+        pooled_t(X, [], **META)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 40])
+def test_student_interval_is_scipys(n):
+    values = np.random.default_rng(n).normal(3, 2, n)
+    known = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert student_interval(values, 0.9) == pytest.approx((known.low, known.high))
+    assert student_interval(values * 2.0**900, 0.9) == pytest.approx((known.low * 2.0**900, known.high * 2.0**900))
+
+
+def test_student_interval_needs_two_values_that_differ():
+    assert student_interval([1.0]) is None
+    assert student_interval([0.1 + 0.2, 0.3]) is None
+    assert is_constant(np.array([0.1 + 0.2, 0.3]))
+    with pytest.raises(ValueError, match="confidence is 1"):
+        student_interval([1.0, 2.0], 1.0)
+
+
+def test_wilcoxon_is_scipys_with_ties_and_zeros_counted_out():
+    row = wilcoxon(X, Y, **META)
+    known = stats.wilcoxon(X, Y, method="exact")
+    assert row.p_value == pytest.approx(known.pvalue)
+    assert min(row.statistic, 28 - row.statistic) == known.statistic
+    assert row.effect == pytest.approx(2 * row.statistic / 28 - 1)
+    pairs = [(a + b) / 2 for i, a in enumerate(X - Y) for b in (X - Y)[i:]]
+    assert row.estimate == pytest.approx(np.median(pairs))
+    # with ties: every one of the 2^5 sign flips of the midranks, by hand; one pair without a difference
+    differences = np.array([1.0, -1.0, 2.0, 2.0, 3.0, 0.0])
+    ranks, signs = np.array([1.5, 1.5, 3.5, 3.5, 5.0]), np.array([1, -1, 1, 1, 1])
+    flips = [sum(r for r, bit in zip(ranks, bits, strict=True) if bit) for bits in np.ndindex(2, 2, 2, 2, 2)]
+    positive = ranks[signs > 0].sum()
+    expected = min(1, 2 * np.mean(np.array(flips) >= positive))
+    tied = wilcoxon(differences, np.zeros(6), **META)
+    assert tied.p_value == pytest.approx(expected)
+    assert "1 pairs without a difference left out" in tied.note
+    many = np.random.default_rng(3).normal(0.3, 1, 80)
+    assert wilcoxon(many, np.zeros(80), **META).p_value == pytest.approx(stats.wilcoxon(many).pvalue, rel=0.02)
+    none = wilcoxon([1.0, 0.1 + 0.2], [1.0, 0.3], **META)
+    assert none.p_value is None
+    assert "no pair differs" in none.note

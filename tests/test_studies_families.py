@@ -1,0 +1,136 @@
+"""Families of tests: each test is declared once, corrected with its family, and stands in one place."""
+
+from collections import defaultdict
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.statistics import Estimate
+from analysis.studies._families import corrected
+from artifacts.errors import DataError
+from artifacts.store import read
+from conftest import ROOT
+
+FIELDS = ("study", "comparison", "test", "unit")
+
+
+def declared(*rows):
+    columns = ["result", *FIELDS, "family", "hypothesis", "role"]
+    return pd.DataFrame([("r", *row) for row in rows], columns=columns)
+
+
+def made(comparison, p, test="pearson", study="r"):
+    return Estimate(study=study, comparison=comparison, test=test, unit="model", n=5, p_value=p, note="made up")
+
+
+def holm_by_hand(p_values):
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate(np.asarray(p_values)[order] * np.arange(len(p_values), 0, -1)).clip(max=1)
+    back = np.empty(len(p_values))
+    back[order] = stepped
+    return back
+
+
+def test_a_family_spans_coefficients_and_names_its_role():
+    families = declared(
+        ("*", "*", "pearson", "model", "one", "h", "primary"),
+        ("*", "*", "kendall", "model", "one", "h", "post hoc"),
+        ("*", "*", "levels", "model", "one", "h", "sensitivity"),
+    )
+    tests = [made("a", 0.01), made("b", 0.02), made("a", 0.004, "kendall"), made("a", 0.001, "levels"), made("c", None)]
+    rows = corrected(tests, families, "r")
+    assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.012, None, None])
+    assert [row.adjustment for row in rows] == [
+        "Holm over 3 tests of one",
+        "Holm over 3 tests of one",
+        "Holm over 3 tests of one, post hoc",
+        "none, sensitivity",
+        "none",
+    ]
+
+
+def test_what_is_measured_apart_is_corrected_apart():
+    families = declared(("*", "*", "*", "model", "one", "h", "primary"))
+    tests = [made("a", 0.01, study="x/1"), made("b", 0.02, study="x/1"), made("a", 0.03, study="y/1")]
+    rows = corrected(tests, families, "r", lambda row: row.study[0])
+    assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.03])
+    assert rows[2].adjustment == "Holm over 1 test of one (y)"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "0 rows fit the test 'r' / 'a' / 'pearson' / 'model'"),
+        ([("*", "*", "*", "head", "one", "h", "primary")], "0 rows fit"),
+        (
+            [("*", "a*", "*", "model", "one", "h", "primary"), ("*", "*", "pearson", "model", "two", "h", "primary")],
+            "2 rows fit",
+        ),
+    ],
+)
+def test_a_test_without_one_family_is_refused(rows, message):
+    with pytest.raises(DataError, match=message):
+        corrected([made("a", 0.1)], declared(*rows), "r")
+
+
+def test_declarations_agree_with_each_other():
+    families = read(ROOT, "test_families")
+    assert not families.duplicated(["result", *FIELDS]).any()
+    said = families.groupby("family")[["hypothesis", "result", "unit"]].nunique()
+    assert (said == 1).all(axis=None), said[(said != 1).any(axis=1)]
+    assert families.groupby("family")["role"].agg(lambda roles: set(roles) == {"sensitivity"}).sum() > 0
+
+
+def results(shipped):
+    """Every result that holds tests, by name."""
+    found = {}
+    for path in sorted((shipped / "artifacts/results").glob("*.csv")):
+        frame = read(shipped, path.stem)
+        if {"study", "comparison", "test", "p_value", "adjustment"} <= set(frame.columns):
+            found[path.stem] = frame[frame["p_value"].notna()]
+    return found
+
+
+def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
+    families = read(shipped, "test_families")
+    used = set()
+    for name, tests in results(shipped).items():
+        counted = defaultdict(list)
+        for position, row in tests.iterrows():
+            homes = [
+                home
+                for home in families[families["result"] == name].itertuples()
+                if all(fnmatchcase(row[field], getattr(home, field)) for field in FIELDS)
+            ]
+            assert len(homes) == 1, (name, *(row[field] for field in FIELDS))
+            used.add(homes[0].Index)
+            if homes[0].role == "sensitivity":
+                assert pd.isna(row["p_adjusted"]), (name, row["comparison"])
+            else:
+                apart = "/".join(row["study"].split("/")[:2]) if name == "anchoring_tests" else ""
+                counted[(homes[0].family, apart)].append(position)
+        for positions in counted.values():
+            family = tests.loc[positions]
+            expected = holm_by_hand(family["p_value"].to_numpy(dtype=float))
+            assert family["p_adjusted"].to_numpy(dtype=float) == pytest.approx(expected, rel=1e-6), name
+            assert family["adjustment"].str.startswith(f"Holm over {len(family)} test").all()
+    spare = families.drop(index=sorted(used))
+    # one result is no table of tests: its p stand beside rates
+    assert set(spare["result"]) <= {"knowledge_protocols"}, spare
+
+
+def test_no_test_stands_twice_with_two_adjusted_p(shipped):
+    """A number that cannot be met by chance is one test; ranks and counts can, so there the comparison counts too."""
+    seen = {}
+    for name, tests in results(shipped).items():
+        for _, row in tests.iterrows():
+            continuous = row["test"].startswith("pearson") or row["test"].endswith(("_t", "_difference", "_contrast"))
+            exact = pd.isna(row["estimate"]) or float(row["estimate"]) == round(float(row["estimate"]), 6)
+            words = "" if continuous and not exact else row["comparison"]
+            key = (words, row["test"], row["n"], row["estimate"], row["p_value"])
+            other, adjusted = seen.setdefault(key, (name, row["p_adjusted"]))
+            if other != name:
+                same = adjusted == row["p_adjusted"] or (pd.isna(adjusted) and pd.isna(row["p_adjusted"]))
+                assert same, (name, other, row["comparison"], row["test"])
