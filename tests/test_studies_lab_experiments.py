@@ -212,7 +212,7 @@ def test_massive_counts_by_threshold():
 
 def test_reliance_on_the_largest_dimensions_is_judged_by_seeds(found):
     verdict = {each.key: each.verdict for each in claims.thesis_lab_largest_dimensions(found.reset_index())}
-    assert set(verdict.values()) == {"not significant"}
+    assert set(verdict.values()) <= {"not significant", "not supported"}
     lower = {"passkey_degradation": rising(-0.5), "contextual_degradation": rising(0.5)}
     frame = study.lab_experiments(**planted(lower), lab_reported=reported())
     verdict = {each.key: each.verdict for each in claims.thesis_lab_largest_dimensions(frame)}

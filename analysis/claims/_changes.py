@@ -33,7 +33,8 @@ def changes(before: str, now: str) -> list[str]:
     ]
     lines += [f"{claim}: {row['verdict']} -> gone" for claim, row in old.items() if claim not in new]
     lines += [f"{claim}: new -> {row['verdict']}" for claim, row in new.items() if claim not in old]
-    return lines + _others(old, new)
+    lines += _others(old, new)
+    return lines or ["the rows stand in another order"]
 
 
 def _rows(text: str) -> Rows:
@@ -56,7 +57,7 @@ def _others(old: Rows, new: Rows) -> list[str]:
         for column, claims in differing.items()
     ]
     lines += [f"{column}: no longer a column" for column in gone]
-    return lines or ["the rows stand in another order"]
+    return lines
 
 
 def _close(one: str, other: str) -> bool:

@@ -1,0 +1,258 @@
+"""Both ways: whether a claim turns when what it reads is moved, flipped, reordered or cut, in memory.
+
+    python -m analysis.claims._mutate [NAME...]
+
+lists the verdicts that no change of any input turns. A claim whose verdict cannot turn says nothing, whatever it says.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.claims._verdict import Verdict
+from artifacts import store
+from artifacts.errors import ThesisError
+from artifacts.frames import PARSED, parsed
+
+Claim = Callable[..., Verdict | list[Verdict]]
+Frames = Mapping[str, pd.DataFrame]
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_KEYS = {"source", "reason", "note", "printed", *PARSED}
+# What an input that is named wrongly by a mutation makes a claim raise; it has noticed, and has not turned.
+_NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
+
+
+@dataclass
+class Answer:
+    """What the mutations did to one verdict.
+
+    Attributes
+    ----------
+    claim, verdict : str
+        Its name, and what it is on the artifacts as they are.
+    turned : str
+        The mutation that turned it first; empty when none did.
+    said : str
+        The first that changed its reason or its values; empty when none did.
+    unsaid : str
+        The first that turned it and left its reason and its values as they were; empty when none did.
+    """
+
+    claim: str
+    verdict: str
+    turned: str = ""
+    said: str = ""
+    unsaid: str = ""
+
+
+@dataclass
+class Tally:
+    """Answers of one claim by key, and how many mutations were tried and noticed by an error."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    tried: int = 0
+    noticed: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether every verdict has turned."""
+        return all(answer.turned for answer in self.answers.values())
+
+
+def claims(folder: Path) -> dict[str, Claim]:
+    """Every claim below the folder of claims, by name."""
+    found: dict[str, Claim] = {}
+    for path in sorted(folder.glob("[!_]*.py")):
+        module = importlib.import_module(f"analysis.claims.{path.stem}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if not name.startswith("_") and function.__module__ == module.__name__:
+                found[name] = function
+    return found
+
+
+def inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
+    """The artifacts that a claim reads."""
+    parameters = inspect.signature(claim).parameters.values()
+    return {each.name: store.read(root, each.name) for each in parameters if each.default is each.empty}
+
+
+def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000) -> Tally:
+    """Change the inputs of a claim, one thing at a time, until every verdict of it has turned.
+
+    Parameters
+    ----------
+    frames : mapping of str to DataFrame
+        What it reads.
+    most : int
+        Mutations to try at most.
+
+    Returns
+    -------
+    Tally
+        What turned each verdict, if anything did.
+    """
+    tally = Tally()
+    base = _called(claim, frames)
+    for key, verdict in base.items():
+        tally.answers[key] = Answer(f"{name}.{key}" if key else name, verdict.verdict)
+    for what, changed in mutations(frames):
+        if tally.done or tally.tried >= most:
+            break
+        tally.tried += 1
+        try:
+            now = _called(claim, changed)
+        except _NOTICED:
+            tally.noticed += 1
+            continue
+        for key, verdict in now.items():
+            if key in base:
+                _compare(tally.answers[key], base[key], verdict, what)
+    return tally
+
+
+def _called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
+    found = claim(**frames)
+    return {verdict.key: verdict for verdict in (found if isinstance(found, list) else [found])}
+
+
+def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
+    values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
+    if before.verdict != now.verdict:
+        answer.turned = answer.turned or what
+        if values[0] == values[1]:
+            answer.unsaid = answer.unsaid or what
+    if values[0] != values[1]:
+        answer.said = answer.said or what
+
+
+def mutations(frames: Frames) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
+    """Changes of the inputs with a description each: whole columns first, then single cells and rows.
+
+    Numbers are moved by a third up and down, beyond any printed precision, flipped in sign, set to zero and put in the
+    opposite order; yes and no are exchanged; words are exchanged between rows; rows are left out one by one.
+    """
+    for size in ("column", "cell", "row"):
+        for name, frame in frames.items():
+            for what, changed in _SIZES[size](frame):
+                yield f"{name}: {what}", {**frames, name: changed}
+
+
+def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    if "printed" in frame.columns:
+        for what, change in _PRINTED.items():
+            yield f"printed {what}", _reprinted(frame, [change(text) for text in frame["printed"]])
+        yield "printed in the opposite order", _reprinted(frame, list(frame["printed"])[::-1])
+    for column in [name for name in frame.columns if name not in _KEYS]:
+        values = frame[column]
+        if pd.api.types.is_bool_dtype(values):
+            yield f"{column} negated", frame.assign(**{column: ~values})
+        elif pd.api.types.is_numeric_dtype(values):
+            for what, number in _NUMBERS.items():
+                yield f"{column} {what}", frame.assign(**{column: number(values)})
+        if len(frame) > 1 and not values.equals(values.iloc[::-1]):
+            yield f"{column} in the opposite order", frame.assign(**{column: values.to_numpy()[::-1]})
+
+
+def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    numeric = [
+        name
+        for name in frame.columns
+        if name not in _KEYS and (pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]))
+    ]
+    for row in range(len(frame)):
+        if "printed" in frame.columns:
+            for what, change in _PRINTED.items():
+                texts = list(frame["printed"])
+                texts[row] = change(texts[row])
+                if texts[row] != frame["printed"].iloc[row]:
+                    yield f"row {row + 2}, printed {what}", _reprinted(frame, texts)
+        for column in numeric:
+            for what, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
+                changed = frame.copy()
+                changed[column] = changed[column].astype(object) if what == "moved up" else changed[column]
+                moved = number(frame[column])
+                changed[column] = [
+                    new if at == row else old for at, (old, new) in enumerate(zip(frame[column], moved, strict=True))
+                ]
+                yield f"row {row + 2}, {column} {what}", changed
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    for row in range(len(frame) if len(frame) > 1 else 0):
+        yield f"row {row + 2} left out", frame.drop(index=frame.index[row]).reset_index(drop=True)
+
+
+def _reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
+    bare = frame.drop(columns=[name for name in PARSED if name in frame.columns])
+    return parsed(bare.assign(printed=texts), words=True)
+
+
+def moved(text: str, share: float) -> str:
+    """A printed text with each of its numbers moved by a share of itself (zero by half), to as many decimals."""
+
+    def number(match: re.Match[str]) -> str:
+        digits = match[0].replace(",", "")
+        decimals = len(digits.partition(".")[2])
+        value = float(digits)
+        new = value * (1 + share) if value else 5.0 * 10.0**-decimals
+        if f"{new:.{decimals}f}" == f"{value:.{decimals}f}":
+            new = value + 10.0**-decimals
+        return f"{new:,.{decimals}f}" if "," in match[0] else f"{new:.{decimals}f}"
+
+    return _NUMBER.sub(number, text)
+
+
+def flipped(text: str) -> str:
+    """A printed text with the sign of its first number turned."""
+    match = re.search(r"[-+−]?\d", text)
+    if not match:
+        return text
+    sign = "" if match[0][0] in "-−" else "-"
+    return text[: match.start()] + sign + match[0].lstrip("-+−") + text[match.end() :]
+
+
+_PRINTED = {
+    "moved up": lambda text: moved(text, 1 / 3),
+    "moved down": lambda text: moved(text, -1 / 3),
+    "flipped": flipped,
+}
+_NUMBERS: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "moved up": lambda values: values.astype(float) * (4 / 3) + 0.01 * values.astype(float).eq(0),
+    "moved down": lambda values: values.astype(float) * (2 / 3) - 0.01 * values.astype(float).eq(0),
+    "flipped": lambda values: -values.astype(float),
+    "set to zero": lambda values: values.astype(float) * 0,
+    "a hundredfold": lambda values: values.astype(float) * 100,
+}
+_BOOLS: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda values: ~values.astype(bool)}
+_SIZES = {"column": _columns, "cell": _cells, "row": _rows}
+
+
+def main(names: list[str]) -> int:
+    """Print the verdicts that no mutation turns, and those that turn without their reason; 1 when there is any."""
+    root = Path(__file__).resolve().parents[2]
+    chosen = {name: claim for name, claim in claims(root / "analysis/claims").items() if not names or name in names}
+    stuck = 0
+    for name, claim in chosen.items():
+        for answer in both_ways(name, claim, inputs(root, claim)).answers.values():
+            if not answer.turned:
+                print(
+                    f"{answer.claim}: {answer.verdict}, never turns{'' if answer.said else ', nor says another word'}"
+                )
+            elif answer.unsaid:
+                print(f"{answer.claim}: turns without a word of its reason or values ({answer.unsaid})")
+            stuck += not answer.turned or bool(answer.unsaid)
+    print(f"{len(chosen)} claims, {stuck} verdicts stuck or silent")
+    return int(stuck > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

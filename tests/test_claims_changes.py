@@ -1,0 +1,145 @@
+"""The ledger against a revision: what changed is named, whatever was built before; one claim shows what it rests on."""
+
+import json
+import subprocess
+
+import pytest
+
+from analysis.claims._changes import changes
+from analysis.claims._places import places
+from conftest import run
+
+GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
+LEDGER = "claim,n,verdict,reason,p_value\n"
+CLAIMS = '''from analysis.claims import Verdict, judge, pick
+
+
+def c002_drop_is_large(captured_models) -> list[Verdict]:
+    """The largest drop is above a tenth.
+
+    Source: 002, Overview.
+    """
+    most = captured_models["ap_overall"].max()
+    return [judge(most < 0.9, f"It is {most:g}.", key="below", n=len(captured_models), statement="It is below 0.9.")]
+'''
+
+
+# --- two states of a ledger
+
+
+def test_the_same_ledger_has_no_changes():
+    one = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,\n"
+    assert changes(one, one) == []
+    assert changes(one, LEDGER + "a,1,holds,so,0.10000000001\nb,2,holds,so,\n") == []
+
+
+def test_changed_lost_and_new_verdicts_are_named():
+    one = LEDGER + "a,1,holds,so,\nb,2,not supported,so,\nc,3,holds,so,\n"
+    two = LEDGER + "a,1,contradicted,so,\nc,3,holds,so,\nd,1,not testable,so,\n"
+    assert changes(one, two) == ["a: holds -> contradicted", "b: not supported -> gone", "d: new -> not testable"]
+
+
+def test_other_cells_are_summed_up_by_column():
+    one = LEDGER + "a,1,holds,so,0.1\nb,2,holds,so,0.2\n"
+    two = LEDGER + "a,1,holds,thus,0.1\nb,2,holds,thus,0.3\n"
+    assert changes(one, two) == [
+        "reason: differs in 2 rows, for example a",
+        "p_value: differs in 1 row, for example b",
+    ]
+    new = one.replace("p_value", "p_adjusted")
+    assert changes(one, new) == [
+        "p_adjusted (a new column): differs in 2 rows, for example a",
+        "p_value: no longer a column",
+    ]
+    assert changes(one, LEDGER + "b,2,holds,so,0.2\na,1,holds,so,0.1\n") == ["the rows stand in another order"]
+
+
+# --- the command
+
+
+@pytest.fixture
+def committed(project):
+    """A project with one claim, in a repository of its own, its ledger committed."""
+    for path in [*(project / "analysis/claims").glob("[a-z]*.py"), *(project / "paper/chapters").glob("*")]:
+        path.unlink()
+    (project / "analysis/claims/one.py").write_text(CLAIMS)
+    (project / ".gitignore").write_text("/out/\n")
+    assert run(project, "analyze", "claims").returncode == 0
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    commit(project)
+    return project
+
+
+def commit(project):
+    subprocess.run([*GIT, "add", "-A"], cwd=project, check=True)
+    subprocess.run([*GIT, "commit", "-qm", "x"], cwd=project, check=True)
+
+
+def test_a_check_compares_with_what_is_committed_however_often_the_ledger_was_built(committed):
+    assert run(committed, "claims", "--check").returncode == 0
+    source = committed / "artifacts/sources/reported_plasticity.csv"
+    source.write_text(source.read_text().replace("0.6224", "0.9624", 1))
+    assert run(committed, "analyze", "claims").returncode == 0
+    for _ in range(2):
+        done = run(committed, "claims", "--check")
+        assert done.returncode == 1
+        assert "c002_drop_is_large.below: holds -> contradicted" in done.stdout.splitlines()
+        assert "differs from HEAD" in done.stderr
+    commit(committed)
+    assert run(committed, "claims", "--check").returncode == 0
+    against = run(committed, "claims", "--check", "--against", "HEAD~1")
+    assert against.returncode == 1
+    assert "holds -> contradicted" in against.stdout
+
+    assert run(committed, "claims", "--against", "HEAD").returncode == 2
+    assert run(committed, "claims", "--check", "c002_drop_is_large").returncode == 2
+    lost = run(committed, "claims", "--check", "--against", "nowhere")
+    assert (lost.returncode, "no revision 'nowhere'" in lost.stderr) == (1, True)
+
+    shown = run(committed, "claims", "c002_drop_is_large.below").stdout
+    for words in (
+        "c002_drop_is_large.below: contradicted (supporting, statement, reading)",
+        "002, Overview",
+        "n 13",
+        "It is 0.9624.",
+        "analysis/claims/one.py:4",
+        "reads      captured_models",
+        "used by    no chapter",
+    ):
+        assert words in shown, shown
+    unknown = run(committed, "claims", "c002_drop_is_larg")
+    assert (unknown.returncode, "did you mean c002_drop_is_large" in unknown.stderr) == (2, True)
+
+
+def test_outside_a_checkout_a_check_says_so(project, tmp_path):
+    (tmp_path / ".git").write_text("gitdir: /nowhere\n")  # no checkout above it either
+    done = run(project, "claims", "--check", env={"PATH": "/usr/bin:/bin", "GIT_CEILING_DIRECTORIES": str(tmp_path)})
+    assert done.returncode == 1
+    assert "is no checkout" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- places
+
+
+def test_places_join_anchor_function_inputs_and_chapters(tmp_path):
+    (tmp_path / "artifacts/sources").mkdir(parents=True)
+    (tmp_path / "artifacts/sources/claim_anchors.csv").write_text(
+        "claim,document,heading,line,anchor,match\nc.a,002,Overview,12,0123456789ab,0.9\n"
+    )
+    (tmp_path / "paper/chapters").mkdir(parents=True)
+    (tmp_path / "paper/chapters/lab.tex.j2").write_text("It << claim('c.a').phrase >> and << claim( \"c.b\" ) >>.")
+    rows = [{"claim": f"c.{key}", "order": ["002", "analysis/claims/x.py", 7], "inputs": ["m", "n"]} for key in "ab"]
+    one, two = places(tmp_path, rows)
+    assert one == {
+        "claim": "c.a",
+        "source": "002",
+        "heading": "Overview",
+        "line": "12",
+        "anchor": "0123456789ab",
+        "function": "analysis/claims/x.py:7",
+        "inputs": "m; n",
+        "chapters": "lab",
+    }
+    assert (two["anchor"], two["chapters"]) == ("", "lab")
+    assert json.dumps(two)
