@@ -27,7 +27,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
 from analysis.experiments import key_choices
-from analysis.experiments.context_length import RATIOS, measure
+from analysis.experiments.context_length import RATIOS, distance_rows, measure
 from analysis.experiments.rows import frame
 from analysis.experiments.subject import Options, Subject, open_subject
 from analysis.models.answers import CLASSES
@@ -287,6 +287,23 @@ def test_grouped_queries_without_a_beginning_token_and_in_four_bits(tmp_path: Pa
         assert value(rows, "passkey_exact", "own/1x") == 0.0, "random weights know no key"
         assert value(rows, "passkey_exact_high", "yarn/1.5x") == pytest.approx(1.96**2 / (3 + 1.96**2), abs=1e-3)
         frame(rows, "rope", quantize or "fp32")
+
+
+def test_the_distance_of_a_key_is_what_stands_after_its_first_digit() -> None:
+    """Of a prompt that holds its key twice, the nearer one counts; one that does not hold it says so."""
+    asked = subject(planted(), book=Planted("passkey"))
+    rows = measure(asked, Options(items=4), ratios=(1.0, 2.0), baselines=("yarn",))
+    items = {length: asked.book.items("passkey", 4, 0, asked.tokenizer, length=length) for length in (64, 128)}
+    found = [row for row in rows if row["metric"] == "key_distance"]
+    assert {row["condition"] for row in found} == {"own/1x", "own/2x"}, "all encodings share the prompts"
+    for length, label in ((64, "own/1x"), (128, "own/2x")):
+        for item, row in zip(items[length], [row for row in found if row["condition"] == label], strict=True):
+            assert (row["unit_id"], row["value"]) == (item.id, length - item.facts["at"])
+    twice = Item("passkey-0000", "passkey", "key is a1 b2 f1 f2 a1 b2 f3 ask", "a1 b2")
+    gone = Item("passkey-0001", "passkey", "key is f1 f2 ask", "a1 b2")
+    near, none = distance_rows(asked, [(0, twice), (0, gone)], "own/1x")
+    assert near["value"] == 4
+    assert (none["value"], none["reason"]) == (None, "the prompt does not hold the key as it is answered")
 
 
 def test_the_pair_that_ships_reads_keys_within_its_length() -> None:

@@ -87,21 +87,6 @@ def thesis_lab_beyond(lab_context_differences: pd.DataFrame) -> list[Verdict]:
     return found
 
 
-def thesis_lab_no_cliff(lab_context_scores: pd.DataFrame) -> Verdict:
-    """The tiny RoPE model does not fall off a cliff: at twice its training length each seed retrieves one key in ten.
-
-    Source: thesis, The same measurements on an open pair.
-    """
-    row = pick(lab_context_scores, encoding="rope", ratio=2.0)
-    return judge(
-        float(row["least"]) > 0.1,
-        f"Its seeds retrieve {100 * row['least']:.0f} to {100 * row['most']:.0f} % of {int(row['n'])} keys.",
-        otherwise="contradicted",
-        recomputed=f"{100 * row['value']:.0f} %",
-        n=int(row["seeds"]),
-    )
-
-
 def thesis_lab_yarn(lab_context_scores: pd.DataFrame) -> Verdict:
     """Stretching the rotation by YaRN, without any training, retrieves as many keys at twice the length as dropping it.
 

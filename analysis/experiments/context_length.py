@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "new_tokens": NEW_TOKENS,
     "interval": "Wilson, 95 %",
     "near_miss": "same length, one or two digits changed",
+    "distance": "tokens from the first digit of a key to the end of the prompt",
     "ties": "m candidates that share the first place count 1/m each",
 }
 
@@ -60,8 +61,9 @@ def measure(
 
     Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` where only these
     prompts count. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one
-    row an item, 1 or 0), `class_NAME` (how many of n answers are in a class of errors, see
-    `analysis.models.answers.error_class`) and `class_run_deletion_at_end` (those that could be truncations as well).
+    row an item, 1 or 0), `key_distance` (one row an item, of the prompts that all encodings share), `class_NAME` (how
+    many of n answers are in a class of errors, see `analysis.models.answers.error_class`) and
+    `class_run_deletion_at_end` (those that could be truncations as well).
     Metrics of verification and ranking: see `analysis.experiments.key_choices`.
 
     A length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows
@@ -91,6 +93,7 @@ def measure(
         for name in ("own", *(baselines if ratio > 1 and subject.positional == "rope" else ())):
             subject.tell(f"keys at {label}, {name} encoding")
             rows += _retrieval_rows(subject, items, name, ratio, f"{name}/{label}")
+            rows += distance_rows(subject, items, f"own/{label}") if name == "own" else []
         subject.tell(f"choices at {label}")
         rows += choice_rows(subject, options, length, f"own/{label}")
     if last is not None and not measured:
@@ -156,6 +159,22 @@ def _retrieval_rows(
         row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
         for each in found
     ]
+    return rows
+
+
+def distance_rows(subject: Subject, items: Sequence[tuple[int, Item]], condition: str) -> list[Row]:
+    """How far each key stands from where it is asked for: tokens from its first digit to the end of the prompt.
+
+    A key that stands there twice is as far as the nearer one.
+    """
+    rows = []
+    for seed, item in items:
+        place = item.prompt.rfind(item.answer.strip())
+        tail = subject.tokenizer(item.prompt[place:], add_special_tokens=False, verbose=False)["input_ids"]
+        distance, reason = (
+            (None, "the prompt does not hold the key as it is answered") if place < 0 else (len(tail), "")
+        )
+        rows.append(row("key_distance", distance, 1, condition=condition, unit_id=item.id, seed=seed, reason=reason))
     return rows
 
 
