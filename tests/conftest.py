@@ -1,15 +1,18 @@
 """Fixtures: the project that goldens are rendered from, and throw-away copies of it."""
 
 import difflib
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
+os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import jobs_work
-from analysis.jobs import JobFolder, JobsFailed, Progress, run_jobs
+from analysis.jobs import JobFolder, JobsFailed, Progress, run_jobs, seal
 from analysis.jobs.content import key
 from analysis.jobs.local import LocalExecutor
 from artifacts.errors import DataError, SpecError
@@ -59,7 +59,9 @@ def test_what_an_earlier_result_names_must_still_be_there(tmp_path: Path) -> Non
     assert "x: what its earlier result names is gone; it runs again" in [state.event for state in states]
 
 
-@pytest.mark.parametrize("content", [b"", b"torn", pickle.dumps(jobs_work.Shard(1, 2)).replace(b"Shard", b"Shred")])
+@pytest.mark.parametrize(
+    "content", [b"", b"torn", seal.sealed(pickle.dumps(jobs_work.Shard(1, 2)).replace(b"Shard", b"Shred"))]
+)
 def test_a_result_that_cannot_be_read_is_made_again(tmp_path: Path, content: bytes) -> None:
     states = list[Progress]()
     place = JobFolder(tmp_path / key(jobs_work.square, {"number": 3}))
@@ -69,6 +71,25 @@ def test_a_result_that_cannot_be_read_is_made_again(tmp_path: Path, content: byt
         place.load()
     assert run(jobs_work.square, [{"number": 3}], tmp_path, progress=states.append) == [9]
     assert states[0].event == "number=3: its earlier result cannot be read; it runs again"
+
+
+@pytest.mark.parametrize("how", ["unsealed", "another's"])
+def test_a_foreign_result_is_not_unpickled(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, marker = JobFolder(tmp_path / key(jobs_work.square, {"number": 3})), tmp_path / "marker"
+    run(jobs_work.square, [{"number": 3}], tmp_path)
+    content = pickle.dumps(jobs_work.Touch(marker))
+    if how == "unsealed":
+        place.result.write_bytes(content)
+    else:
+        with monkeypatch.context() as there:
+            there.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+            place.result.write_bytes(seal.sealed(content))
+    assert run(jobs_work.square, [{"number": 3}], tmp_path) == [9]
+    assert not marker.exists()
+    place.result.write_bytes(seal.sealed(content))
+    place.load()
+    assert marker.exists()  # what this test would have seen
+    assert seal.place().stat().st_mode & 0o777 == 0o600
 
 
 def test_failures_are_listed_and_the_rest_is_kept(tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-from analysis.models import captures, layout, parts
+from analysis.models import captures, layout, manifest, parts
 from analysis.models.architecture import Layer
 from analysis.models.captures import open_capture
 from analysis.models.sampling import Buckets, Head
@@ -181,3 +183,86 @@ def test_gathering_goes_on_and_leaves_no_drafts(tmp_path: Path, monkeypatch: pyt
     found = open_capture(tmp_path / "halted")
     assert np.array_equal(found.queries(HEADS[3]).vectors, whole[2, "q", 2])
     assert not list((tmp_path / "halted").glob("l*/.*"))
+
+
+GOOD = {
+    "bucket": pa.array([0, 0, 1], pa.int32()),
+    "example_id": pa.array([0, 0, 0], pa.int32()),
+    "position": pa.array([0, 100, 300], pa.int32()),
+    "vector": pa.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], pa.list_(pa.float32())),
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("vector", pa.array([[1.0], [2.0, 3.0, 4.0], [5.0, 6.0]], pa.list_(pa.float32())), "different lengths"),
+        ("vector", pa.array([[1.0, 2.0], None, [5.0, 6.0]], pa.list_(pa.float32())), "different lengths"),
+        ("vector", pa.array([[1.0, 2.0], [None, 1.0], [5.0, 6.0]], pa.list_(pa.float32())), "a missing number"),
+        ("vector", pa.array([[], [], []], pa.list_(pa.float32())), "empty vectors"),
+        ("vector", pa.array([[1.0, 2.0], [np.nan, 1.0], [5.0, 6.0]], pa.list_(pa.float32())), "NaN or infinity"),
+        ("vector", pa.array([[1.0, 2.0], [-np.inf, 1.0], [5.0, 6.0]], pa.list_(pa.float32())), "NaN or infinity"),
+        ("vector", pa.array([["a"], ["b"], ["c"]], pa.list_(pa.string())), "no lists of fractions"),
+        ("vector", pa.array([1.0, 2.0, 3.0], pa.float32()), "no lists of fractions"),
+        ("vector", pa.array([[{"a": 1}]] * 3), "no lists of fractions"),
+        ("position", pa.array(["0", "100", "300"]), "`position` holds string"),
+        ("position", pa.array([0, None, 300], pa.int32()), "has gaps"),
+        ("position", pa.array([-1, 100, 300], pa.int32()), "runs from -1"),
+        ("position", pa.array([0, 100, 2**40], pa.int64()), "counts from 0"),
+        ("bucket", pa.array([0.0, 0.0, 1.0]), "`bucket` holds double"),
+    ],
+)
+def test_a_damaged_file_of_a_capture_is_named(column: str, values: pa.Array, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table(GOOD), path)
+    assert captures.read(path).vectors.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    parquet.write_table(pa.table({**GOOD, column: values}), path)
+    with pytest.raises(DataError, match=words) as caught:
+        captures.read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+SETTINGS = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_heads": [[0, 0, 0]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"settings": None}, "no `settings`"),
+        ({"settings": {**SETTINGS, "context": None}}, "`context`"),
+        ({"settings": {**SETTINGS, "buckets": 0}}, "`buckets`"),
+        ({"settings": {**SETTINGS, "buckets": "2"}}, "`buckets`"),
+        ({"settings": {**SETTINGS, "buckets": 9}}, "more buckets"),
+        ({"settings": {**SETTINGS, "model": 7}}, "`model`"),
+        ({"settings": {**SETTINGS, "captured_heads": "all"}}, "`captured_heads`"),
+        ({"settings": {**SETTINGS, "captured_heads": []}}, "`captured_heads`"),
+        ({"settings": {**SETTINGS, "captured_heads": [[0, "1", 0]]}}, "`captured_heads`"),
+        ({"settings": {**SETTINGS, "layers": 3}}, "`layers`"),
+        ({"versions": 3}, "no `versions`"),
+        ({"documents": 3}, "no `documents`"),
+    ],
+)
+def test_a_damaged_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:
+    good = {"complete": True, "settings": SETTINGS, "versions": {}, "documents": []}
+    manifest.save(tmp_path, good)
+    assert manifest.read(tmp_path) is not None
+    manifest.save(tmp_path, {**good, **change})
+    with pytest.raises(DataError, match=words) as caught:
+        open_capture(tmp_path)
+    assert "manifest.json" in str(caught.value)
+
+
+def test_a_deep_manifest_is_no_manifest(tmp_path: Path) -> None:
+    (tmp_path / manifest.FILE).write_text("[" * 100_000)
+    with pytest.raises(DataError, match="not a manifest"):
+        manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize(("queries", "keys", "group"), [(4, 2, 2), (6, 2, 3), (8, 8, 1)])
+def test_the_group_of_a_whole_capture_divides_its_heads(queries: int, keys: int, group: int) -> None:
+    files = {"q": {(0, head) for head in range(queries)}, "k": {(0, head) for head in range(keys)}}
+    assert captures._group(Path("x"), files) == group
+    if group > 1:
+        files["q"].discard((0, 0))
+        with pytest.raises(DataError, match="cannot be told"):
+            captures._group(Path("x"), files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import logging
 import shutil
 import sys
 from pathlib import Path
@@ -271,3 +272,17 @@ def test_what_changes_scores_is_told_from_what_does_not() -> None:
         assert loading.CHANGES_SCORES.search(key)
     for key in ("model.layers.0.input_layernorm.weight", "rotary_emb.inv_freq", "vision_tower.norm.weight"):
         assert not loading.CHANGES_SCORES.search(key)
+
+
+def test_the_8_bit_library_warns_once(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "_said", set())
+    loading._quantization(ModelSource("m", quantize="int8"))
+    logger = logging.getLogger(loading.PRODUCTS)
+    with caplog.at_level(logging.WARNING, logger.name):
+        for _ in range(3):
+            logger.warning("inputs will be cast from %s", "bfloat16")
+        logger.warning("inputs will be cast from %s", "float32")
+    assert [record.getMessage() for record in caplog.records] == [
+        "inputs will be cast from bfloat16",
+        "inputs will be cast from float32",
+    ]

@@ -59,6 +59,9 @@ def test_a_short_text_is_named_with_its_length(tmp_path: Path) -> None:
     path.write_text('{"id": "long", "text": "a a a a"}\n{"id": "brief", "text": "a"}\n')
     with pytest.raises(DataError, match=r"text brief has 2 tokens, fewer than the context of 4; give --context 2"):
         list(documents(Source(str(path)), Words(), 4))
+    (tmp_path / "empty.jsonl").write_text('{"id": "nothing", "text": ""}\n')
+    with pytest.raises(DataError, match=r"text nothing is empty \(0 tokens\); remove it"):
+        list(documents(Source(str(tmp_path / "empty.jsonl")), lambda text, verbose: {"input_ids": []}, 4))
     with pytest.raises(DataError, match="the longest text has 5 tokens"):
         list(documents(Source(str(path)), Words(), 9, skip_short=True))
 

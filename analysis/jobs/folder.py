@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.jobs.seal import opened, sealed
 from artifacts.errors import DataError
 from artifacts.files import write
 
@@ -71,10 +72,10 @@ class JobFolder:
             content = pickle.dumps(value)
         except Exception as error:  # whatever a value's own __reduce__ raises
             raise DataError(f"the job returned a {type(value).__qualname__} that cannot be kept: {error}") from error
-        write(self.result, content)
+        write(self.result, sealed(content))
 
     def load(self) -> Any:
-        """The return value of a finished job.
+        """The return value of a finished job of this user's; another's is not read, since reading would run it.
 
         Raises
         ------
@@ -82,7 +83,7 @@ class JobFolder:
             When the file cannot be read, as after a change of the code that wrote it.
         """
         try:
-            return pickle.loads(self.result.read_bytes())
+            return pickle.loads(opened(self.result.read_bytes()))
         except Exception as error:  # a foreign or torn pickle raises nearly anything
             raise DataError(f"{self.result}: cannot be read ({type(error).__name__}: {error}); remove it") from error
 

@@ -83,17 +83,34 @@ def read(path: Path) -> Vectors:
         When it is absent, damaged or lacks a column.
     """
     table = _table(path, ["bucket", "example_id", "position", "vector"])
-    flat = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in table["vector"].chunks if len(chunk)]
-    rows = table.num_rows
-    values = np.concatenate(flat).astype(np.float32, copy=False) if flat else np.empty(0, np.float32)
-    if rows and values.size % rows:
-        raise DataError(f"{path}: vectors of different lengths")
     return Vectors(
-        bucket=_integers(table, "bucket"),
-        document=_integers(table, "example_id"),
-        position=_integers(table, "position"),
-        vectors=values.reshape(rows, -1) if rows else values.reshape(0, 0),
+        bucket=_integers(path, table, "bucket"),
+        document=_integers(path, table, "example_id"),
+        position=_integers(path, table, "position"),
+        vectors=_vectors(path, table),
     )
+
+
+def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
+    """The column of vectors, shape (n, d); DataError unless all are numbers, finite and of one length."""
+    arrow, compute = need("pyarrow", "to read captures"), need("pyarrow.compute", "to read captures")
+    column, rows = table["vector"], table.num_rows
+    kinds = arrow.types
+    lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
+    if not any(kind(column.type) for kind in lists) or not kinds.is_floating(column.type.value_type):
+        raise DataError(f"{path}: `vector` holds {column.type}, no lists of fractions; this is not a capture's file")
+    if not rows:
+        return np.empty((0, 0), np.float32)
+    lengths = compute.min_max(compute.list_value_length(column))
+    if column.null_count or lengths["min"] != lengths["max"]:
+        raise DataError(f"{path}: vectors of different lengths, or none in a row")
+    flat = [chunk.flatten() for chunk in column.chunks if len(chunk)]
+    if not lengths["min"].as_py() or any(chunk.null_count for chunk in flat):
+        raise DataError(f"{path}: empty vectors, or vectors with a missing number")
+    values = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in flat]).astype(np.float32, copy=False)
+    if not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        raise DataError(f"{path}: vectors with NaN or infinity; capture this model again")
+    return values.reshape(rows, -1)
 
 
 def open_capture(
@@ -158,12 +175,18 @@ def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
 
 
 def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
-    """Query heads per key head: the number that maps the q-files onto exactly the k-files, in one way."""
+    """Query heads per key head: the number that maps the q-files onto exactly the k-files, in one way.
+
+    Where all query heads are there, the number divides theirs.
+    """
     most = max(head for _, head in files["q"]) + 1
     fits: dict[tuple[int, ...], int] = {}
     for size in range(1, most + 1):
         if {(layer, head // size) for layer, head in files["q"]} == files["k"]:
             fits.setdefault(tuple(head // size for _, head in sorted(files["q"])), size)
+    whole = any({head for at, head in files["q"] if at == layer} == set(range(most)) for layer, _ in files["q"])
+    if whole:
+        fits = {heads: size for heads, size in fits.items() if most % size == 0}
     if len(fits) != 1:
         many = f"{sorted(fits.values())} all fit" if fits else "no number fits"
         raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give it")
@@ -179,8 +202,9 @@ def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[i
     names = [(layer, head, side) for side, found in files.items() for layer, head in sorted(found)]
     for layer, head, side in names[:: max(1, len(names) // SAMPLED_FILES)]:
         table = _table(root / layout.folder(layer, head, side) / layout.FILE, ["bucket", "position"])
-        bucket = _integers(table, "bucket").astype(np.int64)
-        position = _integers(table, "position").astype(np.int64)
+        place = root / layout.folder(layer, head, side) / layout.FILE
+        bucket = _integers(place, table, "bucket").astype(np.int64)
+        position = _integers(place, table, "position").astype(np.int64)
         if not len(bucket):
             continue
         low = max(low, int((position // (bucket + 1)).max()) + 1)
@@ -228,5 +252,12 @@ def _table(path: Path, columns: Sequence[str]) -> Any:
     return table
 
 
-def _integers(table: Any, column: str) -> NDArray[np.int32]:
-    return np.asarray(table[column].to_numpy(), dtype=np.int32)
+def _integers(path: Path, table: Any, column: str) -> NDArray[np.int32]:
+    arrow = need("pyarrow", "to read captures")
+    held = table[column]
+    if not arrow.types.is_integer(held.type) or held.null_count:
+        raise DataError(f"{path}: `{column}` holds {held.type}, or has gaps; it counts from 0")
+    values = held.to_numpy()
+    if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
+        raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}; it counts from 0")
+    return np.asarray(values, dtype=np.int32)

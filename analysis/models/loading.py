@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import logging
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
+_said: set[str] = set()
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
 POSITIONS = (AS_CONFIGURED, "rope", "drope")
@@ -169,6 +172,14 @@ def configuration(source: ModelSource) -> Any:
         return config if source.position == AS_CONFIGURED else configured(config, source.position)
 
 
+def said_once(record: logging.LogRecord) -> bool:
+    """Whether a record of a log is the first with its text."""
+    text = record.getMessage()
+    new = text not in _said
+    _said.add(text)
+    return new
+
+
 def factory(config: Any, trust_remote_code: bool = False) -> Any:
     """The class of transformers that makes a model of a configuration: for causal language, else with images."""
     transformers = need("transformers")
@@ -237,6 +248,7 @@ def _device(asked: str) -> str:
 def _quantization(source: ModelSource) -> Any:
     torch, transformers = need("torch"), need("transformers")
     need("bitsandbytes", f"for --quantize {source.quantize}")
+    logging.getLogger(PRODUCTS).addFilter(said_once)
     if source.quantize == "int8":
         return transformers.BitsAndBytesConfig(load_in_8bit=True)
     return transformers.BitsAndBytesConfig(

@@ -14,6 +14,7 @@ from artifacts.files import write
 
 FILE = "manifest.json"
 FORMAT = 1
+MOST = 2**31 - 1  # files count in 32 bits
 
 
 def read(root: Path) -> dict[str, Any] | None:
@@ -29,13 +30,46 @@ def read(root: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DataError(
-            f"{path}: format {found.get('format') if isinstance(found, dict) else '?'}, this reads {FORMAT}"
+            f"{path}: format {str(found.get('format'))[:20] if isinstance(found, dict) else '?'}, this reads {FORMAT}"
         )
+    if wrong := _wrong(found):
+        raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
     return found
+
+
+def _wrong(found: Mapping[str, Any]) -> str:
+    """What of a manifest is not what this version writes; empty when nothing is."""
+    settings = found.get("settings")
+    if not isinstance(settings, dict):
+        return "no `settings`"
+    for name in ("context", "buckets"):
+        if not _count(settings.get(name), 1):
+            return f"`{name}` is no whole number above 0"
+    if settings["buckets"] > settings["context"]:
+        return "more buckets than tokens of the context"
+    if not isinstance(settings.get("model"), str):
+        return "`model` is no text"
+    heads = settings.get("captured_heads")
+    if not isinstance(heads, list) or not heads:
+        return "`captured_heads` is no list, or empty"
+    if not all(isinstance(row, list) and len(row) == 3 and all(_count(each, 0) for each in row) for row in heads):
+        return "`captured_heads` are not rows of layer, query head and key head"
+    layers = settings.get("layers")
+    if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
+        return "`layers` is no list of mappings"
+    if not isinstance(found.get("versions"), dict):
+        return "no `versions`"
+    if found.get("complete") and not isinstance(found.get("documents"), list):
+        return "no `documents`"
+    return ""
+
+
+def _count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
 
 
 def save(root: Path, content: Mapping[str, Any]) -> None:

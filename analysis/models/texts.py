@@ -119,6 +119,10 @@ def documents(
         tokens = tokenizer(text, verbose=False)["input_ids"]
         longest = max(longest, len(tokens))
         if len(tokens) < context:
+            if not skip_short and not tokens:
+                raise DataError(
+                    f"{source.place}: text {name} is empty (0 tokens); remove it, or give --skip-short to pass over it"
+                )
             if not skip_short:
                 raise DataError(
                     f"{source.place}: text {name} has {len(tokens)} tokens, fewer than the context of {context}; "
