@@ -55,7 +55,8 @@ def figure(
             f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {eight} "
             "captured models. Unit: one model. Lines: least squares; band: pointwise 95 % confidence of the mean. "
             "Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, "
-            f"{'; '.join(said)}. {added} is not among the models that the source compares. {base_scored(matched_models)}"
+            f"{'; '.join(said)}. {added} is not among the models that the source compares. "
+            f"{base_scored(matched_models)}"
         ),
         short="LongBench Pro against the plasticity drop",
     )

@@ -19,8 +19,8 @@ CORRELATION_NOTE = (
     "Pearson's $r$ with Fisher's 95 % interval, Spearman's $\\rho$, Kendall's $\\tau_b$; $p$ is exact, over all "
     "relabelings of the models; Holm's correction is over the metrics of a group and the three coefficients. "
     "Leave-one-out: the least and the largest $r$ when each model is left out in turn. Given size: $r$ at equal log "
-    "parameters, $p$ by $t$. Within families: $r$ of what is left after each family's mean, models exchanged inside families "
-    "only, families of one model left out."
+    "parameters, $p$ by $t$. Within families: $r$ of what is left after each family's mean, models exchanged inside "
+    "families only, families of one model left out."
 )
 
 
