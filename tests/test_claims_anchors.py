@@ -1,0 +1,115 @@
+"""Anchors: the heading, line and hash of what a claim judges, found in documents that are read nowhere else."""
+
+import csv
+import re
+
+import pytest
+
+from analysis.claims import _anchor
+from analysis.claims._anchor import Sentence, anchored, normalised, sentences, under
+from conftest import ROOT
+
+DOCUMENT = """# A study
+
+## Finding 1: The dip is everywhere
+
+Most layers dip. The dip of layer 7 is 0.123, the deepest.
+
+```
+## no heading, and 0.5 no number
+```
+
+## 2. Results
+
+### 2.1 Table of scores
+
+| Layer | Score |
+| 7 | 55.5 |
+
+*Figure 4.* Scores rise with size.
+
+## Hypotheses
+
+Larger models may score higher, since they hold more.
+"""
+
+
+def row(section, statement, reported="", kind="statement"):
+    return {
+        "claim": "c000_x",
+        "kind": kind,
+        "source": "000",
+        "section": section,
+        "statement": statement,
+        "reported": reported,
+    }
+
+
+def test_sentences_have_lines_and_headings_and_code_is_passed_over():
+    found = sentences(DOCUMENT)
+    assert [each.text for each in found if each.line == 5] == [
+        "Most layers dip.",
+        "The dip of layer 7 is 0.123, the deepest.",
+    ]
+    assert all("no heading" not in each.text for each in found)
+    (cell,) = [each for each in found if "55.5" in each.text]
+    assert cell.headings == ("A study", "2. Results", "2.1 Table of scores")
+
+
+@pytest.mark.parametrize(
+    ("section", "heading"),
+    [
+        ("Finding 1", "Finding 1: The dip is everywhere"),
+        ("2.1 Table of scores, first row", "2.1 Table of scores"),
+        ("2 Results", "2. Results"),
+        ("Hypothesis H3", "Hypotheses"),
+        ("Figure 4", "2.1 Table of scores"),
+        ("Something else", ""),
+    ],
+)
+def test_a_section_of_the_ledger_means_a_heading_of_the_document(section, heading):
+    assert under(section, sentences(DOCUMENT)) == heading
+
+
+def test_a_statement_is_found_by_the_numbers_and_words_it_shares():
+    document = sentences(DOCUMENT)
+    found = anchored(row("Finding 1", "The deepest dip, of layer 7, is 0.123.", "0.123"), document)
+    assert (found["heading"], found["line"], found["match"]) == ("Finding 1: The dip is everywhere", "5", "sentence")
+    assert found["anchor"] == Sentence(1, "the DIP of layer 7: is 0.123 (the deepest)", ()).anchor
+    assert "deepest" not in ",".join(found.values())
+
+
+def test_where_no_sentence_shares_enough_only_the_heading_is_kept():
+    document = sentences(DOCUMENT)
+    found = anchored(row("Hypotheses", "Attention sinks vanish beyond a thousand tokens."), document)
+    assert (found["heading"], found["line"], found["anchor"], found["match"]) == ("Hypotheses", "", "", "heading")
+    assert anchored(row("Finding 1", "Most layers dip.", kind="cell check"), document)["match"] == "heading"
+
+
+def test_another_word_is_another_anchor_and_another_mark_is_not():
+    assert normalised("**Ten**  texts, (sampled).") == "ten texts sampled"
+    assert Sentence(1, "Ten texts.", ()).anchor != Sentence(1, "Nine texts.", ()).anchor
+
+
+def test_the_command_wants_a_folder_with_one_file_a_document(tmp_path, capsys):
+    assert _anchor.main([]) == 2
+    assert "usage" in capsys.readouterr().err
+    with pytest.raises(_anchor.DataError, match=r"holds 0 files 000\*\.md"):
+        _anchor.main([str(tmp_path)])
+
+
+def test_committed_anchors_belong_to_claims_and_most_statements_have_a_line():
+    def table(path):
+        with (ROOT / path).open(encoding="utf-8", newline="") as stream:
+            return list(csv.DictReader(stream))
+
+    anchors = {each["claim"]: each for each in table("artifacts/sources/claim_anchors.csv")}
+    statements = [
+        each["claim"]
+        for each in table("artifacts/results/claims.csv")
+        if each["source"] != "thesis" and each["kind"] == "statement"
+    ]
+    lines = [name for name in statements if anchors.get(name, {}).get("line")]
+    assert len(lines) > 0.8 * len(statements)
+    assert all(re.fullmatch(r"[0-9a-f]{12}", anchors[name]["anchor"]) for name in lines)
+    assert all((each["match"] == "sentence") == bool(each["line"]) for each in anchors.values())
