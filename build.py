@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import errno
+import math
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this process without a word
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import click
 
@@ -44,11 +50,13 @@ class Commands(click.Group):
         from artifacts.errors import ThesisError
 
         try:
-            return super().invoke(ctx)
-        except ThesisError as error:
-            if ctx.params.get("debug"):
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+            return found
+        except (ThesisError, OSError, UnicodeEncodeError) as error:
+            if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {_words(error)}", err=True)
             ctx.exit(1)
         except ModuleNotFoundError as error:
             from artifacts.errors import MissingDependency
@@ -61,6 +69,20 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("interrupted; what was finished is kept, and the same command goes on from there", err=True)
             ctx.exit(130)
+
+
+def _words(error: Exception) -> str:
+    """An error in the project's words: a file that cannot be used, an output that cannot be written."""
+    if isinstance(error, UnicodeEncodeError):
+        sign = error.object[error.start]
+        return (
+            f"the output's encoding {error.encoding} lacks {sign!a}; set PYTHONIOENCODING=utf-8, or give --output FILE"
+        )
+    if isinstance(error, OSError):
+        if error.filename is None:
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left to print would fail again at the exit)
+        return f"{error.filename or 'the output'}: {error.strerror or error}"
+    return str(error)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,6 +110,15 @@ def session(jobs: int | None = None) -> Iterator[Session]:
     context = click.get_current_context()
     with Session.opened(ROOT, jobs=jobs or 0, debug=bool((context.obj or {}).get("debug"))) as opened:
         yield opened
+
+
+class Tolerance(click.FloatRange):
+    """A number from 0 on, which NaN is not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        found = super().convert(value, param, ctx)
+        return found if math.isfinite(found) else self.fail(f"{value!r} is no number to compare with", param, ctx)
 
 
 def complete(*kinds: str) -> Any:
@@ -153,6 +184,8 @@ def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
     if output:
         from artifacts.files import write
 
+        if not output.absolute().parent.is_dir():
+            raise click.UsageError(f"--output: no folder {output.parent}; make it first")
         write(output, text.encode())
         click.echo(str(output))
     else:
@@ -247,7 +280,7 @@ def why(target: str) -> None:
 
 @main.command()
 @click.argument("revision")
-@click.option("--tolerance", type=click.FloatRange(0), default=1e-6, show_default=True, help="Relative, for numbers.")
+@click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
 @click.option("--results-only", is_flag=True, help="Leave the tables out.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
 def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> None:
@@ -411,4 +444,5 @@ def completion(shell: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main(prog_name="build.py")

@@ -23,11 +23,10 @@ from artifacts.facts import Reader, resolve
 from artifacts.files import write
 from artifacts.graph import Graph, Step
 from artifacts.job import Job
-from artifacts.state import State
+from artifacts.state import State, writable
 
 Contents = dict[str, str | bytes]
 Report = Callable[[str, str, str], None]
-_WRITABLE = ("out/", "artifacts/results/")
 
 
 @dataclass
@@ -157,7 +156,7 @@ class Engine:
         )
         contents: Contents = resolve(step.kind.builder)(job)
         missing = [path for path in step.targets if path not in contents]
-        astray = [path for path in contents if not path.startswith(_WRITABLE) or ".." in path.split("/")]
+        astray = [path for path in contents if not writable(path)]
         if missing or astray:
             raise SpecError(f"the builder of {step.key} made {astray or 'not'} {missing or ''}; see artifacts/kinds.py")
         return contents

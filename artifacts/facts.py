@@ -6,10 +6,11 @@ import ast
 import importlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from artifacts.errors import SpecError
+from artifacts.errors import SpecError, ThesisError
 from artifacts.files import digest, write
 
 Facts = dict[str, Any]
@@ -79,9 +80,9 @@ class Reader:
         self._facts: dict[str, Any] = {}
         try:
             kept: dict[str, Any] = json.loads(cache.read_text(encoding="utf-8")) if cache else {}
-            if kept.get("format") == _FORMAT:
+            if kept.get("format") == _FORMAT and all(_sound(known) for known in kept["facts"].values()):
                 self._facts = kept["facts"]
-        except (OSError, ValueError, KeyError, AttributeError):
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
             pass  # unreadable: read every file anew
 
     def digest(self, path: str) -> str:
@@ -122,7 +123,26 @@ class Reader:
         return known
 
     def save(self) -> None:
-        """Write the parsed facts, when any is new."""
+        """Write the parsed facts, when any is new; where nothing can be written, they are read again next time."""
         if self._changed and self._cache:
-            write(self._cache, json.dumps({"format": _FORMAT, "facts": self._facts}).encode())
+            with suppress(ThesisError):
+                write(self._cache, json.dumps({"format": _FORMAT, "facts": self._facts}).encode())
             self._changed = False
+
+
+def _sound(known: Any) -> bool:
+    """Whether a kept entry is what `Reader` writes."""
+    if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
+        return False
+    if "functions" not in known:
+        return all(
+            isinstance(function, str) and isinstance(name, str) and isinstance(line, int)
+            for function, name, line in known["calls"]
+        )
+    return all(isinstance(name, str) for name in known["imports"]) and all(
+        isinstance(item["name"], str)
+        and isinstance(item["doc"], str)
+        and isinstance(item["line"], int)
+        and all(isinstance(name, str) for name in (*item["artifacts"], *item["options"]))
+        for item in known["functions"]
+    )

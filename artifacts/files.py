@@ -6,6 +6,8 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +17,8 @@ from artifacts import process
 from artifacts.errors import ThesisError
 
 ABSENT = ""
+PART = ".part"
+_DRAFT = re.compile(r"\.(\d{1,9})-.*" + re.escape(PART))
 
 
 def digest(path: Path) -> str:
@@ -50,11 +54,12 @@ def write(path: Path, content: bytes) -> bool:
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{os.getpid()}-", suffix=PART)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
-            os.chmod(name, 0o644)
+            os.chmod(name, mode)
             os.replace(name, path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -64,7 +69,36 @@ def write(path: Path, content: bytes) -> bool:
     return True
 
 
+def draft(path: Path) -> Path:
+    """Where what becomes `path` is written first, by a library of its own; `sweep` removes it after a kill."""
+    return path.with_name(f".{os.getpid()}-{path.name}{PART}")
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove what killed processes were writing below `folder`; return it."""
+    found = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            match = _DRAFT.fullmatch(name)
+            if match and not _runs(int(match[1])):
+                (Path(place) / name).unlink(missing_ok=True)
+                found.append(Path(place) / name)
+    return found
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
 def _mend(path: Path, error: OSError) -> str:
+    if error.errno == errno.EFBIG:
+        return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
     return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"

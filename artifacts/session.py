@@ -15,7 +15,7 @@ from artifacts.armour import plain
 from artifacts.engine import Engine, Outcome
 from artifacts.errors import ThesisError
 from artifacts.facts import Reader
-from artifacts.files import lock
+from artifacts.files import lock, sweep
 from artifacts.graph import Step, load
 from artifacts.job import Job
 
@@ -45,6 +45,8 @@ class Session:
     def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
         """A session that holds the build lock, so that two builds wait for each other."""
         with lock(root / "out/state/lock", lambda who: say(f"another build ({who}) is running; waiting for it")):
+            for folder in ("out", "artifacts/results"):
+                sweep(root / folder)
             yield cls(root, jobs, debug)
 
     def build(self, targets: Sequence[str]) -> Outcome:

@@ -10,6 +10,7 @@ from typing import Any
 from artifacts.files import write
 
 _FORMAT = 1
+WRITABLE = ("out/", "artifacts/results/")
 
 
 class State:
@@ -20,8 +21,9 @@ class State:
         self._changed, self._saved = False, 0.0
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
-            self.steps: dict[str, Any] = kept["steps"] if kept["format"] == _FORMAT else {}
-        except (OSError, ValueError, KeyError, TypeError):
+            steps = kept["steps"] if kept["format"] == _FORMAT else {}
+            self.steps: dict[str, Any] = steps if _sound(steps) else {}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             self.steps = {}  # unreadable: build all
 
     def record(self, key: str, entry: dict[str, Any] | None) -> None:
@@ -39,3 +41,24 @@ class State:
         if self._changed:
             write(self.path, json.dumps({"format": _FORMAT, "steps": self.steps}).encode())
             self._changed, self._saved = False, time.monotonic()
+
+
+def writable(path: str) -> bool:
+    """Whether a step may make the file `path`: below `out/` or among the results, by a plain relative path."""
+    return path.startswith(WRITABLE) and not {"..", "."} & set(path.split("/")) and "\\" not in path
+
+
+def _sound(steps: object) -> bool:
+    """Whether kept steps are what `record` writes; outputs elsewhere would be files of others to remove."""
+    if not isinstance(steps, dict):
+        return False
+    for entry in steps.values():
+        if not isinstance(entry, dict) or not isinstance(entry.get("seconds"), (int, float)):
+            return False
+        for side in ("inputs", "outputs"):
+            hashes = entry.get(side)
+            if not isinstance(hashes, dict) or not all(isinstance(each, str) for each in hashes.values()):
+                return False
+        if not all(writable(path) for path in entry["outputs"]):
+            return False
+    return True

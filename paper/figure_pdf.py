@@ -135,7 +135,7 @@ def _format(out: Path, text: str, document: str) -> str:
 @cache
 def _installation() -> str:
     """What tells one TeX installation from another: a format is bound to its binary and its packages."""
-    here, environment = Path.cwd(), latex.environment()
+    here, environment = Path(__file__).parent, latex.environment()
     version = process.run(("pdflatex", "--version"), here, latex.FIGURE_TIMEOUT, environment).output
     asked = ("kpsewhich", "-engine=pdftex", "pdflatex.fmt")
     base = Path(process.run(asked, here, latex.FIGURE_TIMEOUT, environment).output.strip())

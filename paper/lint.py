@@ -37,7 +37,8 @@ _VERBATIM = re.compile(r"\\verb\*?(?P<delimiter>[^A-Za-z\s*]).*?(?P=delimiter)")
 _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*")
 _LENGTH = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?\\(?:textwidth|linewidth|columnwidth|baselineskip)")
 _ENTRY = re.compile(r"(?m)^\s*@(?!comment|string|preamble)\w+\s*\{\s*(?P<key>[^,\s]+)\s*,", re.IGNORECASE)
-_DIGITS = re.compile(r"\S*\d\S*")
+_WORD = re.compile(r"\S+")
+_DIGIT = re.compile(r"\d")
 _BARE = re.compile(r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?")
 _VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
 _LITERAL = re.compile(r"\s*[-+]?\d")
@@ -105,7 +106,9 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
     known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
     prose = known.sub(lambda match: _blank(match[0]), prose)
-    for match in _DIGITS.finditer(prose):
+    for match in _WORD.finditer(prose):
+        if not _DIGIT.search(match[0]):
+            continue
         findings.append(Finding(file, _line(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
     return sorted(findings, key=lambda finding: finding.line)
 

@@ -18,6 +18,7 @@ from analysis.models.architecture import Layer
 from analysis.models.libraries import need
 from analysis.models.recorder import chosen
 from analysis.models.sampling import Buckets, Head, Side
+from artifacts.files import draft, sweep
 
 FILE = "data.parquet"
 NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qk])$")
@@ -104,6 +105,7 @@ def gather(
     progress : Callable
         Called with the number of files written and their total.
     """
+    sweep(root)
     queries, keys = chosen(heads)
     by_index = {layer.index: layer for layer in layers}
     sides: tuple[tuple[Side, dict[int, list[int]]], ...] = (("q", queries), ("k", keys))
@@ -126,14 +128,14 @@ def gather(
 def _write(batch: list[_File], sources: dict[int, Path]) -> None:
     parquet = need("pyarrow.parquet", "to write captures")
     rows = max(64, BUFFER // (len(batch) * 4 * max(file.layer.head_dim for file in batch)))
-    drafts = [file.place.with_name(f".{FILE}.{os.getpid()}") for file in batch]
+    drafts = [draft(file.place) for file in batch]
     try:
         with parts.disk(batch[0].place), ExitStack() as stack:
-            for file, draft in zip(batch, drafts, strict=True):
-                draft.parent.mkdir(parents=True, exist_ok=True)
+            for file, place in zip(batch, drafts, strict=True):
+                place.parent.mkdir(parents=True, exist_ok=True)
                 file.writer = stack.enter_context(
                     parquet.ParquetWriter(
-                        draft,
+                        place,
                         schema(file.layer.head_dim),
                         compression="zstd",
                         use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
@@ -151,8 +153,8 @@ def _write(batch: list[_File], sources: dict[int, Path]) -> None:
                             file.flush()
             for file in batch:
                 file.flush()
-        for file, draft in zip(batch, drafts, strict=True):
-            os.replace(draft, file.place)
+        for file, place in zip(batch, drafts, strict=True):
+            os.replace(place, file.place)
     finally:
-        for draft in drafts:
-            draft.unlink(missing_ok=True)
+        for place in drafts:
+            place.unlink(missing_ok=True)

@@ -1,0 +1,206 @@
+"""What is kept between runs is not trusted, what is odd is told in a line, and nothing is left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import build
+from artifacts import files
+from artifacts.errors import SpecError, ThesisError
+from artifacts.facts import Reader
+from artifacts.state import State
+from artifacts.text_file import json_of, text_of, yaml_of
+from conftest import ROOT
+from paper import lint
+
+ENTRY = {"inputs": {"a": "1"}, "outputs": {"out/b": "2"}, "seconds": 0.5}
+
+
+def state(tmp_path, content):
+    path = tmp_path / "state.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return State(path).steps
+
+
+def test_a_state_comes_back(tmp_path):
+    assert state(tmp_path, {"format": 1, "steps": {"table:a": ENTRY}}) == {"table:a": ENTRY}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"format": 1, "steps": None},
+        {"format": 1, "steps": []},
+        {"format": 1},
+        [],
+        "x",
+        None,
+        {"format": 1, "steps": {"table:a": {}}},
+        {"format": 1, "steps": {"table:a": None}},
+        {"format": 1, "steps": {"table:a": {**ENTRY, "inputs": []}}},
+        {"format": 1, "steps": {"table:a": {**ENTRY, "outputs": {"out/b": 1}}}},
+        {"format": 1, "steps": {"table:a": {**ENTRY, "seconds": "long"}}},
+        '{"format": 1, "steps": ' + "[" * 100_000,
+        *(
+            {"format": 1, "steps": {"table:a": {**ENTRY, "outputs": {path: "1"}}}}
+            for path in ("scratch/victim.txt", "/etc/x", "out/../victim.txt", "../out/x", "build.py", "out/./x")
+        ),
+    ],
+)
+def test_a_state_that_is_odd_or_reaches_outside_is_dropped_whole(tmp_path, content):
+    assert state(tmp_path, content) == {}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        None,
+        [],
+        "x",
+        {"format": 1, "facts": None},
+        {"format": 1, "facts": {"a.py": {}}},
+        {"format": 1, "facts": {"a.py": {"stamp": "", "error": "", "imports": [1], "functions": []}}},
+        {"format": 1, "facts": {"a.py": {"stamp": "", "error": "", "imports": [], "functions": [{"name": "f"}]}}},
+        {"format": 1, "facts": {"a.py": {"stamp": "", "error": "", "calls": [["n"]]}}},
+        "[" * 100_000,
+    ],
+)
+def test_facts_that_are_odd_are_read_again(tmp_path, kept):
+    (tmp_path / "a.py").write_text("def f(x): pass\n")
+    cache = tmp_path / "facts.json"
+    cache.write_text(kept if isinstance(kept, str) and kept != "x" else json.dumps(kept))
+    assert [each["name"] for each in Reader(tmp_path, cache).python("a.py")["functions"]] == ["f"]
+
+
+def test_facts_come_back_and_a_folder_that_cannot_be_written_costs_time_only(tmp_path):
+    (tmp_path / "a.py").write_text("def f(x, y=1): pass\n")
+    cache = tmp_path / "facts.json"
+    first = Reader(tmp_path, cache)
+    found = first.python("a.py")
+    first.save()
+    assert Reader(tmp_path, cache)._facts == {"a.py": found}
+    (tmp_path / "file").write_text("")
+    odd = Reader(tmp_path, tmp_path / "file/facts.json")
+    odd.python("a.py")
+    odd.save()
+    assert (tmp_path / "file").read_text() == ""
+
+
+def test_what_a_killed_process_was_writing_is_swept_and_what_runs_is_not(tmp_path):
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    stale = tmp_path / f".{int(dead.stdout)}-abc.part"
+    kept = [tmp_path / f".{os.getpid()}-abc.part", tmp_path / ".mine.part", tmp_path / "a.csv"]
+    for path in (stale, *kept):
+        path.write_text("x")
+    assert files.sweep(tmp_path) == [stale]
+    assert not stale.exists()
+    assert all(path.exists() for path in kept)
+
+
+def test_a_draft_is_one_that_is_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.os, "getpid", lambda: 2**22 + 5)
+    monkeypatch.setattr(files.os, "replace", lambda *paths: os.kill)
+    files.draft(tmp_path / "data.parquet").write_text("x")
+    files.write(tmp_path / "a.csv", b"x")
+    assert len(files.sweep(tmp_path)) == 2
+
+
+def test_a_file_keeps_its_mode(tmp_path):
+    path = tmp_path / "mine"
+    path.write_text("old")
+    path.chmod(0o600)
+    files.write(path, b"new")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(("number", "words"), [(27, "ulimit -f"), (28, "the disk is full"), (13, "permissions")])
+def test_why_a_file_cannot_be_written_is_told(number, words, tmp_path, monkeypatch):
+    def failing(*arguments, **options):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files.tempfile, "mkstemp", failing)
+    with pytest.raises(ThesisError, match=words):
+        files.write(tmp_path / "a", b"x")
+
+
+def test_texts_that_cannot_be_read_are_named(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "bytes").write_bytes(b"a\n\xff")
+    with pytest.raises(SpecError, match=r"folder: cannot be read \(Is a directory\)"):
+        text_of(tmp_path, "folder", SpecError)
+    with pytest.raises(SpecError, match=r"bytes:2: not UTF-8 \(byte 2\)"):
+        yaml_of(tmp_path, "bytes", SpecError)
+    with pytest.raises(FileNotFoundError):
+        json_of(tmp_path, "absent")
+
+
+def test_an_unbroken_word_is_read_once():
+    # With work that grows as its square this would take hours.
+    word = "x" * 3_000_000
+    assert lint.digits(word, "a.tex.j2") == []
+    assert len(lint.digits(f"{word}1 and 7", "a.tex.j2")) == 2
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+def test_a_tolerance_is_a_number(value):
+    done = CliRunner().invoke(build.main, ["diff", "HEAD", "--tolerance", value])
+    assert done.exit_code == 2
+    assert "--tolerance" in done.output
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(28, "No space left on device"), "error: the output: No space left on device"),
+        (PermissionError(13, "Permission denied", "x.csv"), "error: x.csv: Permission denied"),
+        (UnicodeEncodeError("latin-1", "a\u2212", 1, 2, "no"), "the output's encoding latin-1 lacks '\\u2212'"),
+    ],
+)
+def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypatch):
+    def failing(root, *arguments):
+        raise error
+
+    monkeypatch.setattr("artifacts.schema.package", failing)
+    monkeypatch.setattr(build.sys, "stdout", sys.stdout)
+    done = CliRunner().invoke(build.main, ["check"])
+    assert done.exit_code == 1
+    assert words in done.output
+    assert "Traceback" not in done.output
+
+
+def test_ctrl_c_while_the_commands_are_imported_says_nothing():
+    script = (
+        "import os, runpy, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'click':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "sys.argv = ['build.py', 'list']\n"
+        "runpy.run_path('build.py', run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr == ""
+
+
+def test_output_goes_into_no_folder_that_is_not_there(tmp_path, monkeypatch):
+    class Project:
+        graph = None
+
+        def build(self, keys):
+            pass
+
+    from contextlib import nullcontext
+
+    monkeypatch.setattr(build, "session", lambda: nullcontext(Project()))
+    monkeypatch.setattr(build, "found", lambda *arguments: [])
+    done = CliRunner().invoke(build.main, ["table", "x", "-o", str(tmp_path / "absent/t.tex")])
+    assert done.exit_code == 2
+    assert "no folder" in done.output
+    assert not (tmp_path / "absent").exists()
