@@ -14,7 +14,7 @@ from conftest import ROOT
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from analysis.population import tables, work  # noqa: E402
+from analysis.population import ablation, geometry, outcomes, tables, work  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
 from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
@@ -144,6 +144,19 @@ def test_an_orthogonal_update_has_singular_values_near_one():
     assert values.max() < 1.3
 
 
+@pytest.fixture
+def _few(monkeypatch):
+    """Few prompts and texts: what is asked is the same."""
+    for module, sizes in (
+        (outcomes, {"CONTEXTS": 8, "FEWER": 4, "SEQUENCES": 2, "SIGNED": 2}),
+        (geometry, {"DOCUMENTS": 40, "SUNK": 4}),
+        (ablation, {"CONTEXTS": {1: 4, 4: 4}, "TEXTS": 2}),
+    ):
+        for name, size in sizes.items():
+            monkeypatch.setattr(module, name, size)
+
+
+@pytest.mark.usefixtures("_few")
 def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
     """A family twice: the second run trains nothing; one whose weights are gone but whose rows are there, neither."""
     (tmp_path / "artifacts").mkdir()

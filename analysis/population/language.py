@@ -57,12 +57,12 @@ def key(draw: random.Random) -> str:
 
 def planted(name: str, key: str) -> list[str]:
     """The sentence that gives a name its key."""
-    return ["the", "key", "of", name, "is", *key, "."]
+    return ["remember", "the", "key", "of", name, *key, "."]
 
 
 def wanted(name: str) -> list[str]:
     """The question for the key of a name."""
-    return ["what", "is", "the", "key", "of", name, "?"]
+    return ["tell", "the", "key", "of", name]
 
 
 def checked(name: str, shown: str) -> list[str]:

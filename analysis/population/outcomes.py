@@ -101,14 +101,14 @@ def letter(answer: Answer) -> str:
 
 
 def prompt_rows(seed: int, recipe: Recipe) -> list[Row]:
-    """Rows `multiple, item, keys, distance`: what the prompts of a seed are, in the order of the letters."""
-    rows = []
+    """Rows `multiple, item, context, keys, distance`: the prompts of a seed, in the order of the letters."""
+    rows: list[Row] = []
     for multiple in prompts.MULTIPLES:
         contexts = prompts.keys(seed, round(multiple * recipe.length), CONTEXTS)
-        asks = [ask for context in contexts for ask in context.asks]
-        for item, ask in enumerate(asks):
-            facts = ask.facts
-            rows.append({"multiple": multiple, "item": item, "keys": facts["keys"], "distance": facts["distance"]})
+        asks = [(number, ask) for number, context in enumerate(contexts) for ask in context.asks]
+        for item, (number, ask) in enumerate(asks):
+            keys, distance = ask.facts["keys"], ask.facts["distance"]
+            rows.append({"multiple": multiple, "item": item, "context": number, "keys": keys, "distance": distance})
     return rows
 
 

@@ -58,7 +58,8 @@ def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Ma
             if path.is_file():
                 old = read(root, name)
                 mark = "seed" if name == OF_SEEDS else "model"
-                fresh = pd.concat([old[~old[mark].isin(set(fresh[mark]))], fresh], ignore_index=True)
+                kept = old.loc[~old[mark].isin(set(fresh[mark])), list(fresh.columns)]
+                fresh = pd.concat([kept, fresh], ignore_index=True)
             fresh = fresh.sort_values(keys, kind="stable", ignore_index=True)
             write(path, text(fresh, name).encode())
             paths.append(path)

@@ -1,0 +1,126 @@
+"""The population's language: what it says is true, prompts are what their facts say, answers are scored with the stop."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from analysis.lab import language as lab
+from analysis.population import documents, language, prompts
+from analysis.population.language import WORDS, world
+
+
+def test_the_vocabulary_goes_on_where_the_tiny_languages_ends():
+    assert WORDS[: len(lab.WORDS)] == lab.WORDS
+    assert len(set(WORDS)) == len(WORDS)
+
+
+def test_a_third_of_the_facts_is_held_out_of_the_second_phase():
+    for first, second in zip(world().relations, world(True).relations, strict=True):
+        held = language.held(first)
+        assert len(held) == len(first.subjects) // 3
+        assert Counter(first.objects[name] for name in held) == dict.fromkeys(first.pool, 2)
+        assert set(second.subjects) == set(first.subjects) - held
+        assert all(second.objects[name] == first.objects[name] for name in second.subjects)
+
+
+def sequences(second=False, count=150, length=400):
+    return [documents.sequence(world(second), random.Random(seed), length) for seed in range(count)]
+
+
+def test_no_document_of_the_second_phase_names_a_held_fact():
+    held = {" ".join(name) for relation in world().relations for name in language.held(relation)}
+    first, second = (" ".join(" ".join(words) for words, _ in sequences(phase)) for phase in (False, True))
+    assert sum(name in first for name in held) == len(held)
+    assert not [name for name in held if name in second]
+
+
+def test_answers_in_training_text_are_the_keys_that_were_given():
+    asked = Counter()
+    for words, weights in sequences():
+        assert len(words) == len(weights) == 400
+        assert words[0] == "<s>"
+        known = {}
+        for place, word in enumerate(words[:-12]):
+            if words[place : place + 4] == ["remember", "the", "key", "of"]:
+                known[words[place + 4]] = words[place + 5 : words.index(".", place)]
+            if words[place : place + 4] == ["tell", "the", "key", "of"]:
+                key = known[words[place + 4]]
+                assert words[place + 5 : place + 6 + len(key)] == [*key, "."]
+                assert set(weights[place + 5 : place + 6 + len(key)]) == {documents.ANSWER}  # the stop counts as well
+                asked[len(known)] += 1
+            if words[place : place + 4] == ["is", "the", "key", "of"]:
+                shown, verdict = words[place + 5 : words.index("?", place)], words[words.index("?", place) + 1]
+                assert verdict == ("yes" if shown == known[words[place + 4]] else "no")
+                asked[verdict] += 1
+            if word in language.SIGNS:
+                assert words[place + 1] == words[place - 1]
+    assert set(asked) == {1, 2, 3, 4, "yes", "no"}
+    assert min(asked.values()) > 30
+
+
+def test_keys_have_four_or_five_digits_and_half_a_digit_twice_in_a_row():
+    keys = [language.key(random.Random(seed)) for seed in range(400)]
+    assert {len(key) for key in keys} == {4, 5}
+    runs = sum(any(one == other for one, other in zip(key, key[1:], strict=False)) for key in keys)
+    assert 0.5 < runs / len(keys) < 0.8
+
+
+def test_a_batch_is_a_function_of_its_name():
+    one = documents.batch(world(), "1/first/3", 4, 64)
+    random.seed(5)
+    assert documents.batch(world(), "1/first/3", 4, 64) == one
+    assert documents.batch(world(), "1/second/3", 4, 64) != one
+
+
+@pytest.mark.parametrize("length", [64, 128, 512])
+def test_prompts_for_keys_have_their_length_and_tell_the_distance(length):
+    contexts = prompts.keys(5, length, 8, checks=True)
+    assert [sum(ask.facts["task"] == "key" for ask in context.asks) for context in contexts] == [1, 2, 3, 4] * 2
+    for context in contexts:
+        for ask in context.asks:
+            if ask.facts["task"] != "key":
+                continue
+            whole = [*context.words, *ask.words]
+            assert len(whole) == length
+            first = length - 1 - ask.facts["distance"]
+            assert whole[first : first + len(ask.answer)] == ask.answer
+            assert whole[first - 1] == ask.words[-1]  # the key stands right after the name that is asked for
+        names = [word for word in context.words if word in language.NAMES]
+        assert len(set(names)) == len(names)
+
+
+def test_fewer_prompts_are_the_first_of_more():
+    many, few = prompts.keys(5, 128, 8, checks=True), prompts.keys(5, 128, 4)
+    assert [context.words for context in few] == [context.words for context in many[:4]]
+    assert [context.asks for context in few] == [
+        [ask for ask in context.asks if ask.facts["task"] == "key"] for context in many[:4]
+    ]
+
+
+def test_other_tasks_ask_every_fact_once_openly():
+    for length in (None, 128):
+        asks = [ask for context in prompts.others(5, length) for ask in context.asks]
+        assert {ask.facts["task"] for ask in asks} == set(prompts.TASKS)
+        openly = [" ".join(ask.words) for ask in asks if ask.facts["task"] in ("fact", "fact_held")]
+        assert len(set(openly)) == len(openly) == 72
+        assert sum(ask.facts["task"] == "fact_held" for ask in asks) == 24
+    assert {len(context.words) for context in prompts.others(5, 128)} == {128}
+
+
+def test_words_said_are_read_up_to_the_first_that_is_no_digit():
+    said = language.tokens(["5", "5", "7", ".", "7"])
+    assert prompts.digits(said) == "557"
+    assert prompts.digits(language.tokens(["road", "5"])) == ""
+
+
+def test_what_stands_after_a_sign_is_marked():
+    for words, called in prompts.backcopies(world(), 4, 200):
+        assert len(words) == len(called) == 200
+        for place, mark in enumerate(called):
+            assert mark == (place > 0 and words[place - 1] in language.SIGNS)
+            if mark:
+                assert words[place] == words[place - 2]
+        assert sum(called) > 15
