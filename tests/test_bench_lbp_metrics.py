@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn", reason="the extra bench: sklearn, rouge-score, jieba")
-pytest.importorskip("rouge_score")
+pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
 
-from analysis.benchmarks import lbp_scores
+from analysis.benchmarks import lbp_prompts, lbp_scores, rouge
 from analysis.benchmarks.lbp_answers import area, lines, split_thoughts
 from analysis.benchmarks.lbp_data import Sample
 from analysis.benchmarks.lbp_metrics import score
@@ -137,16 +136,52 @@ def test_chinese_lines_score_as_they_stand():
 # --- summaries
 
 
+@pytest.mark.parametrize(
+    ("reference", "prediction", "shared", "of_reference", "of_prediction"),
+    [
+        ("the cat sat on the mat", "the cat on the mat", 4, 5, 4),  # different words, so that "the" counts once
+        ("one two. three four", "three four. one two", 4, 4, 4),  # sentences find each other in any order
+        ("one two three", "three two one", 1, 3, 3),
+        ("one two three four", "one x two. four x three four", 4, 4, 5),  # two sentences together
+        ("a b a c", "b a c a d", 3, 3, 4),
+        ("one. two", "one . . two", 2, 2, 3),  # what stands between two full stops is an empty word
+        ("one two", "three", 0, 2, 1),
+    ],
+)
+def test_rouge_l_is_that_of_the_benchmarks_library(reference, prediction, shared, of_reference, of_prediction):
+    recall, precision = shared / of_reference, shared / of_prediction
+    wanted = 2 * precision * recall / (precision + recall) if shared else 0
+    assert rouge.rouge_l(reference, prediction) == pytest.approx(wanted, abs=1e-8)
+
+
+def test_of_subsequences_as_long_the_same_is_taken_as_there():
+    assert rouge.common(["a", "b", "c", "d"], ["b", "a", "d", "c"]) == ["b", "d"]
+    assert rouge.common(["b", "a", "d", "c"], ["a", "b", "c", "d"]) == ["a", "c"]
+
+
+def test_reordered_sentences_lose_nothing():
+    parts = [f"the {word} of {number} is {word}{number}" for number, word in enumerate(("sun", "moon", "sea", "wind"))]
+    gold, said = ". ".join(parts), ". ".join(parts[::-1])
+    assert score("T4.1", [gold], said, "English") == pytest.approx(1, abs=1e-6)
+
+
 def test_summaries_by_rouge_l_of_words():
     gold = ["the cat sat on the mat", "a dog"]
-    # the longest common subsequence, the cat on the mat, has 5 of 6 gold and 5 of 5 predicted words
-    assert score("T4.1", gold, "[Answer] The cat on the mat", "English") == pytest.approx(2 * (5 / 6) / (5 / 6 + 1))
-    assert score("T4.2", gold, "[Answer] A dog", "English") == 1  # the best of the gold texts
-    assert score("T4.2", gold, "[Answer] nothing alike", "English") == 0
+    assert score("T4.1", gold, "The cat on the mat", "English") == pytest.approx(2 * (4 / 5) / (4 / 5 + 1))
+    assert score("T4.2", gold, "A dog", "English") == pytest.approx(1, abs=1e-7)  # the best of the gold texts
+    assert score("T4.2", gold, "nothing alike", "English") == 0
+
+
+def test_all_that_is_said_is_the_summary():
+    """What stands before the mark, and the mark itself, count as in the benchmark's own scoring."""
+    gold = ["a dog ran"]
+    assert score("T4.1", gold, "A dog\n[Answer] ran", "English") == pytest.approx(2 * (3 / 4) / (3 / 4 + 1))
+    assert score("T4.1", gold, "A dog ran\n[Answer]", "English") == pytest.approx(2 * (3 / 4) / (3 / 4 + 1))
+    assert score("T3.1", gold, "A dog ran\n[Answer]", "English") == 0
 
 
 def test_chinese_summaries_are_cut_into_words():
-    gold, text = ["我们今天在北京学习"], "[答案] 我们明天在北京学习"
+    gold, text = ["我们今天在北京学习"], "我们明天在北京学习"
     # jieba: we | today | in | Beijing | study against we | tomorrow | in | Beijing | study
     assert score("T4.1", gold, text, "Chinese") == pytest.approx(4 / 5)
     assert score("T4.1", gold, text, "English") == 0  # no blanks, so one word against another
@@ -158,7 +193,28 @@ def test_with_a_similarity_summaries_are_half_of_each():
         assert predicted == "a x"
         return 0.9
 
-    assert score("T4.1", ["A b", "C d"], "[Answer] a X", "English", similarity) == pytest.approx((0.9 + 0.5) / 2)
+    assert score("T4.1", ["A b", "C d"], "a X", "English", similarity) == pytest.approx((0.9 + 0.5) / 2)
+
+
+def test_a_gold_line_that_stands_twice_makes_pairs_twice():
+    assert score("T2.1", ["a", "b", "a"], "[Answer]\na\nb\nc", "English") == pytest.approx(1 / 3)
+    assert score("T2.1", ["a", "a", "b"], "[Answer]\na\nb\nc", "English") == pytest.approx(2 / 3)
+    assert score("T2.1", ["a", "a", "a", "b"], "[Answer]\na\nb", "English") == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "positions", "tokens"),
+    [
+        ("nonthinking", 262_144, 1024),
+        ("thinking", 131_072, 8192),
+        ("thinking", None, 8192),
+        ("thinking", 262_144, 32_768),
+    ],
+)
+def test_models_of_long_contexts_think_for_longer(mode, positions, tokens):
+    assert lbp_prompts.new_tokens_for(mode, positions) == tokens
+    if positions is not None:
+        assert lbp_prompts.limit_for(positions, tokens, None, "m") == (224_000 if positions == 262_144 else 120_000)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -83,8 +83,27 @@ def results(scores, *, asked=None, original=None, effective=None, max_length=131
 
 
 def written(path, content):
+    """The file, and beside it the samples of its questions, each with one reference, right as often as it says."""
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    for name in (NAMES[task] for task in ruler_results.QUESTIONS):
+        scores = content.get("results", {}).get(name, {}) if isinstance(content, dict) else {}
+        lines = [
+            sample(int(key.partition(",")[0]), ["Paris"], "in Paris" if number < round(500 * score) else "in Rome")
+            for key, score in scores.items()
+            if key.partition(",")[0].isdigit() and score != -1
+            for number in range(500)
+        ]
+        if lines:
+            samples_of(path, name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def samples_of(path, name):
+    return path.with_name(f"samples_{name}_{path.stem.removeprefix('results_')}.jsonl")
+
+
+def sample(tokens, references, said):
+    return json.dumps({"doc": {"max_length": tokens, "outputs": references}, "filtered_resps": [said]})
 
 
 TOKENS = tuple(length_tokens(length) for length in LENGTHS)
@@ -142,6 +161,47 @@ def test_files_a_length_make_one_table_and_nothing_is_replaced_silently(lab, tmp
     assert value(table(lab), "average") == pytest.approx(90)
     assert bench("--results", other, "--replace").exit_code == 0
     assert value(table(lab), "average") == pytest.approx(50)
+
+
+def test_any_wording_of_an_answer_is_right(tmp_path):
+    """As RULER scores questions; the harness gives the share of the wordings, here a third and none."""
+    path = tmp_path / "results_1.json"
+    path.write_text(json.dumps(results({"qa_1": {4096: 1 / 6}}, original=2)))
+    answers = [(["Broncos", "Denver Broncos", "The Denver team"], "the Broncos won"), (["Paris"], "in Rome")]
+    lines = [sample(4096, *answer) for answer in answers] + [sample(8192, ["Paris"], "in Paris")]
+    samples_of(path, NAMES["qa_1"]).write_text("\n".join(lines))
+    [cell] = ruler_results.read([path]).cells
+    assert (cell.task, cell.length, cell.value, cell.reason) == ("qa_1", "4k", 50.0, "")
+
+
+def test_questions_without_samples_have_no_score(lab, tmp_path):
+    path = written(tmp_path / "results_1.json", results({task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}))
+    samples_of(path, NAMES["qa_1"]).unlink()
+    done = bench("--results", path)
+    assert done.exit_code == 1
+    assert "4k: qa_1; 8k: qa_1" in done.output
+    assert "RULER any of them; run it with --log_samples" in done.output
+    assert bench("--results", path, "--partial").exit_code == 0
+    rows = table(lab)
+    assert value(rows, "qa_1", "4k") == ""
+    assert value(rows, "qa_2", "4k") == 50
+    assert value(rows, MEAN, "4k") == "", "a mean needs every task"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([sample(4096, ["Paris"], "in Rome")], "its samples give 0 at 4096 where results_1.json has 0.5"),
+        ([sample(8192, ["Paris"], "in Rome")], "its samples give nothing at 4096"),
+        (["{}"], "line 1: no sample of the harness"),
+        (["{"], "line 1: no sample of the harness"),
+    ],
+)
+def test_samples_of_another_run_are_refused(tmp_path, lines, words):
+    path = written(tmp_path / "results_1.json", results({"qa_2": {4096: 0.5}}))
+    samples_of(path, NAMES["qa_2"]).write_text("\n".join(lines))
+    with pytest.raises(DataError, match=words):
+        ruler_results.read([path])
 
 
 def test_limited_runs_say_how_many_samples_each_length_has(tmp_path):
@@ -233,7 +293,7 @@ with (place / "calls.txt").open("a") as stream:
 [tokens] = json.loads(options["--metadata"])["max_seq_lengths"]
 if (pathlib.Path(__file__).parent / f"fail-{{tokens}}").exists():
     print("loading essays")
-    sys.exit("no network")
+    sys.exit((pathlib.Path(__file__).parent / f"fail-{{tokens}}").read_text())
 content = json.loads(pathlib.Path({template!r}).read_text())
 names = options["--tasks"].split(",")
 limit = int(options.get("--limit", 500))
@@ -246,6 +306,11 @@ arguments = dict(part.split("=") for part in options["--model_args"].split(","))
 content |= {{"max_length": int(arguments["max_length"]), "model_name": arguments["pretrained"]}}
 (place / "model").mkdir(exist_ok=True)
 (place / "model/results_2026.json").write_text(json.dumps(content))
+for name in names:
+    said = ["ab" if number < limit / 4 else "c" for number in range(limit)]
+    doc = {{"max_length": tokens, "outputs": ["a", "b"]}}
+    lines = [json.dumps({{"doc": doc, "filtered_resps": [each]}}) for each in said]
+    (place / f"model/samples_{{name}}_2026.jsonl").write_text("\\n".join(lines))
 """
 
 
@@ -271,16 +336,20 @@ def tiny(tmp_path_factory):
 @pytest.mark.models
 def test_the_harness_runs_a_length_at_a_time_and_goes_on(lab, harness, tiny):
     asked = ("--run", "--harness", harness, "--lengths", "1k,2k", "--samples", "20")
-    (harness.parent / "fail-2048").touch()
-    done = bench(*asked, model=tiny)
-    assert done.exit_code == 1
-    assert "no network" in done.output
-    assert "--tasks needles" in done.output
+    for said, hint in (
+        ("no network", "--tasks needles"),
+        ("LlamaForCausalLM() got an unexpected keyword argument 'load_in_4bit'", "install 'transformers<5'"),
+        ("something else", ""),
+    ):
+        (harness.parent / "fail-2048").write_text(said)
+        done = bench(*asked, model=tiny)
+        assert done.exit_code == 1
+        assert f"{said}. {hint}" in done.output if hint else done.output.endswith(f"{said}\n")
     (harness.parent / "fail-2048").unlink()
     done = bench(*asked, model=tiny)
     assert done.exit_code == 0, done.output
     places = {path.parent.name.partition("-")[0]: path for path in lab.glob("out/bench/ruler/*/harness/*/calls.txt")}
-    assert {length: path.read_text().count("called") for length, path in places.items()} == {"1k": 1, "2k": 2}
+    assert {length: path.read_text().count("called") for length, path in places.items()} == {"1k": 1, "2k": 4}
     rows = table(lab, "random-llama-bytes")
     assert [value(rows, MEAN, length) for length in ("1k", "2k")] == [25, 25]
     assert {each["n"] for each in rows if each["slice"] == "task"} == {"20"}

@@ -24,7 +24,7 @@ from analysis.models.similarity import similarity
 from artifacts.errors import DataError
 from artifacts.files import write
 
-LIBRARIES = ("jieba", "numpy", "rouge-score", "scikit-learn")
+LIBRARIES = ("jieba", "numpy", "scikit-learn")
 EMBEDDING = ("sentence-transformers", "torch", "transformers")
 
 
@@ -100,7 +100,7 @@ def run(
     """
     if generate == bool(predictions):
         raise DataError("give either prediction files (--predictions FILE...) or --run to make them")
-    for library in ("sklearn.metrics", "rouge_score.rouge_scorer", "jieba"):
+    for library in ("sklearn.metrics", "jieba"):
         need(library, "to score LongBench Pro")
     key = named(name or slug(model))
     chosen = _lengths(lengths)

@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
+from analysis.benchmarks import rouge
 from analysis.benchmarks.lbp_answers import area, lines, squeezed
 from analysis.benchmarks.lbp_tasks import EXACT, F1, NDCG, PAIRS, PRESENT, SUMMARY, TASKS
 from analysis.models.libraries import need
@@ -31,7 +32,8 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
     gold : sequence of str
         Gold lines, or gold summaries.
     prediction : str
-        All that the model wrote; an empty one scores 0.
+        All that the model wrote, which is what a summary is scored by; other tasks by the lines after the last mark.
+        An empty one scores 0.
     language : {"English", "Chinese"}
         Chinese summaries are cut into words with jieba.
     similarity : callable or None
@@ -43,11 +45,12 @@ def score(task: str, gold: Gold, prediction: str, language: str, similarity: Sim
         0 to 1.
     """
     gold = [squeezed(line) for line in gold]
-    if not gold or not area(prediction):
-        return 0.0
     kind = TASKS[task]
+    said = squeezed(prediction) if kind == SUMMARY else area(prediction)  # of a summary all counts, marks as well
+    if not gold or not said:
+        return 0.0
     if kind == SUMMARY:
-        return summary(gold, squeezed(area(prediction)), language, similarity)
+        return summary(gold, said, language, similarity)
     return _BY_LINES[kind](gold, lines(prediction))
 
 
@@ -70,14 +73,15 @@ def ndcg(gold: Gold, predicted: Gold) -> float:
 def pairwise(gold: Gold, predicted: Gold) -> float:
     """Pairs of gold lines that are predicted in the gold order, over all pairs of predicted lines.
 
-    Lines that are not gold so cost pairs; one predicted or one gold line makes no pair and scores 0.
+    Lines that are not gold so cost pairs; one predicted or one gold line makes no pair and scores 0. A gold line that
+    stands twice makes pairs twice, as in the benchmark's own scoring.
     """
     if len(gold) < 2 or len(predicted) < 2:
         return 0.0
     places = {line: place for place, line in enumerate(predicted)}
-    known = [places[line] for line in dict.fromkeys(gold) if line in places]
+    known = [places[line] for line in gold if line in places]
     right = sum(first < second for first, second in combinations(known, 2))
-    return right / (len(predicted) * (len(predicted) - 1) / 2)
+    return min(1.0, right / (len(predicted) * (len(predicted) - 1) / 2))
 
 
 def exact(gold: Gold, predicted: Gold) -> float:
@@ -98,33 +102,26 @@ def present(gold: Gold, predicted: Gold) -> float:
 
 def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
     """Best ROUGE-L over the gold summaries, or half of it plus half the best similarity where a model gives one."""
-    rouge = rouge_l(gold, predicted, language)
-    return rouge if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + rouge) / 2))
+    found = rouge_l(gold, predicted, language)
+    return found if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + found) / 2))
 
 
 def rouge_l(gold: Gold, predicted: str, language: str) -> float:
-    """Best F-measure of the longest common subsequence of words (Lin 2004), over the gold texts.
+    """Best ROUGE-L over the gold texts (`analysis.benchmarks.rouge`); Chinese text is cut into words by jieba first.
 
-    Words are what blanks separate; Chinese text is cut by jieba first. The benchmark's own scoring takes ROUGE-L from
-    another library, whose values can differ by a few hundredths where words are repeated.
+    The benchmark's own program gives 0 where a sentence is so long that it runs out of stack; here it has its score.
     """
-    scorer = need("rouge_score.rouge_scorer", "to score summaries").RougeScorer(["rougeL"], tokenizer=_Words(language))
-    return max(float(scorer.score(each, predicted)["rougeL"].fmeasure) for each in gold)
+    said = words(predicted, language)
+    return max(rouge.rouge_l(words(each, language), said) for each in gold)
 
 
-class _Words:
-    """Cuts a text into words, in the way that the library asks for: its own tokenizer drops all that is not Latin."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-
-    def tokenize(self, text: str) -> list[str]:
-        """The words of a text."""
-        if self.language == "Chinese":
-            jieba = need("jieba", "to cut Chinese summaries into words")
-            jieba.setLogLevel("ERROR")  # it would print how long its dictionary took
-            return [word for word in jieba.cut(text) if word.strip()]
-        return text.split()
+def words(text: str, language: str) -> str:
+    """A text with blanks between its words."""
+    if language != "Chinese":
+        return text
+    jieba = need("jieba", "to cut Chinese summaries into words")
+    jieba.setLogLevel("ERROR")  # it would print how long its dictionary took
+    return " ".join(jieba.cut(text))
 
 
 _BY_LINES: dict[str, Callable[[Gold, Gold], float]] = {

@@ -9,6 +9,8 @@ from artifacts.errors import ModelError
 
 GAP = "\n\n\n\n"  # between context and question
 NEW_TOKENS = {"nonthinking": 1024, "thinking": 8192}
+LONG = 262_144  # positions of a model that thinks for longer
+LONG_THOUGHTS = 32_768
 LIMITS = ((262_144, 224_000), (131_072, 120_000))  # positions of a model, tokens of a prompt
 MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt may add
 
@@ -16,6 +18,13 @@ MARGIN = 64  # tokens that a chat template and the re-encoding of a cut prompt m
 def text(sample: Sample, mode: str) -> str:
     """The user's turn: the context, then the question of the prompt mode."""
     return f"{sample.context}{GAP}{sample.questions[mode]}".strip()
+
+
+def new_tokens_for(mode: str, positions: int | None) -> int:
+    """Tokens that an answer may have: 1,024; with thoughts 8,192, or 32,768 for models of 256k positions."""
+    if mode == "thinking" and positions is not None and positions >= LONG:
+        return LONG_THOUGHTS
+    return NEW_TOKENS[mode]
 
 
 def limit_for(positions: int | None, new_tokens: int, asked: int | None, model: str) -> int:

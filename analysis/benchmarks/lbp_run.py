@@ -118,8 +118,8 @@ def _batches(samples: Sequence[Sample], settings: Settings) -> Iterator[tuple[in
 def _plan(loaded: Loaded, samples: Sequence[Sample], settings: Settings) -> dict[str, Any]:
     """What decides the answers, as JSON values."""
     native = chat.reasons(loaded.tokenizer)
-    new_tokens = settings.new_tokens or lbp_prompts.NEW_TOKENS[settings.mode]
     positions = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
+    new_tokens = settings.new_tokens or lbp_prompts.new_tokens_for(settings.mode, positions)
     facts = loaded.facts
     return {
         "model": {

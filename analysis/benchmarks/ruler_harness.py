@@ -1,7 +1,7 @@
 """lm-evaluation-harness as a program: it runs RULER's 13 tasks, one length at a time, and a finished length stays.
 
-It is run as a program of its own, not imported, because its dependencies are not those that this project is tested
-with: it may live in another environment.
+It is run as a program of its own, not imported, and may live in another environment: quantized weights it loads in a
+way that transformers 5 refuses, which this project needs.
 """
 
 from __future__ import annotations
@@ -25,6 +25,16 @@ from artifacts.files import write
 SEED = 42
 SAMPLES = 500  # what the harness makes a length
 TAIL = 3  # lines of its log in an error
+HINTS = (
+    (
+        ("argument 'load_in_4bit'", "argument 'load_in_8bit'"),
+        "It loads quantized weights in a way that transformers 5 refuses: install 'transformers<5' in its environment",
+    ),
+    (
+        ("no network", "connectionerror", "max retries exceeded", "name resolution", "offline mode", "cannot reach"),
+        "Its tasks download essays and questions; without a network, --tasks needles asks on generated noise",
+    ),
+)
 INSTALL = (
     "lm-evaluation-harness is not installed here; with '.[ruler]' in an environment of its own (python -m venv "
     ".venv-ruler && .venv-ruler/bin/python -m pip install '.[ruler]') give --harness .venv-ruler/bin/lm_eval"
@@ -149,9 +159,17 @@ def _start(program: Sequence[str], asked: Sequence[str], place: Path) -> None:
         raise DataError(f"{program[0]}: cannot be run ({error.strerror})") from error
     if done.returncode:
         raise DataError(
-            f"the harness ended with {done.returncode}; its log is {place / 'log.txt'}: {_tail(place)}. "
-            "Its tasks download essays and questions; without a network, --tasks needles asks on generated noise"
+            f"the harness ended with {done.returncode}; its log is {place / 'log.txt'}: {_tail(place)}{_hint(place)}"
         )
+
+
+def _hint(place: Path) -> str:
+    """What to do about a failure that its log names."""
+    log = (place / "log.txt").read_text(encoding="utf-8", errors="replace").lower()
+    for words, hint in HINTS:
+        if any(word in log for word in words):
+            return f". {hint}"
+    return ""
 
 
 def _tail(place: Path) -> str:

@@ -1,4 +1,9 @@
-"""RULER from result files of lm-evaluation-harness, which runs its 13 tasks: read, checked, never mended."""
+"""RULER from result files of lm-evaluation-harness, which runs its 13 tasks: read and checked.
+
+Of one thing its scores are not RULER's: in the two tasks of questions, whose references are wordings of one answer, it
+gives the share of the references that are found, and RULER a full score for any. These are scored anew from the
+samples that the harness writes beside its results.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.benchmarks.ruler_scores import TASKS, Cell, length_key, length_tokens
+from analysis.benchmarks.ruler_scores import TASKS, Cell, found, length_key, length_tokens
 from artifacts.errors import DataError
 from artifacts.files import digest
 
@@ -24,6 +29,11 @@ NAMES = {
 }
 SETTINGS = ("model_name", "chat_template_sha", "system_instruction_sha")  # the same in all files of one model
 NOT_RUN = -1
+QUESTIONS = ("qa_1", "qa_2")  # any reference is enough
+NO_SAMPLES = (
+    "value: no samples of the questions beside the results, where the harness scores shares of the references and "
+    "RULER any of them; run it with --log_samples"
+)
 
 
 @dataclass(frozen=True)
@@ -106,9 +116,10 @@ def require(cells: Sequence[Cell], tasks: Sequence[str], lengths: Sequence[str])
         if absent
     ]
     if lost:
+        bare = f" ({NO_SAMPLES.removeprefix('value: ')})" if any(cell.reason == NO_SAMPLES for cell in cells) else ""
         raise DataError(
-            f"without a score at {'; '.join(lost)}. Give --lengths for the ones that were run, or --partial to take "
-            "what is there (a mean needs every task)"
+            f"without a score at {'; '.join(lost)}{bare}. Give --lengths for the ones that were run, or --partial "
+            "to take what is there (a mean needs every task)"
         )
 
 
@@ -148,7 +159,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
         has = ", ".join(sorted(results)) or "nothing"
         raise DataError(f"{path}: no task of RULER; it has {has}")
     limit = content.get("max_length")
-    found = []
+    cells = []
     for name in named:
         asked = _asked(content, name)
         for length, value in _scores(results[name], name, path).items():
@@ -156,7 +167,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
                 # every file has a place for 4096; only lengths that were asked for can be missing
                 if length in asked:
                     reason = "asked for, no sample was run; a limit takes the first ones, of the shortest length"
-                    found.append(Cell(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
+                    cells.append(Cell(task=NAMES[name], length=length_key(length), value=None, n=0, reason=reason))
                 continue
             if not (isinstance(value, int | float) and 0 <= value <= 1 and math.isfinite(value)):
                 raise DataError(f"{path}: {name} at {length}: {value!r} is no score between 0 and 1")
@@ -167,10 +178,45 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
                 )
             n = _samples(content, name, length, asked)
             reason = "" if n is not None else "n, ci_low, ci_high: the file says no number of samples for each length"
-            found.append(
-                Cell(task=NAMES[name], length=length_key(length), value=100 * float(value), n=n, reason=reason)
-            )
-    return found
+            scored: float | None = float(value)
+            if NAMES[name] in QUESTIONS:
+                scored = _any_reference(path, name, length, float(value))
+                reason = reason if scored is not None else NO_SAMPLES
+            percent = None if scored is None else 100 * scored
+            cells.append(Cell(task=NAMES[name], length=length_key(length), value=percent, n=n, reason=reason))
+    return cells
+
+
+def _any_reference(results: Path, name: str, length: int, share: float) -> float | None:
+    """Mean score of the samples of a task of questions when any reference is enough; None without samples.
+
+    Raises
+    ------
+    DataError
+        When samples cannot be read, or do not give the harness' own score.
+    """
+    path = results.with_name(f"samples_{name}_{results.stem.removeprefix('results_')}.jsonl")
+    if not path.is_file():
+        return None
+    shares, any_of = [], []
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                sample = json.loads(line)
+                if int(sample["doc"]["max_length"]) != length:
+                    continue
+                references = [str(each) for each in sample["doc"]["outputs"]]
+                said = str(sample["filtered_resps"][0])
+                shares.append(found(said, references))
+                any_of.append(found(said, references, any_of=True))
+            except (ValueError, KeyError, IndexError, TypeError) as error:
+                raise DataError(f"{path}: line {number}: no sample of the harness ({error!r})") from None
+    if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
+        said = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
+        raise DataError(
+            f"{path}: its samples give {said} at {length} where {results.name} has {share:.6g}; they are of another run"
+        )
+    return sum(any_of) / len(any_of)
 
 
 def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:

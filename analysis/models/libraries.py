@@ -22,8 +22,6 @@ EXTRAS = {
     "numba": "models",
     "bitsandbytes": "quant",
     "jieba": "bench",
-    "rouge_score": "bench",
-    "rouge_score.rouge_scorer": "bench",
     "sentence_transformers": "bench",
     "sklearn": "bench",
     "sklearn.metrics": "bench",
