@@ -84,7 +84,7 @@ def test_right_answers_score_100_in_every_slice(lab, data, tmp_path):
     assert "artifacts/measurements/measured_lbp/planted-1b.csv" in done.output
     rows = table(lab)
     assert len(rows) == 1 + len(LENGTHS) + len(TASKS) + 2
-    assert {float(row["value"]) for row in rows} == {100}
+    assert {round(float(row["value"]), 4) for row in rows} == {100}  # ROUGE-L stays a hair below
     assert {(row["checkpoint"], row["data"], row["role"]) for row in rows} == {
         ("some/Planted-1B", "smoke-set", "model")
     }

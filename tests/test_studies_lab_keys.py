@@ -14,6 +14,24 @@ from artifacts.errors import DataError
 
 MODELS = ("tiny-rope", "tiny-drope", "tiny-rope-s1", "tiny-drope-s1")
 SHAPES = pd.DataFrame([{"model": model, "training_length": 100} for model in MODELS])
+FAMILIES = pd.DataFrame(
+    [
+        {
+            "result": result,
+            "study": "*",
+            "comparison": "*",
+            "test": "*",
+            "family": result,
+            "unit": unit,
+            "role": "primary",
+        }
+        for result, unit in (
+            ("lab_text_pairs", "text"),
+            ("lab_knowledge_tests", "item"),
+            ("lab_head_agreement", "head"),
+        )
+    ]
+)
 BLANK = {"layer": None, "head": None, "unit_id": "", "seed": None, "n": 1, "reason": ""}
 
 
@@ -104,7 +122,7 @@ def test_choices_over_seeds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rank", "verdict"), [(0.95, "holds"), (0.28, "not significant"), (0.25, "contradicted"), (0.1, "contradicted")]
+    ("rank", "verdict"), [(0.95, "holds"), (0.28, "not supported"), (0.25, "contradicted"), (0.1, "contradicted")]
 )
 def test_ranking_is_judged_against_a_guess(rank: float, verdict: str) -> None:
     found = lab_keys.lab_choices(chosen(dict.fromkeys(MODELS, rank), dict.fromkeys(MODELS, 0.8)))
@@ -158,7 +176,7 @@ def texts(shift: dict[int, float]) -> pd.DataFrame:
 
 
 def test_texts_are_paired() -> None:
-    found = lab_pairings.lab_text_pairs(texts({0: -0.05, 1: -0.02}))
+    found = lab_pairings.lab_text_pairs(texts({0: -0.05, 1: -0.02}), FAMILIES)
     assert len(found) == 12
     row = found[found["comparison"] == "gini_q, seed 1, drope - rope"].iloc[0]
     differences = [-0.02 + 0.001 * (number % 2) for number in range(10)]
@@ -169,7 +187,7 @@ def test_texts_are_paired() -> None:
     rows = texts({0: 0.1, 1: 0.1})
     fewer = rows[(rows["model"] != "tiny-drope") | (rows["unit_id"] != "mixed-0-3")]
     with pytest.raises(DataError, match="were not measured on the same units"):
-        lab_pairings.lab_text_pairs(fewer)
+        lab_pairings.lab_text_pairs(fewer, FAMILIES)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +196,11 @@ def test_texts_are_paired() -> None:
         ({0: -0.05, 1: -0.02}, "holds"),
         ({0: 0.05, 1: 0.02}, "contradicted"),
         ({0: -0.05, 1: 0.02}, "not supported"),
-        ({0: -0.05, 1: -0.0006}, "not significant"),
+        ({0: -0.05, 1: -0.0006}, "not supported"),
     ],
 )
 def test_concentration_is_judged_by_sign_and_test(shift: dict[int, float], verdict: str) -> None:
-    found = lab_pairings.lab_text_pairs(texts(shift))
+    found = lab_pairings.lab_text_pairs(texts(shift), FAMILIES)
     assert {each.verdict for each in claims.thesis_lab_concentration(found)} == {verdict}
 
 
@@ -200,7 +218,8 @@ def answered(lost: dict[str, int]) -> pd.DataFrame:
 
 
 def test_answers_are_paired_by_item() -> None:
-    found = lab_pairings.lab_knowledge_tests(answered({"passkey": 12, "sports": 1})).set_index("comparison")
+    tests = lab_pairings.lab_knowledge_tests(answered({"passkey": 12, "sports": 1}), FAMILIES)
+    found = tests.set_index("comparison")
     assert len(found) == 4 * 4
     row = found.loc["passkey, drope, seed 1, without - with"]
     assert (row["estimate"], row["n"]) == (pytest.approx(-0.6), 20)
@@ -210,7 +229,7 @@ def test_answers_are_paired_by_item() -> None:
     assert [each.verdict for each in judged] == ["holds", "holds"]
     assert claims.thesis_lab_levelled_facts(found.reset_index()).verdict == "not supported"
     for lost, keys, facts in (({}, "not supported", "holds"), ({"cities": 18}, "not supported", "contradicted")):
-        other = lab_pairings.lab_knowledge_tests(answered(lost))
+        other = lab_pairings.lab_knowledge_tests(answered(lost), FAMILIES)
         assert {each.verdict for each in claims.thesis_lab_levelled(other)} == {keys}
         assert claims.thesis_lab_levelled_facts(other).verdict == facts
 
@@ -231,7 +250,7 @@ def attending(turn: int) -> pd.DataFrame:
 
 def test_heads_are_paired() -> None:
     for turn, verdict in ((1, "holds"), (-1, "contradicted")):
-        found = lab_pairings.lab_head_agreement(attending(turn))
+        found = lab_pairings.lab_head_agreement(attending(turn), FAMILIES)
         assert found["estimate"].tolist() == pytest.approx([turn] * 6)
         assert found["n"].eq(12).all()
         assert {each.verdict for each in claims.thesis_lab_heads_keep(found)} == {verdict}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from analysis.claims import ALPHA, Verdict, judge, pick
 
 NAMES = {"rope": "RoPE", "drope": "DroPE"}
 FEW = 0.1  # share of keys that counts as nearly none
 MARGIN = 0.1  # of a share: what makes no difference between wordings
-LEVEL = 0.05
 
 
 def thesis_lab_cliff(lab_key_spans: pd.DataFrame) -> list[Verdict]:
@@ -65,7 +64,7 @@ def thesis_lab_ranks(lab_choices: pd.DataFrame) -> list[Verdict]:
                 f"It does so in {100 * row['drope_least']:.0f} to {100 * row['drope_most']:.0f} % of {int(row['n'])} "
                 f"items a seed, a guess in {100 * row['chance']:.0f} %; the lower end of the interval is at least "
                 f"{100 * row['drope_surely']:.0f} %.",
-                otherwise="contradicted" if row["drope_most"] <= row["chance"] else "not significant",
+                otherwise="contradicted" if row["drope_most"] <= row["chance"] else "not supported",
                 recomputed=f"{100 * row['drope']:.0f} %",
                 n=int(row["seeds"]),
                 key=metric,
@@ -103,7 +102,7 @@ def thesis_lab_verifies(lab_choices: pd.DataFrame) -> list[Verdict]:
 
 
 def thesis_lab_wording(lab_key_prompts: pd.DataFrame) -> list[Verdict]:
-    """Which of two wordings asks for a key changes the share that is found by less than ten points at any length.
+    """The shares of keys that two wordings of the prompt find differ by less than ten points on average over seeds.
 
     Source: thesis, The same measurements on an open pair.
     """
@@ -123,8 +122,8 @@ def thesis_lab_wording(lab_key_prompts: pd.DataFrame) -> list[Verdict]:
                 n=len(gaps),
                 key=side,
                 statement=(
-                    f"Which of two wordings asks the tiny {name} model for a key changes the share that is found by "
-                    "less than ten points at any length."
+                    f"The shares of keys that the tiny {name} model finds by two wordings of the prompt differ by less "
+                    "than ten points at any length, on average over seeds."
                 ),
             )
         )
@@ -177,7 +176,7 @@ def thesis_lab_levelled_facts(lab_knowledge_tests: pd.DataFrame) -> Verdict:
         moved.empty,
         f"{len(rows) - len(moved)} of {len(rows)} shares, two tasks in each model, are the same with and without over "
         f"{int(rows['n'].min())} items.",
-        otherwise="not supported" if (moved["p_adjusted"] >= LEVEL).all() else "contradicted",
+        otherwise="not supported" if (moved["p_adjusted"] >= ALPHA).all() else "contradicted",
         recomputed=f"{len(moved)} of {len(rows)} differ",
         n=len(rows),
     )
@@ -210,14 +209,14 @@ def thesis_lab_heads_keep(lab_head_agreement: pd.DataFrame) -> list[Verdict]:
 def _signed(rows: pd.DataFrame, sign: int, unit: str, key: str, statement: str) -> Verdict:
     """Whether each seed's test finds an effect of one sign after Holm's correction."""
     agree = rows["estimate"] * sign > 0
-    sure = agree & (rows["p_adjusted"] < LEVEL)
-    against = (rows["estimate"] * sign < 0) & (rows["p_adjusted"] < LEVEL)
+    sure = agree & (rows["p_adjusted"] < ALPHA)
+    against = (rows["estimate"] * sign < 0) & (rows["p_adjusted"] < ALPHA)
     values = ", ".join(f"{value:+.3f}" for value in rows["estimate"])
     return judge(
         bool(sure.all()) and len(rows) > 0,
         f"The {len(rows)} seeds have {values} over {int(rows['n'].min())} {unit}s each; {int(sure.sum())} are "
         f"significant in this direction after Holm's correction and {int(against.sum())} in the other.",
-        otherwise="contradicted" if against.all() else "not significant" if agree.all() else "not supported",
+        otherwise="contradicted" if against.all() else "not supported",
         recomputed=f"{int(sure.sum())} of {len(rows)} seeds",
         n=len(rows),
         key=key,

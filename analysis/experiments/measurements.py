@@ -137,7 +137,7 @@ def _asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if manifest is None:
         return None
-    kept = {name: value for name, value in manifest.items() if name not in OF_THE_RUN}
+    kept = {name: value for name, value in manifest.items() if name not in (*OF_THE_RUN, SEAL)}
     if isinstance(kept.get("capture"), dict):
         kept["capture"] = {name: value for name, value in kept["capture"].items() if name not in OF_THE_PROCESSOR}
     return kept

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import frame, holm, mcnemar, paired_t, pearson
+from analysis.statistics import frame, mcnemar, paired_t, pearson
+from analysis.studies._families import corrected
 from analysis.studies._pair import of_pair
 from artifacts.errors import DataError
 
@@ -14,7 +15,7 @@ PATTERNS = ("first_attention", "local_attention", "entropy_share")
 TASKS = ("cities", "sports", "sentiment", "passkey")
 
 
-def lab_text_pairs(massive_values: pd.DataFrame) -> pd.DataFrame:
+def lab_text_pairs(massive_values: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Text by text: how concentrated queries, keys and values are in DroPE less in RoPE, by training seed.
 
     Paired t over the same texts, Holm over all rows. `gini_T` is over the norms of the dimensions of a tensor,
@@ -37,10 +38,10 @@ def lab_text_pairs(massive_values: pd.DataFrame) -> pd.DataFrame:
                     names=("drope", "rope"),
                 )
             )
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "lab_text_pairs"))
 
 
-def lab_knowledge_tests(knowledge: pd.DataFrame) -> pd.DataFrame:
+def lab_knowledge_tests(knowledge: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Item by item: answers without the largest dimension of each head against those with all, by task and model.
 
     McNemar's test, exact, Holm over all rows. The unit is an item.
@@ -60,10 +61,10 @@ def lab_knowledge_tests(knowledge: pd.DataFrame) -> pd.DataFrame:
                     unit="item",
                 )
             )
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "lab_knowledge_tests"))
 
 
-def lab_head_agreement(attention_patterns: pd.DataFrame) -> pd.DataFrame:
+def lab_head_agreement(attention_patterns: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Head by head: does a head attend as it did before the positions were dropped?
 
     Pearson's correlation over heads of what RoPE and DroPE models of a training seed measure: attention to the first
@@ -85,7 +86,7 @@ def lab_head_agreement(attention_patterns: pd.DataFrame) -> pd.DataFrame:
                     names=("rope", "drope"),
                 )
             )
-    return frame(holm(tests))
+    return frame(corrected(tests, test_families, "lab_head_agreement"))
 
 
 def lab_layer_agreement(attention_patterns: pd.DataFrame) -> pd.DataFrame:
