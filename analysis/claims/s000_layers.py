@@ -9,6 +9,7 @@ from analysis.claims._words import listed
 from artifacts import wide
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
+WORDS = ("most plastic", "least plastic")  # how the table calls the two extremes
 
 
 def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
@@ -53,7 +54,9 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     )
 
 
-def c000_extremes_most(nope_extremes: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
+def c000_extremes_most(
+    nope_extremes: pd.DataFrame, nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame
+) -> Verdict:
     """Layer 16 is the most plastic of Llama-3.2-11B and layer 0 the least.
 
     Source: 000, Most/Least Plastic Layers.
@@ -64,13 +67,21 @@ def c000_extremes_most(nope_extremes: pd.DataFrame, nope_layer_cells: pd.DataFra
     # the fifth pair of deciles lies between the least and the largest of the four printed
     ends = [(pairs.sum(axis=1) + each) / (pairs.shape[1] + 1) for each in (pairs.min(axis=1), pairs.max(axis=1))]
     seen = len(set(overall.index) | set(pairs.index))
+    layers = int((nope_layer_kinds["kind"] == "self-attention").sum())
     low, high = float(ends[0].min()), float(ends[1].max())
-    return judge(
-        overall.idxmax() == 16 and overall.idxmin() == 0 and overall.max() > high and overall.min() < low,
+    named = [int(nope_extremes.loc[nope_extremes["category"].str.contains(word), "layer"].iloc[0]) for word in WORDS]
+    agrees = [overall.idxmax(), overall.idxmin()] == named and overall.max() > high and overall.min() < low
+    found = (
         f"Of the {seen} layers with printed values, {overall.idxmax()} has the highest ({overall.max():.3f}) and "
         f"{overall.idxmin()} the lowest ({overall.min():.3f}); the five top recovery layers lie between {low:.3f} and "
-        f"{high:.3f}. The others are not printed.",
-        reported="16, 0",
+        f"{high:.3f}."
+    )
+    more = f" The other {layers - seen} of {layers} layers, which would decide it, are not printed."
+    # what is printed can speak against it; for it only all layers could
+    return Verdict(
+        verdict="not testable" if agrees and seen < layers else "holds" if agrees else "contradicted",
+        reason=found + (more if agrees and seen < layers else ""),
+        reported=", ".join(map(str, named)),
         recomputed=f"{overall.idxmax()}, {overall.idxmin()}",
         n=seen,
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._said import said
 from analysis.claims._words import listed
 
 FAR = 8.0  # standard deviations, where one key wins for every query
@@ -18,12 +20,13 @@ def c001_analyses_count(stated_001: pd.DataFrame, reported_analyses: pd.DataFram
     Source: 001, Three Mechanistic Analyses, One Dataset.
     """
     stated = pick(stated_001, statement="analyses_count")
-    return judge(
-        stated["as_number"] == len(reported_analyses),
+    made = judge(
+        said(stated) == len(reported_analyses),
         f"The overview names {listed([str(title) for title in reported_analyses['title']])}.",
         reported=stated["printed"],
         recomputed=str(len(reported_analyses)),
     )
+    return replace(made, kind="cell check")  # the document's count of its own headings
 
 
 def c001_component_numbers(stated_001: pd.DataFrame) -> list[Verdict]:

@@ -8,15 +8,19 @@ import pandas as pd
 
 from analysis.claims import Verdict, judge, pick, quote, untestable
 
-SAME = {
+MAPS = {
     "narrative_ministral_warm_level": "ministral_warm_level",
     "narrative_ministral_separation": "ministral_separation",
     "narrative_qwen_dark_distance": "qwen_dark_distance",
     "narrative_llama_dark_distance": "llama32_dark_distance",
+}
+BUNDLES = {
     "narrative_qwen_upper_bundle": "qwen3_4b_upper_bundle",
     "narrative_qwen_lower_bundle": "qwen3_4b_lower_bundle",
     "narrative_llama32_3b_converged_from": "llama32_3b_converged_from",
     "narrative_llama32_3b_converged_level": "llama32_3b_converged_level",
+}
+WEIGHTS = {
     "narrative_weights_first_cluster": "weights_first_cluster",
     "narrative_weights_second_cluster": "weights_second_cluster",
     "narrative_weights_first_dead_zone": "weights_first_dead_zone",
@@ -25,12 +29,32 @@ SAME = {
 
 
 def c001_visual_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Both documents read the same numbers off the same pictures.
+    """Both documents read the same numbers off the same maps over two distances.
 
     Source: 001, Cross-Model Results: plasticity over two distances.
     """
+    return _same(reported_landmarks, MAPS)
+
+
+def c001_heads_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+    """Both documents read the same numbers off the same bundles of heads.
+
+    Source: 001, Cross-Model Results: head heterogeneity.
+    """
+    return _same(reported_landmarks, BUNDLES)
+
+
+def c001_weights_same(reported_landmarks: pd.DataFrame) -> list[Verdict]:
+    """Both documents read the same dimensions off the same component weights.
+
+    Source: 001, Cross-Model Results: component weights.
+    """
+    return _same(reported_landmarks, WEIGHTS)
+
+
+def _same(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdict]:
     verdicts = []
-    for key, other in SAME.items():
+    for key, other in pairs.items():
         row, original = pick(reported_landmarks, landmark=key), pick(reported_landmarks, landmark=other)
         one, two = (_ends(text) for text in (row, original))
         check = judge(

@@ -86,11 +86,12 @@ def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """
     captured = models[models["subject"] == "captured"]
     windowed = captured[captured["attention"].str.startswith("sliding")]
-    return judge(
-        len(windowed) > 0,
-        f"None of the {len(captured)} captured models has a sliding window, so truncation is not among the data; a "
-        "capture of a model with one would show it.",
-        otherwise="not supported",
+    # a window alone shows no second way to fail: only scores with and without it could
+    return Verdict(
+        verdict="not supported" if windowed.empty else "not testable",
+        reason=f"{len(windowed)} of the {len(captured)} captured models have a sliding window"
+        + (", so truncation is not among the data" if windowed.empty else "")
+        + "; scores of one network with and without its window, beyond its length, would decide it.",
         reported=str(pick(stated_002, statement="h7_failure_modes")["printed"]),
         recomputed=f"{len(windowed)} models with a window",
         n=len(captured),
@@ -105,7 +106,7 @@ def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> 
     stated = pick(stated_002, statement="h8_nope_layers")
     layers = quote(nope_models, model="llama3.1-8b", metric="nope_layers")
     return judge(
-        stated["as_number"] == layers.number,
+        said(stated) == layers.number,
         f"The layer study counts {layers.printed}.",
         reported=stated["printed"],
         recomputed=layers.printed,

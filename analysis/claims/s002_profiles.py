@@ -51,21 +51,28 @@ def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
     )
 
 
-def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame) -> Verdict:
-    """The Qwen3 profiles decline faster in the second half of the context than in the first.
+def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The decline of the Qwen3 profiles accelerates in the second half of the context.
 
     Source: 002, Decile Plasticity Profile, Table 4.
     """
     qwen = profile_shapes[profile_shapes["family"] == "Qwen3"]
     faster = qwen["second_half"] > qwen["first_half"]
     later = qwen["late"] > qwen["early"]
+    rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
+    steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (6, 7, 8)] for _, row in rows.iterrows()]
+    growing = sum(one < two < three for one, two, three in steps)
+    within = growing == len(steps)
     return judge(
-        bool(faster.all()),
-        f"Over four steps each, they fall by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in "
-        f"{HALF} and by {qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second; without the "
-        f"steep first step the second half is still faster in {int(later.sum())} of {len(qwen)} models.",
+        bool(faster.all()) and within,
+        f"Read as faster than the first half it is not so: over four steps each, they fall by "
+        f"{qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in {HALF} and by "
+        f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
+        f"{int(faster.sum())} of {len(qwen)} models, and in {int(later.sum())} without the steep first step. Read as "
+        f"faster towards the end it is: the last three steps grow in {growing} of {len(steps)}.",
+        otherwise="not supported" if within else "contradicted",
         reported="accelerating",
-        recomputed=f"{int(faster.sum())} of {len(qwen)} faster",
+        recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing} growing",
         n=len(qwen),
     )
 

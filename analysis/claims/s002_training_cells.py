@@ -157,7 +157,8 @@ def c002_training_steps(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> 
             reason=f"{checkpoint} is at step {int(steps[checkpoint]):,}",
             places=0,
             key=statement,
-            statement=f"The checkpoint {checkpoint} stands at the step given.",
+            statement=f"The list of checkpoints has one at the step that the text names, {checkpoint}.",
+            kind="cell check",
         )
         for statement, checkpoint in places.items()
     ]

@@ -143,12 +143,14 @@ def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -
     partner = (low + half, min(high, half) + half)
     apart = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
     tolerance = half / 10
-    return judge(
-        apart <= tolerance,
-        f"Dimensions i and i + {half} turn at one frequency, so the partner of {ends[0]} is "
-        f"{partner[0]}-{partner[1]}; {ends[1]} is off by {apart} at most, within the tolerance of {tolerance:.0f} "
-        "taken for ranges read off a picture.",
-        otherwise="not supported",
+    agrees = apart <= tolerance
+    # two ranges read off a picture can speak against the pairing; for it only weights by dimension could
+    return Verdict(
+        verdict="not testable" if agrees else "not supported",
+        reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {ends[0]} is "
+        f"{partner[0]}-{partner[1]}; {ends[1]} is off by {apart} at most, "
+        f"{'within' if agrees else 'beyond'} the tolerance of {tolerance:.0f} taken for ranges read off a picture. The "
+        "weights of single dimensions against their frequencies would decide it.",
         reported=f"{ends[0]}, {ends[1]}",
         recomputed=f"{partner[0]}-{partner[1]}",
     )

@@ -8,6 +8,8 @@ from analysis.claims import Verdict, judge, pick
 from analysis.claims._delta_p import SIZES, mark, start_values
 from analysis.claims._words import listed
 
+HALFWAY = 0.5  # of the fall: what a curve must climb again to be called a U or V
+
 
 def c003_middle_layers(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
     """The degraded layers are the middle ones, followed by a partial recovery in later layers.
@@ -84,9 +86,10 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
         share = (high.number - lowest) / (start - lowest)
         verdicts.append(
             judge(
-                share >= 0.5,
+                share >= HALFWAY,
                 f"From a start of {start:.0f} at the lowest they fall to {lowest:.0f} and come back to {high.printed} "
-                f"at best, {100 * share:.0f} % of the way; a U or V comes back.",
+                f"at best, {100 * share:.0f} % of the way; a U or V is taken to come back {100 * HALFWAY:.0f} % of it "
+                "or more.",
                 otherwise="not supported",
                 reported="U or V",
                 recomputed=f"{100 * share:.0f} %",

@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, judge, pick, quote, untestable
 from analysis.claims._delta_p import SIZES, mark
+from analysis.claims._repeats import repeating
 
 
 def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
@@ -90,20 +91,22 @@ def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> li
     for size, model in SIZES.items():
         row = pick(delta_p_stated, statement=f"analysis_{size}_answer_layers")
         printed = quote(delta_p_stated, statement=f"analysis_{size}_answer_layers")
+        first, last = (quote(delta_p_stated, statement=f"axes_{size}_layer_{end}").number for end in ("first", "last"))
+        shown = last - first + 1
         layers = int(pick(models, model=model)["layers"])
         # an approximate whole number is taken to one unit
         slack = 1 if row["qualifier"] == "about" else 0
-        verdicts.append(
-            judge(
-                abs(layers - printed.number) <= slack,
-                f"The model has {layers} layers" + (", one more, within an approximate count." if slack else "."),
-                reported=printed.printed,
-                recomputed=str(layers),
-                key=size,
-                statement=f"In {model} the answer-anchored series stay near the top over all {printed.printed} layers.",
-                n=layers,
-            )
+        made = judge(
+            abs(shown - printed.number) <= slack,
+            f"The axis is read as layers {first:.0f} to {last:.0f}, {shown:.0f} of them; the model has {layers}.",
+            reported=printed.printed,
+            recomputed=f"{shown:.0f}",
+            key=size,
+            statement=f"The answer-anchored series of {model} are said to run over {printed.printed} layers, as many "
+            "as the axis is read to have.",
+            n=layers,
         )
+        verdicts.append(repeating(made, f"c003_layers.{size}"))
     return verdicts
 
 
@@ -149,17 +152,24 @@ def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     return verdicts
 
 
-def c003_points(delta_p_landmarks: pd.DataFrame) -> Verdict:
+def c003_points(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     """Where the curves start, reach their trough and end, and how low.
 
     Source: 003, Detailed Analysis.
     """
-    places = len(delta_p_landmarks[["model", "anchoring", "landmark"]].drop_duplicates())
-    return untestable(
-        f"The description gives {len(delta_p_landmarks)} numbers for {places} landmarks, read off by eye, and no "
-        "series; the points of the curves with their intervals would decide it.",
-        reported=f"{len(delta_p_landmarks)} numbers",
-    )
+    verdicts = []
+    for (model, anchoring, landmark), rows in delta_p_landmarks.groupby(["model", "anchoring", "landmark"], sort=False):
+        values = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
+        verdicts.append(
+            untestable(
+                f"Read off by eye ({values}); no series is given. The points of the curves with their intervals would "
+                "decide it.",
+                reported=", ".join(str(text) for text in rows["printed"]),
+                key=f"{model}-{anchoring}-{landmark}".replace(" ", "-"),
+                statement=f"The {anchoring}-anchored curves of {model}: {landmark} as read off the chart.",
+            )
+        )
+    return verdicts
 
 
 def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick, quote, untestable
 from analysis.claims._delta_p import SIZES
 
+NONE_LOST = -5  # points: a band that reaches no lower is read as preserved
 
-def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> Verdict:
+
+def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect.
 
     Source: 003, Key Observations.
@@ -17,20 +21,35 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> Verdict:
     values = rows[rows["metric"] == "delta_p"].set_index("model")
     one, two = (values.loc[model] for model in SIZES.values())
     models = len(values)
-    return judge(
-        two["value"] < one["value"] and models > 2,
-        f"{two['printed']} ({two['data_set']}) is below {one['printed']} ({one['data_set']}), each the lowest of four "
-        "curves; two models that differ in more than size, with no interval and other samples in the groups, carry "
-        "no statement on scale.",
-        otherwise="not supported" if two["value"] < one["value"] else "contradicted",
-        reported=f"{two['printed']} against {one['printed']}",
-        recomputed=f"{two['value'] - one['value']:+.0f} points",
-        n=models,
-    )
+    found: dict[str, Any] = {
+        "reported": f"{two['printed']} against {one['printed']}",
+        "recomputed": f"{two['value'] - one['value']:+.0f} points",
+        "n": models,
+    }
+    lower = bool(two["value"] < one["value"])
+    return [
+        judge(
+            lower,
+            f"{two['printed']} ({two['data_set']}) against {one['printed']} ({one['data_set']}), each the lowest of "
+            "four curves, read off by eye.",
+            key="order",
+            statement="The lowest curve of the 3B model lies below that of the 1B model.",
+            **found,
+        ),
+        judge(
+            lower and models > 2,
+            f"{models} models that differ in more than size, with no interval and other samples in the groups, carry "
+            "no statement on scale.",
+            otherwise="not supported" if lower else "contradicted",
+            key="scale",
+            statement="The effect grows with the size of the model.",
+            **found,
+        ),
+    ]
 
 
 def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
-    """The degraded phase of the larger model is longer.
+    """The degraded phase of the larger model is longer, across more layers.
 
     Source: 003, Key Observations.
     """
@@ -43,11 +62,11 @@ def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> 
         shares.append(counts[-1] / layers)
         words.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
     return judge(
-        counts[1] > counts[0] and shares[1] > shares[0],
-        f"It is {words[1]} against {words[0]}: longer in layers, shorter as a part of the depth.",
-        otherwise="not supported" if counts[1] > counts[0] else "contradicted",
+        counts[1] > counts[0],
+        f"It is {words[1]} against {words[0]}, "
+        f"{'a larger' if shares[1] > shares[0] else 'but a smaller'} part of the depth.",
         reported="longer",
-        recomputed=f"{100 * shares[1]:.0f} against {100 * shares[0]:.0f} % of the depth",
+        recomputed=f"{counts[1]:.0f} against {counts[0]:.0f} layers",
         n=2,
     )
 
@@ -144,7 +163,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
         (delta_p_landmarks["landmark"] == "band") & (delta_p_landmarks["metric"] == "delta_p_low")
     ]
     return judge(
-        not groups.startswith("samples"),
+        not groups.startswith("samples") and floor["value"].min() >= NONE_LOST,
         f"Anchoring is no method that one could choose: the groups are {groups}. Nor is the answer-anchored group "
         f"left as it was, since its band reaches down to {floor['value'].min():.0f} points.",
         reported="a choice",

@@ -96,12 +96,14 @@ def c004_scores_overflow(
         float(pick(drope_published_content, positional="DroPE", layer=1, metric=metric)["value"])
         for metric in ("q_norm_mean", "k_norm_mean")
     ]
-    bound = norms[0] * norms[1] / float(facts["query_heads"]) / math.sqrt(float(facts["head_dim"]))
-    clamp = quote(drope_stated, statement="s6_2_clamp_high").number
+    bound = norms[0] * norms[1] / math.sqrt(float(facts["head_dim"]))
+    low, high = (quote(drope_stated, statement=f"s6_2_clamp_{end}") for end in ("low", "high"))
     return untestable(
-        f"The published norms bound a head's scores by about {bound:,.0f}, above the largest 16-bit number "
-        f"({HALF_LARGEST:,}), so overflow is possible; scores cut at {clamp:.0f} make every key beyond it equal, so "
-        "that the attention mass of this layer is not the model's. Scores in 32 bits would decide both.",
+        f"The published norms bound a head's scores by {bound:,.0f}, were all of both in one head, and by "
+        f"{bound / float(facts['query_heads']):,.0f} were all heads alike, against {HALF_LARGEST:,}, the largest "
+        f"16-bit number: overflow is possible. Scores cut at {low.printed} and {high.printed} make every key beyond "
+        "them equal, so that the attention mass of this layer is not the model's. Scores in 32 bits would decide both.",
+        reported=f"{low.printed}, {high.printed}",
     )
 
 
@@ -144,28 +146,25 @@ def c004_max_write(write_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> V
     )
 
 
-def c004_write_where_massive(drope_published_series: pd.DataFrame, write_summary: pd.DataFrame) -> Verdict:
-    """DroPE's largest write is in the layer where its massive activations concentrate.
+def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summary: pd.DataFrame) -> Verdict:
+    """DroPE's largest write is in layer 1, where the activations of its queries and keys are massive.
 
     Source: 004, 6.3 Results.
     """
-    counts = drope_published_series[drope_published_series["positional"] == "DroPE"].pivot_table(
-        index="layer", columns="metric", values="value"
-    )
+    norms = drope_published_content[drope_published_content["metric"].isin(["q_norm_mean", "k_norm_mean"])]
+    table = norms[norms["positional"] == "DroPE"].pivot_table(index="layer", columns="metric", values="value")
     layer = int(_of(write_summary, "max_write_layer", "DroPE"))
-    tops, shares = {}, {}
-    for tensor in ("query", "key"):
-        series = counts[f"massive_count_{tensor}"]
-        tops[tensor] = int(series.index.to_numpy()[series.argmax()])
-        shares[tensor] = 100 * float(series.loc[layer] / series.sum())
+    tops = {int(table.index.to_numpy()[table[metric].argmax()]) for metric in table.columns}
+    here = table.loc[layer] if layer in table.index else table.max()
+    others = table.drop(index=layer, errors="ignore")
     return judge(
-        set(tops.values()) == {layer} and min(shares.values()) > 50,
-        f"Layer {layer} has the most massive values of the queries, {shares['query']:.0f}% of all layers'; of the "
-        f"keys it has {shares['key']:.0f}%, and layer {tops['key']} the most. The layer is the same, a concentration "
-        "it is not.",
-        otherwise="not supported",
-        recomputed=f"{shares['query']:.0f}% and {shares['key']:.0f}%",
-        n=len(counts),
+        tops == {layer} and bool((here > 10 * others.max()).all()),
+        f"The largest write is in layer {layer}; the published norms of queries and keys are "
+        f"{here['q_norm_mean']:,.0f} and {here['k_norm_mean']:,.0f} there, and {others['q_norm_mean'].max():,.0f} and "
+        f"{others['k_norm_mean'].max():,.0f} at most in layers {', '.join(map(str, others.index))}; those of later "
+        "layers are not published.",
+        recomputed=f"layer {layer}",
+        n=len(table),
     )
 
 

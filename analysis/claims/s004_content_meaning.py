@@ -74,18 +74,32 @@ def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perple
 
     Source: 004, 9.4 Key Finding.
     """
-    share = float(pick(content_layers, positional="DroPE", layer=1, scope="all tokens")["share"])
-    attention, mlp = (
-        quote(drope_layer1_perplexity, positional="DroPE", condition=f"layer1_{part}", metric="ppl_ratio")
+    models = ("RoPE", "DroPE")
+    share = {
+        model: float(pick(content_layers, positional=model, layer=1, scope="all tokens")["share"]) for model in models
+    }
+    damage = {
+        (model, part): quote(drope_layer1_perplexity, positional=model, condition=f"layer1_{part}", metric="ppl_ratio")
+        for model in models
         for part in ("attn", "mlp")
-    )
+    }
+    # the larger part of what is written must be the larger loss, in both models
+    agree = [
+        (damage[model, "attn"].number > 1.5 * damage[model, "mlp"].number)
+        if share[model] > 50
+        else (damage[model, "mlp"].number > 1.5 * damage[model, "attn"].number)
+        for model in models
+    ]
+    words = [
+        f"In {model} attention writes {share[model]:.1f} % of the two norms, and ablating it or the MLP multiplies "
+        f"perplexity by {damage[model, 'attn'].printed.rstrip('×')} and {damage[model, 'mlp'].printed.rstrip('×')}"
+        for model in models
+    ]
     return judge(
-        attention.number > 1.5 * mlp.number,
-        f"In DroPE attention writes {share / (100 - share):.1f} times the MLP's norm, yet ablating either multiplies "
-        "perplexity "
-        f"alike ({attention.printed} and {mlp.printed}): the share does not tell the damage.",
+        all(agree),
+        (f"{'. '.join(words)}.", f"{'. '.join(words)}: the share does not tell the damage."),
         otherwise="not supported",
-        recomputed=f"{share:.1f} and {100 - share:.1f} %",
+        recomputed=f"{share['DroPE']:.1f} and {100 - share['DroPE']:.1f} %",
     )
 
 
@@ -109,19 +123,20 @@ def c004_con_qk_cause(attention_gain: pd.DataFrame, drope_stated: pd.DataFrame) 
 
 
 def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
-    """The amplification of queries and keys is one of layer 1.
+    """DroPE amplifies queries and keys at layer 1.
 
     Source: 004, 9.6 Interpretation.
     """
-    rows = layer_norms[(layer_norms["layer"] != 1) & layer_norms["tensor"].isin(["query", "key"])]
+    norms = layer_norms[layer_norms["tensor"].isin(["query", "key"])]
+    here, rows = norms[norms["layer"] == 1], norms[norms["layer"] != 1]
     layers = ", ".join(map(str, rows["layer"].unique()))
     return judge(
-        bool((rows["mean_ratio"] < 2).all()),
-        f"In layers {layers} the ratios are {rows['mean_ratio'].min():.2f} to {rows['mean_ratio'].max():.2f}; norms "
-        "of the other "
-        "layers are not published.",
-        recomputed=float(rows["mean_ratio"].max()),
-        n=len(rows),
+        bool((here["mean_ratio"] > 2).all()),
+        f"At layer 1 the norms are {here['mean_ratio'].min():.0f} and {here['mean_ratio'].max():.0f} times RoPE's, in "
+        f"layers {layers} {rows['mean_ratio'].min():.2f} to {rows['mean_ratio'].max():.2f} times; whether it is the "
+        "only layer cannot be told, since norms of the others are not published.",
+        recomputed=float(here["mean_ratio"].min()),
+        n=len(here),
     )
 
 

@@ -128,8 +128,10 @@ def c004_drope_more_resilient(
         ),
         judge(
             zero == 0,
-            f"In nats the effects are {row['first_nats']:.2f} and {row['second_nats']:.2f}, {row['nats_ratio']:.2f} "
-            f"times, and {zero} of {len(tasks)} task cells are at 0% in either model: both fail completely.",
+            f"In nats, in which effects add, removing the MLP costs RoPE {row['first_nats']:.2f} and DroPE "
+            f"{row['second_nats']:.2f}, {row['nats_ratio']:.2f} times as much; and {zero} of the {len(tasks)} task "
+            "cells of both models are then at 0%: a smaller factor of perplexity is no resilience where no task "
+            "survives.",
             otherwise="not supported",
             reported=stated.printed,
             recomputed=f"{row['nats_ratio']:.2f}× in nats",

@@ -102,6 +102,32 @@ def c004_peak_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame, drope
     )
 
 
+def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """The lower peak suggests that DroPE concentrates less in the first token than RoPE.
+
+    Source: 004, 5.4 Additional Phase Metrics.
+    """
+    same, precision = _same_run(drope_protocols)
+    gap = _of(phase_summary, "peak_gap_percent")
+    return judge(
+        same and gap > 0,
+        (
+            f"The peak is {gap:.1f}% lower in runs of one kind ({precision}).",
+            f"The peak is {gap:.1f}% lower, but the models ran differently ({precision}), as for the entropies: what "
+            "of it the run makes and what the model cannot be told.",
+        ),
+        otherwise="not supported",
+        recomputed=f"{gap:.1f}%",
+    )
+
+
+def _same_run(drope_protocols: pd.DataFrame) -> tuple[bool, str]:
+    """Whether both models ran alike in the phase metrics, and how the protocol puts it."""
+    precision = str(pick(drope_protocols, section="5 (phase metrics)")["precision"])
+    rope, _, drope = precision.partition("; ")
+    return rope.removeprefix("RoPE ") == drope.removeprefix("DroPE "), precision
+
+
 def c004_entropy_gap(phase_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
     """DroPE's smallest entropy is 16 times RoPE's.
 
@@ -118,11 +144,10 @@ def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: 
 
     Source: 004, 5.4 Additional Phase Metrics.
     """
-    precision = str(pick(drope_protocols, section="5 (phase metrics)")["precision"])
-    rope, _, drope = precision.partition("; ")
-    same = rope.removeprefix("RoPE ") == drope.removeprefix("DroPE ")
+    same, precision = _same_run(drope_protocols)
+    ratio = _of(phase_summary, "min_entropy_ratio")
     return judge(
-        same,
+        same and ratio > 1,
         f"The models ran differently ({precision}): padding adds rows that are alike, which lowers the entropy of the "
         f"padded model, so the ratio of {_of(phase_summary, 'min_entropy_ratio'):.1f} is not the models' alone.",
         otherwise="not supported",

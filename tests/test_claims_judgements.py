@@ -1,0 +1,209 @@
+"""Judgements that were too hard or too lenient: each one turns when what it rests on is changed."""
+
+import inspect
+import re
+
+import pytest
+
+from claims_memory import Memory, edited, function, graph, source
+
+MEMORY = Memory({})
+
+
+def say(claim, **frames):
+    """The verdicts of a claim by key, on the committed artifacts but for `frames`."""
+    step = graph().steps[f"claim:{claim}"]
+    made = function(step)(**{name: frames[name] if name in frames else MEMORY.frame(name) for name in step.artifacts})
+    return {each.key: each for each in (made if isinstance(made, list) else [made])}
+
+
+def one(claim, **frames):
+    """The verdict of a claim that gives a single one."""
+    return say(claim, **frames)[""].verdict
+
+
+def printed(name, text, **where):
+    """A source in which the row at `where` prints `text`."""
+
+    def change(frame):
+        hit = (frame[list(where)] == list(where.values())).all(axis=1)
+        assert hit.sum() == 1
+        return frame.assign(printed=frame["printed"].mask(hit, text))
+
+    return edited(name, change)
+
+
+def test_the_largest_write_is_judged_by_activations_not_by_counts():
+    assert one("c004_write_where_massive") == "holds"
+    content = source("drope_published_content")
+    massive = (content["layer"] == 1) & content["metric"].isin(["q_norm_mean", "k_norm_mean"])
+    assert one(
+        "c004_write_where_massive", drope_published_content=content.assign(value=content["value"].mask(massive, 50))
+    ) == ("not supported" if False else "contradicted")
+
+
+def test_layers_that_are_not_printed_leave_an_extreme_open():
+    assert one("c000_extremes_most") == "not testable"
+    extremes = printed("nope_extremes", "0.400", layer=16, metric="ap_overall")
+    assert one("c000_extremes_most", nope_extremes=extremes) == "contradicted"
+    kinds = source("nope_layer_kinds")
+    few = kinds[kinds["layer"].isin([0, 4, 5, 6, 7, 11, 15, 16, 17, 29, 32])]
+    assert one("c000_extremes_most", nope_layer_kinds=few) == "holds"
+
+
+def test_amplification_is_asserted_of_layer_1_only():
+    assert one("c004_con_confined") == "holds"
+    norms = MEMORY.frame("layer_norms")
+    flat = norms.assign(mean_ratio=norms["mean_ratio"].mask(norms["layer"] == 1, 1.1))
+    assert one("c004_con_confined", layer_norms=flat) == "contradicted"
+    assert "cannot be told" in say("c004_con_confined")[""].reason
+
+
+def test_one_or_two_tokens_are_no_three():
+    assert one("thesis_few_tokens_carry_the_mlp") == "holds"
+    tokens = MEMORY.frame("token_concentration")
+    mlp = (tokens["layer"] == 1) & (tokens["component"] == "mlp")
+    three = tokens.assign(effective_tokens=tokens["effective_tokens"].mask(mlp, 2.7))
+    assert one("thesis_few_tokens_carry_the_mlp", token_concentration=three) == "not supported"
+
+
+@pytest.mark.parametrize("claim", ["c002_training_steps", "c000_background_period", "c001_analyses_count"])
+def test_a_document_compared_with_itself_makes_no_statement(claim):
+    assert {each.kind for each in say(claim).values()} == {"cell check"}
+
+
+def test_a_longer_phase_is_one_across_more_layers():
+    assert one("c003_longer_phase") == "holds"
+    shorter = printed("delta_p_landmarks", "12", model="llama3.2-3b", landmark="degraded", metric="layer_high")
+    assert one("c003_longer_phase", delta_p_landmarks=shorter) == "contradicted"
+
+
+def test_accelerating_is_contradicted_only_when_no_reading_is_true():
+    assert one("c002_t4_qwen_accelerating") == "not supported"
+    profiles = MEMORY.frame("decile_profiles")
+    even = profiles.assign(d8=profiles["d7"], d9=profiles["d7"])
+    assert one("c002_t4_qwen_accelerating", decile_profiles=even) == "contradicted"
+    shapes = MEMORY.frame("profile_shapes")
+    assert one("c002_t4_qwen_accelerating", profile_shapes=shapes.assign(second_half=1.0)) == "holds"
+
+
+def test_layers_said_and_layers_of_the_axis_are_one_reading():
+    found = say("c003_answer_layers")
+    assert {key: each.verdict for key, each in found.items()} == {"1b": "holds", "3b": "holds"}
+    assert found["1b"].repeats == "c003_layers.1b"
+    more = printed("delta_p_stated", "18", statement="analysis_1b_answer_layers")
+    assert say("c003_answer_layers", delta_p_stated=more)["1b"].verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [("llama32_1b", "11L"), ("llama32_3b", "23L"), ("ministral3_14b", "36 layers")]
+)
+def test_a_depth_is_judged_as_printed_not_as_typed(key, text):
+    assert say("c002_h8_depths")[key].verdict == "holds"
+    stated = printed("stated_002", text, statement=f"h8_{key}_layers")
+    assert say("c002_h8_depths", stated_002=stated)[key].verdict == "contradicted"
+
+
+def test_a_window_alone_shows_no_second_way_to_fail():
+    assert one("c002_h7_modes") == "not supported"
+    models = source("models")
+    windowed = models.assign(attention=models["attention"].mask(models["model"] == "mistral-v0.2-7b", "sliding 4096"))
+    assert one("c002_h7_modes", models=windowed) == "not testable"
+
+
+def test_entropies_of_like_runs_must_still_have_the_order_stated():
+    protocols, summary = source("drope_protocols"), MEMORY.frame("phase_summary")
+    alike = protocols.assign(
+        precision=protocols["precision"].mask(protocols["section"] == "5 (phase metrics)", "RoPE 4-bit; DroPE 4-bit")
+    )
+    ratio = summary["quantity"] == "min_entropy_ratio"
+    column = "value" if "value" in summary.columns else "drope"
+    reversed_ = summary.assign(**{column: summary[column].mask(ratio, 0.5)})
+    assert one("c004_entropy_more_distributed") == "not supported"
+    assert one("c004_entropy_more_distributed", drope_protocols=alike) == "holds"
+    assert one("c004_entropy_more_distributed", drope_protocols=alike, phase_summary=reversed_) == "not supported"
+    assert one("c004_peak_less_extreme") == "not supported"
+    assert one("c004_peak_less_extreme", drope_protocols=alike) == "holds"
+
+
+def test_shares_explain_ablations_only_if_the_larger_part_is_the_larger_loss_in_both_models():
+    assert one("c004_con_explains_ablation") == "not supported"
+    drope = printed("drope_layer1_perplexity", "900×", positional="DroPE", condition="layer1_attn", metric="ppl_ratio")
+    assert one("c004_con_explains_ablation", drope_layer1_perplexity=drope) == "holds"
+    both = drope.assign(
+        value=drope["value"].mask(
+            (drope["positional"] == "RoPE") & (drope["condition"] == "layer1_attn") & (drope["metric"] == "ppl_ratio"),
+            5000.0,
+        )
+    )
+    assert one("c004_con_explains_ablation", drope_layer1_perplexity=both) == "not supported"
+
+
+def test_usable_means_above_chance():
+    cells = source("drope_functional")
+    hit = cells["condition"] == "qk_disruption"
+    dead = cells.assign(value=cells["value"].mask(hit & (cells["positional"] == "RoPE"), 0.0))
+    assert one("c004_dis_unusable", drope_functional=dead) == "not supported"  # DroPE's passkey is at zero
+    low = dead.assign(value=dead["value"].mask(hit & (dead["positional"] == "DroPE"), 20.0))
+    assert one("c004_dis_unusable", drope_functional=low) == "not supported"
+    good = dead.assign(value=dead["value"].mask(hit & (dead["positional"] == "DroPE"), 60.0))
+    assert one("c004_dis_unusable", drope_functional=good) == "holds"
+
+
+def test_two_ranges_of_a_picture_can_only_speak_against_a_pairing():
+    assert one("c002_weights_pairs") == "not testable"
+    other = printed("reported_landmarks", "80–90", landmark="weights_second_cluster")
+    assert one("c002_weights_pairs", reported_landmarks=other) == "not supported"
+
+
+def test_an_anchor_that_loses_points_preserves_nothing():
+    facts = source("published_facts")
+    method = facts.assign(printed=facts["printed"].mask(facts["fact"] == "delta_p_groups", "prompts of either kind"))
+    assert one("c003_strategy") == "contradicted"
+    assert one("c003_strategy", published_facts=method) == "contradicted"
+    landmarks = source("delta_p_landmarks")
+    band = (landmarks["landmark"] == "band") & (landmarks["metric"] == "delta_p_low")
+    flat = landmarks.assign(value=landmarks["value"].mask(band, -1.0))
+    assert one("c003_strategy", published_facts=method, delta_p_landmarks=flat) == "holds"
+
+
+def test_the_bound_on_scores_is_that_of_one_head_with_all_of_the_norm():
+    reason = say("c004_scores_overflow")[""].reason
+    heads = float(source("models").set_index("model").loc["llama2-7b-drope", "query_heads"])
+    bounds = [
+        float(part.replace(",", ""))
+        for part in reason.split(" by ")[1:3]
+        for part in [part.split(",  ")[0].split(" ")[0].rstrip(",")]
+    ]
+    assert bounds[0] / bounds[1] == pytest.approx(heads, rel=1e-4)
+
+
+def test_values_order_and_cause_are_rows_of_their_own():
+    severity = {key: each.verdict for key, each in say("c003_size_severity").items()}
+    assert severity == {"order": "holds", "scale": "not supported"}
+    higher = printed("delta_p_landmarks", "-40", model="llama3.2-3b", landmark="lowest", metric="delta_p")
+    turned = {key: each.verdict for key, each in say("c003_size_severity", delta_p_landmarks=higher).items()}
+    assert turned == {"order": "contradicted", "scale": "contradicted"}
+    assert {each.verdict for each in say("c003_points").values()} == {"not testable"}
+    flat = {key: each.verdict for key, each in say("c002_h3_ministral_flat").items()}
+    assert flat == {"flat": "not supported", "cause": "not testable"}
+    assert len(say("c000_question_profile")) == 6
+    moved = printed("nope_stated", "20–35K", statement="question_dip_range")
+    assert say("c000_question_profile", nope_stated=moved)["llama3.1-8b-dip"].verdict == "contradicted"
+    assert say("c000_question_profile", nope_stated=moved)["llama3.1-8b-end"].verdict == "holds"
+
+
+def test_half_of_the_way_is_named_where_a_curve_is_called_a_u():
+    assert "come back 50 % of it or more" in say("c003_u_shape")["3b"].reason
+    higher = printed("delta_p_landmarks", "-20", model="llama3.2-3b", landmark="end", metric="delta_p_high")
+    assert say("c003_u_shape", delta_p_landmarks=higher)["3b"].verdict == "holds"
+
+
+def test_each_picture_is_compared_under_its_own_section():
+    places = {
+        claim: inspect.getdoc(function(graph().steps[f"claim:{claim}"]))
+        for claim in ("c001_heads_same", "c001_weights_same")
+    }
+    assert "head heterogeneity" in places["c001_heads_same"]
+    assert "component weights" in places["c001_weights_same"]
+    assert say("c001_heads_same")["narrative_llama32_3b_converged_from"].verdict == "contradicted"
