@@ -60,7 +60,7 @@ def figure(
         height=45,
         caption=(
             f"Massive less random disruption on {len(sets)} text sets, published perplexities [@africa2026]. (a) "
-            "Increase of log-perplexity, one value per model and set. (b) Mean over the sets with 95 % bootstrap "
+            "Increase of log-perplexity, one value per model and set. (b) Mean over the sets with Student's 95 % "
             "intervals, and RoPE less DroPE. (c) Percent increase of RoPE over that of DroPE; diamond: the ratio of "
             f"{text} that the source states from the literary set, on which the massive dimensions were chosen."
         ),

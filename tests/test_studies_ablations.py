@@ -14,6 +14,8 @@ from analysis.studies.drope_patterns import attention_experiments, attention_lay
 from artifacts.store import read
 from conftest import ROOT
 
+FAMILIES = read(ROOT, "test_families")
+
 
 def source(name):
     with (ROOT / f"artifacts/sources/{name}.csv").open(encoding="utf-8", newline="") as stream:
@@ -125,7 +127,7 @@ def patterns():
 @pytest.mark.parametrize("kind", ["bos", "local"])
 @pytest.mark.parametrize(("group", "first"), [("all layers", 0), ("layers 2-31", 2)])
 def test_attention_is_compared_by_layer_without_layers_as_free_units(patterns, kind, group, first):
-    tests = attention_tests(study(attention_layers)).set_index(["comparison", "test"])
+    tests = attention_tests(study(attention_layers), FAMILIES).set_index(["comparison", "test"])
     rope, drope = (patterns[kind, model].to_numpy()[first:] for model in ("RoPE", "DroPE"))
     paired = tests.loc[(f"{kind}, {group}", "paired_t")]
     known = stats.ttest_rel(drope, rope)

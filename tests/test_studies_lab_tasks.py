@@ -23,6 +23,10 @@ from analysis.studies.lab_tasks import (
     lab_task_scores,
 )
 from artifacts.errors import DataError
+from artifacts.store import read
+from conftest import ROOT
+
+FAMILIES = read(ROOT, "test_families")
 
 NAMES = {
     ("rope", 0): "tiny-rope",
@@ -136,7 +140,7 @@ def test_differences_are_drope_less_rope_and_wins_count_seeds():
 def test_prompts_are_paired_and_the_sign_is_that_of_drope_less_rope():
     outcomes = {"rope": [1, 1, 0, 0, 0, 0, 0, 0], "drope": [1, 0, 1, 1, 1, 1, 1, 1]}
     rows = [(side, 0, "own/2x", "passkey_right", v, f"p{i}") for side, vs in outcomes.items() for i, v in enumerate(vs)]
-    (row,) = lab_prompt_tests(measured(rows)).to_dict("records")
+    (row,) = lab_prompt_tests(measured(rows), FAMILIES).to_dict("records")
     assert row["p_value"] == pytest.approx(stats.binomtest(1, 7).pvalue)  # 6 prompts for DroPE, 1 for RoPE
     assert row["estimate"] == pytest.approx((6 - 1) / 8)
     assert row["comparison"] == "2x, seed 0, drope - rope"
@@ -181,7 +185,7 @@ def test_ranked_heads_stand_beside_random_ones():
 
 def test_the_test_of_ranked_heads_pairs_seeds():
     values = {("rope", 0): (0.1, 0.8, [0.4, 0.6]), ("rope", 1): (0.2, 0.9, [0.5, 0.9])}
-    tests = lab_head_tests(lab_head_ablations(ablated(values))).set_index("comparison")
+    tests = lab_head_tests(lab_head_ablations(ablated(values)), FAMILIES).set_index("comparison")
     row = tests.loc["rope, passkey_accuracy, highest 2 heads - random"]
     known = stats.ttest_rel([0.1, 0.2], [0.5, 0.7])
     assert row["estimate"] == pytest.approx(-0.45)

@@ -13,6 +13,8 @@ from analysis.studies.training_comparison import bias_plasticity, bias_plasticit
 from artifacts.store import read
 from conftest import ROOT
 
+FAMILIES = read(ROOT, "test_families")
+
 
 def test_the_line_of_decline_on_drop_has_the_band_of_its_mean():
     rng = np.random.default_rng(11)
@@ -73,7 +75,7 @@ def test_scores_over_lengths_stand_as_levels_and_as_changes():
     rng = np.random.default_rng(3)
     rows = pd.DataFrame({"model": "m", "mode": "thinking", "plasticity": rng.random(6), "lbp": rng.random(6)})
     unmatched = rows.assign(plasticity=np.nan, lbp=0.0)
-    tests = lbp_length_tests(pd.concat([rows, unmatched], ignore_index=True))
+    tests = lbp_length_tests(pd.concat([rows, unmatched], ignore_index=True), FAMILIES)
     assert (tests["unit"] == "length").all()
     levels = np.corrcoef(rows["plasticity"], rows["lbp"])[0, 1]
     changes = np.corrcoef(np.diff(rows["plasticity"]), np.diff(rows["lbp"]))[0, 1]
@@ -93,7 +95,9 @@ def test_models_and_checkpoints_are_one_table():
 @pytest.mark.parametrize(("bias", "label"), [("bias_strength", "per token"), ("bias_window", "per window")])
 def test_bias_against_plasticity_among_the_captured_models(bias, label):
     models = read(ROOT, "captured_models")
-    tests = bias_plasticity_tests(read(ROOT, "bias_plasticity"), read(ROOT, "training_comparison"))
+    tests = bias_plasticity_tests(
+        *(read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")), FAMILIES
+    )
     rows = tests[tests["comparison"] == f"{label}, captured models"].set_index("test")
     known = stats.pearsonr(models[bias], models["ap_drop"])
     assert rows.loc["pearson", "estimate"] == pytest.approx(known.statistic)
@@ -103,7 +107,9 @@ def test_bias_against_plasticity_among_the_captured_models(bias, label):
 
 
 def test_checkpoints_of_one_run_are_no_free_units():
-    tests = bias_plasticity_tests(read(ROOT, "bias_plasticity"), read(ROOT, "training_comparison"))
+    tests = bias_plasticity_tests(
+        *(read(ROOT, name) for name in ("bias_plasticity", "training_comparison", "published_facts")), FAMILIES
+    )
     notes = tests.loc[tests["comparison"].str.endswith("checkpoints") & (tests["test"] == "pearson"), "note"]
     assert len(notes) == 4
     assert notes.str.contains("one training run").all()

@@ -84,7 +84,8 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
         min(values) > 1,
         f"In the massive arm one perplexity is copied over {int(disruption_trials['seeds'].iloc[0])} seeds "
         f"({values[0]} distinct value a model), on the text set that chose the dimensions; the unit is the text set, "
-        f"n = {texts['n']}, where {texts['p_value']:.2f} is the smallest p possible.",
+        f"n = {texts['n']}, where Student's t gives p = {texts['p_value']:.3f} for normal changes and the signs alone "
+        f"allow none below {2 / 2 ** int(texts['n']):.2f}.",
         otherwise="not supported",
         recomputed=f"{texts['estimate']:.1f} nats",
         n=int(texts["n"]),

@@ -63,16 +63,19 @@ def thesis_lab_text_matters(lab_text_differences: pd.DataFrame, lab_text_tests: 
     least = min(row["rope_least"], row["drope_least"])
     most = max(row["rope_most"], row["drope_most"])
     weaker = min(("rope", "drope"), key=lambda side: abs(row[side]) / (row[f"{side}_high"] - row[f"{side}_low"]))
-    sure = lab_text_tests.loc[lab_text_tests["comparison"].str.contains(" ap_overall,"), "p_adjusted"] < 0.05
+    tests = lab_text_tests[lab_text_tests["comparison"].str.contains(" ap_overall,")]
+    sides = tests[tests["unit"] == "training seed"]
+    layers = tests[tests["unit"] == "layer"]
+    together = int((layers["estimate"] * sides["estimate"].mean() > 0).sum())
     return directed(
         float(row[weaker]),
         (float(row[f"{weaker}_low"]), float(row[f"{weaker}_high"])),
         0,
         f"Overall plasticity, {row['comparison']}, means over the same heads: {least:+.3f} to {most:+.3f} in the "
         f"models of {int(row['seeds'])} seeds, in {NAMES[weaker]} {row[weaker]:+.3f} "
-        f"[{row[f'{weaker}_low']:+.3f}, {row[f'{weaker}_high']:+.3f}] over them; over heads, "
-        f"{int(sure.sum())} of {len(sure)} models differ after Holm's "
-        "correction.",
+        f"[{row[f'{weaker}_low']:+.3f}, {row[f'{weaker}_high']:+.3f}] over them; with all "
+        f"metrics of both sides its Holm p is {sides['p_adjusted'].max():.2g} at most, and the mean over layers has "
+        f"this sign in {together} of {len(layers)} models.",
         recomputed=f"{least:+.3f} to {most:+.3f}",
         n=int(row["seeds"]),
     )
@@ -83,13 +86,13 @@ def thesis_lab_pairs_speak(lab_globality: pd.DataFrame) -> Verdict:
 
     Source: thesis, The same measurements on an open pair.
     """
-    rows = lab_globality[lab_globality["comparison"].str.contains("(pearson)", regex=False)]
+    rows = lab_globality[lab_globality["test"] == "pearson_within_layer"]
     weakest = rows.sort_values("ci_low").iloc[0]
     return directed(
         float(weakest["estimate"]),
         (float(weakest["ci_low"]), float(weakest["ci_high"])),
         1,
-        f"Pearson's r over {int(rows['n'].min())} heads is {rows['estimate'].min():.2f} to "
+        f"Inside layers, Pearson's r over {int(rows['n'].min())} heads is {rows['estimate'].min():.2f} to "
         f"{rows['estimate'].max():.2f} in {len(rows)} models; the largest p after Holm's correction is "
         f"{rows['p_adjusted'].max():.2g}.",
         p_value=float(rows["p_value"].max()),

@@ -1,0 +1,72 @@
+"""How much of a metric's spread over models is noise of its capture, and what that does to its correlations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.statistics.bootstrap import DRAWS, SEED, percentile_interval
+from analysis.statistics.coefficient import coefficient, standardised
+from analysis.statistics.sample import FloatArray
+from analysis.studies._metrics import compared_metrics
+from analysis.studies._weights import twin
+
+SCORES = {"lbp": "LongBench Pro score", "decline": "loss of score, without thinking"}
+
+
+def capture_noise(
+    captured_models: pd.DataFrame,
+    matched_models: pd.DataFrame,
+    length_decline: pd.DataFrame,
+    published_facts: pd.DataFrame,
+) -> pd.DataFrame:
+    """Correlations of the metrics with two outcomes, over the models of source 002, when metrics carry capture noise.
+
+    Two captured models run the same text weights, so that they differ by their captures only: `twin_difference`, and
+    `noise_sd`, that over the square root of two, the standard deviation of one capture. It rests on one difference;
+    `noise_low` and `noise_high` are its 95 % interval by chi-square with one degree of freedom. `reliability` is the
+    share of the variance over models that is not noise, 0 where noise alone would spread them as far. `r` is Pearson's;
+    `r_corrected` that over the square root of the reliability (Spearman 1904), empty where it is 0 or r would pass 1.
+    `again_low` and `again_high` are the 95 % range of r when every model is captured once more with such noise, and
+    `turns` the share of these in which r has the other sign.
+    """
+    source = matched_models[matched_models["in_source"].astype(bool)]
+    rows = length_decline[length_decline["mode"] == "nonthinking"]
+    source = source.assign(decline=source["model"].map(rows.set_index("model")["decline"]))
+    table = captured_models.set_index("model")
+    pair = twin(published_facts)
+    found = []
+    for outcome, label in SCORES.items():
+        for metric in compared_metrics(source):
+            chosen = source[source[metric].notna()]
+            x, y = (chosen[name].to_numpy(dtype=float) for name in (metric, outcome))
+            row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(chosen)}
+            one, other = (float(table[metric].astype(float)[model]) for model in pair)
+            found.append({**row, **_noise(one - other, x, y)})
+    return pd.DataFrame(found)
+
+
+def _noise(difference: float, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:
+    r = coefficient(x, y)
+    spread = float(x.std(ddof=1))
+    row: dict[str, float | str | None] = {"twin_difference": difference, "spread_sd": spread, "r": r}
+    if not math.isfinite(difference) or r is None:
+        return {**row, "twin_difference": None, "note": "the pair of one network has no value of this metric"}
+    noise = abs(difference) / math.sqrt(2)
+    low, high = (noise / math.sqrt(float(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
+    reliability = max(0.0, 1 - (noise / spread) ** 2)
+    corrected = r / math.sqrt(reliability) if reliability else math.inf
+    # quantiles of uniforms, whose stream does not change over numpy versions
+    drawn = stats.norm.ppf(np.random.default_rng(SEED).random((DRAWS, x.size))) * noise
+    centred = x + drawn - (x + drawn).mean(axis=1, keepdims=True)
+    again = centred @ standardised(y) / np.linalg.norm(centred, axis=1)
+    ends = percentile_interval(again)
+    row |= {"noise_sd": noise, "noise_low": low, "noise_high": high, "reliability": reliability}
+    row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(again * r < 0))}
+    if abs(corrected) <= 1:
+        return {**row, "r_corrected": corrected, "note": ""}
+    because = "noise alone would spread the models as far" if not reliability else "it would pass 1"
+    return {**row, "r_corrected": None, "note": f"no corrected r: {because}"}

@@ -1,0 +1,144 @@
+"""Drop against loss of score with length in every variant that the data allow, tested as one, and over families."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics import correlation
+from analysis.statistics.coefficient import Method, relabelled, tie_tolerance
+from analysis.statistics.estimate import Estimate, frame, join_notes, no
+from analysis.statistics.permutation import permutation_p
+from analysis.statistics.sample import FloatArray, IntArray
+from analysis.studies._families import corrected
+
+END = "128k"
+STARTS = ("8k", "16k", "32k")
+MODES = ("nonthinking", "thinking")
+COEFFICIENTS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
+STUDY = "decline_joint"
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """One way to relate the two: which drop, from which length, in which mode, over how many models, and how."""
+
+    metric: str
+    mode: str
+    start: str
+    n: int
+    coefficient: Method
+    size: Callable[[IntArray], FloatArray]
+    tie: float
+
+
+def decline_variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
+    """The correlation of drop and relative loss of score in every variant, signed so that more goes with more.
+
+    `ap_drop` over the models of source 002 and over all scored ones, and the total drop over the models that have it,
+    each against 1 - s(128k)/s(start) from three starting lengths, in both modes, by three coefficients. Single variants
+    have no p here: `length_decline_tests` has those from 8k, `decline_joint` tests them all as one.
+    """
+    models, variants = _variants(lbp_lengths, matched_models)
+    identity = np.arange(len(models))[None, :]
+    return pd.DataFrame(
+        {
+            "metric": [one.metric for one in variants],
+            "mode": [one.mode for one in variants],
+            "start": [one.start for one in variants],
+            "n": [one.n for one in variants],
+            "coefficient": [one.coefficient for one in variants],
+            "estimate": [float(one.size(identity)[0]) for one in variants],
+        }
+    )
+
+
+def decline_joint(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Is there anything in the variants taken together, and what is left with families as units?
+
+    `median_coefficient` is the median over variants, from 8k alone and from all starting lengths. Its p is exact: the
+    models of source 002 exchange their drops in all variants at once, so that what variants share is counted once
+    (Simonsohn, Simmons & Nelson 2020); the model beyond the source keeps its own. `pearson` and `spearman` correlate
+    the means of model families, which are too few for any p below 0.05.
+    """
+    models, variants = _variants(lbp_lengths, matched_models)
+    inside = int(models["in_source"].astype(bool).sum())
+    blocks = [np.arange(inside), np.arange(inside, len(models))]
+    tests = []
+    for name, chosen in (("from 8k", [one for one in variants if one.start == "8k"]), ("from every start", variants)):
+        outcome = permutation_p(
+            _median(chosen)(np.arange(len(models))[None, :])[0],
+            _median(chosen),
+            [block for block in blocks if block.size],
+            tie=max(one.tie for one in chosen),
+            cells_per_draw=len(models) ** 2,
+        )
+        tests.append(
+            Estimate(
+                study=STUDY,
+                comparison=f"drop and loss, variants {name}",
+                test="median_coefficient",
+                unit="model",
+                n=len(models),
+                estimate=float(_median(chosen)(np.arange(len(models))[None, :])[0]),
+                p_value=outcome.p_value,
+                note=join_notes(
+                    f"{len(chosen)} variants",
+                    f"{outcome.note} of the {inside} models of the source, in all variants at once",
+                    no("interval", "statistic", "df", "effect", because="a median of dependent coefficients"),
+                ),
+            )
+        )
+    scores = _scores(lbp_lengths)
+    for mode in MODES:
+        loss = 1 - scores[END] / scores["8k"]
+        rows = models.assign(loss=models["model"].map(loss.xs(mode)))
+        means = rows.groupby("family")[["ap_drop", "loss"]].mean()
+        for method in (correlation.pearson, correlation.spearman):
+            tests.append(
+                method(
+                    means["ap_drop"],
+                    means["loss"],
+                    study=STUDY,
+                    comparison=f"drop and loss from 8k, means of families, {mode}",
+                    unit="family",
+                    names=("drop", "loss"),
+                )
+            )
+    return frame(corrected(tests, test_families, STUDY))
+
+
+def _scores(lbp_lengths: pd.DataFrame) -> pd.DataFrame:
+    return lbp_lengths.pivot(index=["mode", "model"], columns="length", values="lbp")
+
+
+def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[pd.DataFrame, list[_Variant]]:
+    """Models, those of the source first, and the variants as functions of their relabelings."""
+    models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
+    inside = models["in_source"].astype(bool).to_numpy()
+    scores = _scores(lbp_lengths)
+    drops = {"ap_drop": models["ap_drop"], "total_drop": -models["total_drop"]}
+    samples = [("ap_drop", inside), ("ap_drop", np.ones(len(models), dtype=bool)), ("total_drop", inside)]
+    found = []
+    for start, mode, (metric, kept), method in product(STARTS, MODES, samples, COEFFICIENTS):
+        loss = models["model"].map((1 - scores[END] / scores[start]).xs(mode)).to_numpy(dtype=float)
+        drop = drops[metric].to_numpy(dtype=float)
+        n = int(kept.sum())
+        statistic = relabelled(drop[:n], loss[:n], method)
+
+        def size(index: IntArray, statistic: Callable[[IntArray], FloatArray] = statistic, n: int = n) -> FloatArray:
+            return statistic(index[:, :n])
+
+        found.append(_Variant(metric, mode, start, n, method, size, tie_tolerance(drop[:n], loss[:n], method)))
+    return models, found
+
+
+def _median(variants: list[_Variant]) -> Callable[[IntArray], FloatArray]:
+    def statistic(index: IntArray) -> FloatArray:
+        return np.asarray(np.median([one.size(index) for one in variants], axis=0), dtype=np.float64)
+
+    return statistic

@@ -1,0 +1,154 @@
+"""Drop and loss of score over all variants at once, and metrics with the noise of their capture."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis.statistics.guards import fired
+from analysis.studies.capture_noise import capture_noise
+from analysis.studies.decline_variants import decline_joint, decline_variants
+from artifacts.store import read
+from conftest import ROOT
+
+FAMILIES = read(ROOT, "test_families")
+MODES = ("nonthinking", "thinking")
+
+
+def planted(drops, falls, seed=0):
+    """Four models of the source and one beyond it, whose score falls to 128K by a share for each starting length."""
+    names = [f"m{i}" for i in range(len(drops))]
+    generator = np.random.default_rng(seed)
+    rows = [
+        {"model": model, "mode": mode, "length": length, "lbp": 100 * (1 - fall * weight)}
+        for model, fall in zip(names, falls, strict=True)
+        for mode in MODES
+        for length, weight in (("8k", 0.0), ("16k", 0.1), ("32k", 0.2), ("128k", 1.0), ("256k", generator.random()))
+    ]
+    models = pd.DataFrame(
+        {
+            "model": names,
+            "family": ["a", "a", "b", "b", "c"][: len(names)],
+            "ap_drop": drops,
+            "total_drop": [*(-2.0 * drop for drop in drops[:-1]), np.nan],
+            "in_source": [*[True] * (len(names) - 1), False],
+        }
+    )
+    return pd.DataFrame(rows), models
+
+
+def test_every_variant_is_the_coefficient_of_its_models():
+    lengths, models = read(ROOT, "lbp_lengths"), read(ROOT, "matched_models")
+    table = decline_variants(lengths, models)
+    assert len(table) == 3 * 2 * 3 * 3
+    scores = lengths[lengths["mode"] == "thinking"].pivot(index="model", columns="length", values="lbp")
+    for metric, sign in (("ap_drop", 1), ("total_drop", -1)):
+        rows = models[models["in_source"].astype(bool)]
+        loss = rows["model"].map(1 - scores["128k"] / scores["16k"])
+        found = table.query("metric == @metric and mode == 'thinking' and start == '16k' and n == 7")
+        found = found.set_index("coefficient")["estimate"]
+        assert found["pearson"] == pytest.approx(stats.pearsonr(sign * rows[metric], loss).statistic)
+        assert found["spearman"] == pytest.approx(stats.spearmanr(sign * rows[metric], loss).statistic)
+        assert found["kendall"] == pytest.approx(stats.kendalltau(sign * rows[metric], loss).statistic)
+
+
+def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():
+    drops, falls = [0.1, 0.2, 0.35, 0.4, 0.3], [0.2, 0.1, 0.5, 0.4, 0.9]
+    tests = decline_joint(*planted(drops, falls), FAMILIES).set_index("comparison")
+
+    def median(order):
+        x = np.array([drops[i] for i in order])
+        found = []
+        for n in (4, 5, 4):
+            a, b = x[:n], np.array(falls[:n])
+            found += [stats.pearsonr(a, b).statistic, stats.spearmanr(a, b).statistic, stats.kendalltau(a, b).statistic]
+        return np.median(found)
+
+    observed = median(range(5))
+    # both modes are the same here, so every coefficient counts twice, which leaves the median
+    null = [abs(median([*order, 4])) for order in itertools.permutations(range(4))]
+    row = tests.loc["drop and loss, variants from 8k"]
+    assert row["estimate"] == pytest.approx(observed)
+    assert row["p_value"] == pytest.approx(np.mean(np.array(null) >= abs(observed) - 1e-12))
+    assert "18 variants" in row["note"]
+    assert "exact p over 24 relabelings" in row["note"]
+
+
+def test_a_relation_in_all_variants_is_found_and_none_is_not():
+    drops = [0.1, 0.2, 0.3, 0.4, 0.5]
+    perfect = decline_joint(*planted(drops, drops), FAMILIES).set_index("comparison")
+    assert perfect["p_value"].min() == pytest.approx(1 / 24)
+    none = decline_joint(*planted(drops, [0.3, 0.1, 0.5, 0.2, 0.4]), FAMILIES).set_index("comparison")
+    assert none.loc["drop and loss, variants from every start", "p_value"] > 0.3
+
+
+def test_families_are_too_few_to_tell():
+    tests = decline_joint(read(ROOT, "lbp_lengths"), read(ROOT, "matched_models"), FAMILIES)
+    rows = tests[tests["unit"] == "family"]
+    assert set(rows["n"]) == {3}
+    assert (rows["p_value"] > 0.05).all()
+    assert all("smallest attainable p" in fired(note) for note in rows["note"])
+    decline = read(ROOT, "length_decline")
+    means = decline[decline["mode"] == "thinking"].groupby("family")[["ap_drop", "decline"]].mean()
+    row = rows[(rows["test"] == "pearson") & rows["comparison"].str.endswith(", thinking")].iloc[0]
+    assert row["estimate"] == pytest.approx(np.corrcoef(means["ap_drop"], means["decline"])[0, 1])
+
+
+@pytest.fixture
+def noisy():
+    """The shipped tables, with the two captures of one network set apart by what a test wants."""
+    captured, matched = read(ROOT, "captured_models"), read(ROOT, "matched_models")
+
+    def made(difference):
+        table = captured.copy().set_index("model")
+        table.loc["llama3.2-11b", "ap_drop"] = table.loc["llama3.1-8b", "ap_drop"] + difference
+        rows = capture_noise(table.reset_index(), matched, read(ROOT, "length_decline"), read(ROOT, "published_facts"))
+        return rows.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]
+
+    return made
+
+
+def test_noise_is_the_difference_of_two_captures_over_root_two(noisy):
+    row = noisy(0.03)
+    assert row["noise_sd"] == pytest.approx(0.03 / math.sqrt(2))
+    matched = read(ROOT, "matched_models")
+    source = matched[matched["in_source"].astype(bool)]
+    spread = source["ap_drop"].std(ddof=1)
+    assert row["reliability"] == pytest.approx(1 - 0.03**2 / 2 / spread**2)
+    r = stats.pearsonr(source["ap_drop"], source["lbp"]).statistic
+    assert row["r_corrected"] == pytest.approx(r / math.sqrt(row["reliability"]))
+    # the interval of a standard deviation with one degree of freedom
+    scaled = [row["noise_sd"] ** 2 / row[end] ** 2 for end in ("noise_high", "noise_low")]
+    assert stats.chi2.cdf(scaled, 1) == pytest.approx([0.025, 0.975])
+
+
+def test_recaptures_spread_with_the_noise(noisy):
+    still, little, much = noisy(1e-9), noisy(0.02), noisy(0.2)
+    assert (still["again_low"], still["again_high"]) == pytest.approx((still["r"], still["r"]), abs=1e-6)
+    assert still["turns"] == 0
+    assert little["again_high"] - little["again_low"] < much["again_high"] - much["again_low"]
+    assert 0.05 < much["turns"] < 0.5
+    assert pd.isna(much["r_corrected"])
+    assert "noise alone would spread the models as far" in much["note"]
+
+
+def test_corrected_r_is_that_of_the_metric_without_noise():
+    """Over many planted models the correction finds the correlation that the noise has lowered."""
+    generator = np.random.default_rng(4)
+    n, noise = 1000, 0.8
+    truth = generator.normal(size=n)
+    table = pd.DataFrame({"model": [f"m{i}" for i in range(n)], "lbp": truth + generator.normal(size=n)})
+    for name in ("ap_drop", "ap_last_20", "ap_first_20", "ap_overall", "bias_strength", "r_k_a", "r_q_a", "plane_var"):
+        table[name] = truth + noise * generator.normal(size=n)
+    table = table.assign(captured_context=1, in_source=True)
+    captured = pd.concat([table, table.iloc[:2].assign(model=["llama3.2-11b", "llama3.1-8b"])])
+    captured = captured.set_index("model")
+    captured.loc["llama3.2-11b", "ap_drop"] = captured.loc["llama3.1-8b", "ap_drop"] + noise * math.sqrt(2)
+    decline = pd.DataFrame({"model": table["model"], "mode": "nonthinking", "decline": table["lbp"]})
+    found = capture_noise(captured.reset_index(), table, decline, read(ROOT, "published_facts"))
+    row = found.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]
+    assert abs(row["r"]) < math.sqrt(0.5) - 0.08
+    assert row["r_corrected"] == pytest.approx(math.sqrt(0.5), abs=0.06)
