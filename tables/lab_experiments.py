@@ -44,7 +44,7 @@ def table(lab_experiments: pd.DataFrame, lab_directions: pd.DataFrame, sink_summ
             Column("drope", "DroPE", align="right", group="tiny pair, measured", title_mark=measured, reason="absent"),
             Column(
                 "difference",
-                "DroPE less RoPE",
+                "DroPE\nless RoPE",
                 align="right",
                 group="tiny pair, measured",
                 title_mark=measured,
