@@ -24,8 +24,8 @@ def table(
     names = dict(zip(models["model"], models["display_name"], strict=True))
     names |= dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
     statements = claims[claims["kind"] == "statement"]
-    checks = claims[claims["kind"] == "cell check"]
-    checks = dict(list(checks.groupby(checks["claim"].str.partition(".")[0], sort=False)))
+    checked = claims[claims["kind"] == "cell check"]
+    checks = {str(name): rows for name, rows in checked.groupby(checked["claim"].str.partition(".")[0], sort=False)}
     cells = pd.DataFrame(
         {
             "source": claims_cells["source"],

@@ -17,6 +17,7 @@ from figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Ru
 from figures._layout import lay_out
 from figures._legend import rows_of
 from figures._render import TEMPLATES, tex
+from paper import lint
 from tables import Column, Table, fixed, integer, verbatim
 from tables._layout import airy, separators
 from tables._read import read
@@ -71,6 +72,13 @@ def test_every_figure_keeps_to_the_house(name, shipped):
             for end, limit, corner in ((shade.low, scale.low, "a"), (shade.high, scale.high, "b")):
                 value = limit if end is None else place.ready.position(end, shade.axis)
                 assert float(box[corner][along]) == pytest.approx(scale.at(value) / scale.length, abs=1e-4)
+
+
+def test_every_exhibit_is_called_and_percent_signs_hug_their_numbers():
+    chapters = {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
+    assert chapters
+    found = [*lint.uncalled(chapters), *(item for name, text in chapters.items() for item in lint.percents(text, name))]
+    assert not found, "\n".join(map(str, found))
 
 
 # --- figures
