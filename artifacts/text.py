@@ -28,7 +28,9 @@ _LIGATURES = ("-", "'", "`", ",")  # `--`, `''` and `,,` would become other char
 _PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # one way of writing `95 %` and `95%`, without a break
 _AMOUNT = r"\d[\d.,]*[KM%×]?"
 _RANGE = re.compile(rf"(?<![\w.,/:-])(~?{_AMOUNT})-(~?{_AMOUNT})(?![\w/:-]|[.,]\d)")
-_LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/:-]|[.,]\d)")
+_LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/-]|[.,:]\S)(\s(?:tokens|steps|heads|items)\b)?")
+_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?!\w)")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _YEARS = (*range(1900, 2000), *range(2001, 2040))
 _MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
@@ -72,18 +74,23 @@ def escape(text: str, format: Markup) -> str:
 
 
 def numerals(text: str) -> str:
-    """Give the numbers in a text their signs: `-3 to 20-30 % of 8192` becomes `−3 to 20–30% of 8,192`.
+    """Give the numbers in a text their signs: `-3 to 20-30 % of 8192` becomes `−3 to 20–30% of 8,192`,
+    `2.1e-48` becomes `2.1 × 10⁻⁴⁸`.
 
     Names, dates and versions stay: `Llama-3.2-11B`, `2026-01-31`, `3B-class`. So do years, and long whole numbers that
     are not round: they may be what a model was asked for, in which each digit counts (`2617558`).
     """
-    text = _LONG.sub(lambda match: _grouped(match[1], match[2] or ""), _PERCENT.sub("", text))
-    return _MINUS.sub("\N{MINUS SIGN}", _RANGE.sub("\\1\N{EN DASH}\\2", text))
+    text = _POWER.sub(
+        lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)
+    )
+    text = _RANGE.sub("\\1\N{EN DASH}\\2", text)
+    text = _LONG.sub(lambda match: _grouped(match[1], match[2] or "", match[3] or ""), text)
+    return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
-def _grouped(whole: str, fraction: str) -> str:
-    name = not fraction and (int(whole) in _YEARS if len(whole) == 4 else int(whole) % 1000 or len(whole) > 7)
-    return f"{whole if name else grouped(whole)}{fraction}"
+def _grouped(whole: str, fraction: str, noun: str) -> str:
+    named = int(whole) in _YEARS if len(whole) == 4 else int(whole) % 1000 or len(whole) > 7
+    return f"{whole if named and not fraction and not noun else grouped(whole)}{fraction}{noun}"
 
 
 def _latex(text: str) -> str:

@@ -5,6 +5,7 @@ All of it is prose (`artifacts.text.prose`), for captions, notes, headings and l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,18 @@ METRICS: Mapping[str, str] = {
 }
 """Metric keys as a reader sees them."""
 
+ESTIMATORS: Mapping[str, str] = {
+    "bucket_full": "normal law with full covariance in each query bin",
+    "pooled_full": "normal law with full covariance over all queries",
+    "pooled_diag": "normal law of independent dimensions over all queries",
+    "bucket_diag": "normal law of independent dimensions in each query bin",
+    "empirical": "counted over the queries of a bin",
+}
+"""Estimators of plasticity as a reader sees them."""
+
+PAIRS: Mapping[str, str] = {"earlier": "keys before the query"}
+"""Which pairs of keys an estimate takes, where the option's name does not say it."""
+
 MODES: Mapping[str, str] = {"nonthinking": "without thinking", "thinking": "with thinking"}
 """Prompt modes of LongBench Pro as a reader sees them."""
 
@@ -49,6 +62,33 @@ def metric(key: str) -> str:
     if key not in METRICS:
         raise DataError(f"no name for the metric {key!r}: give it one in artifacts/wording.py")
     return METRICS[key]
+
+
+def estimator(key: str, pairs: str) -> str:
+    """How plasticity was estimated, in one phrase; DataError for an estimator without words."""
+    if key not in ESTIMATORS:
+        raise DataError(f"no words for the estimator {key!r}: give it some in artifacts/wording.py")
+    return f"{ESTIMATORS[key]}, pairs of {PAIRS.get(pairs, f'{pairs} keys')}"
+
+
+def readable(text: str, names: Mapping[str, str]) -> str:
+    """A text of the ledger for readers: keys of models and metrics become names, underscores spaces.
+
+    Parameters
+    ----------
+    names : mapping of str to str
+        Display names by key, for instance of models; keys are matched as whole words, with or without their dots.
+    """
+    known = {**{key.replace(".", ""): name for key, name in names.items()}, **names}
+    known |= {key: name for key, name in METRICS.items() if "_" in key and "$" not in name}
+    if known:
+        longest = sorted(known, key=len, reverse=True)
+        pattern = rf"(?<![\w/.-])({'|'.join(map(re.escape, longest))})(?![\w/]|[-.]\w)"
+        text = re.sub(pattern, lambda match: known[match[1]], text)
+    return _UNDERSCORES.sub(lambda match: match[0].replace("_", " "), text)
+
+
+_UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]+[a-z0-9]*(?:_[a-z0-9]+)+(?![\w/]|\.\w)")
 
 
 def the_test(tests: pd.DataFrame, **where: object) -> pd.Series:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from artifacts.errors import DataError
-from artifacts.wording import tokens
+from artifacts.wording import estimator, tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,4 +67,4 @@ def whose(lab_geometry_seeds: pd.DataFrame, heads: int = 0) -> str:
 def estimated(lab_geometry_seeds: pd.DataFrame) -> str:
     """How plasticity was estimated, in one sentence for a caption."""
     row = drawn(lab_geometry_seeds)["rope"]
-    return f"Plasticity: estimator {row['estimator']}, pairs {row['pairs']}, {row['bins']} query bins of equal width."
+    return f"Plasticity: {estimator(row['estimator'], row['pairs'])}; {row['bins']} query bins of equal width."

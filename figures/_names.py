@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from figures._draw import MARK_MM, Canvas
 from figures._labels import place, spread
@@ -57,7 +58,7 @@ def name_points(canvas: Canvas) -> None:
     if not texts:
         return
     # grid lines, bands and fits stop before a name
-    clear = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
+    clear: dict[str, Any] = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
     widths = [width(t, "scriptsize") for t in texts]
     found = place(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
     for spot, text, color, box in zip(spots_named, texts, colors, found, strict=True):

@@ -216,7 +216,7 @@ def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, An
             f"{ready.where}: the shaded range {shade.low} to {shade.high} leaves the limits given for axis "
             f"{shade.axis}, {number(scale.low)} to {number(scale.high)}: widen them, or give None for an open end"
         )
-    color = f"black, fill opacity={0.04 if k % 2 == 0 else 0.09}"
+    color = f"black, fill opacity={0.07 if k % 2 == 0 else 0.14}"
     if shade.entity:
         color = f"{style(shade.entity, figure.entities, ready.where).color}, fill opacity=0.12"
     if shade.axis == "x":

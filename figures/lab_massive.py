@@ -26,7 +26,8 @@ def figure(lab_massive: pd.DataFrame) -> Figure:
                         y=rows[side],
                         low=rows[f"{side}_least"],
                         high=rows[f"{side}_most"],
-                        values=[f"{value:.3g}" for value in rows[side]],
+                        values=True,
+                        decimals=1,
                         origin="measured",
                     )
                     for side in ("rope", "drope")

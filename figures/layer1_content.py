@@ -44,7 +44,7 @@ def figure(
                 Bars(entity=entity, x=list(TENSORS), y=norms[f"mean_{entity}"], values=True, decimals=0)
                 for entity in MODELS
             ],
-            y=Axis(label="L2 norm", scale="log", low=1, high=40000),
+            y=Axis(label="L2 norm", scale="log"),
         ),
         Panel(
             title="attention output by layer",

@@ -29,7 +29,7 @@ def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protoco
                     )
                     for entity, model in MODELS.items()
                 ],
-                y=Axis(label="L2 norm", scale="log", low=1, high=20000),
+                y=Axis(label="L2 norm", scale="log"),
             )
         )
     ratio = layer_norms[layer_norms["layer"] == 1].set_index("tensor")["mean_ratio"]

@@ -41,6 +41,7 @@ _WORD = re.compile(r"\S+")
 _DIGIT = re.compile(r"\d")
 _BARE = re.compile(r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?")
 _VALUE = re.compile(r"(?:[=<>]|\\approx|\\leq?|\\geq?|\\sim)[-+]?\d*\.\d|(?<![A-Za-z\\])[nN](?:=|\\approx)\d")
+_APART = re.compile(r"(?:>>|\d|\$)(?:[ ~\n]|\\[,;: ])+\\%")
 _LITERAL = re.compile(r"\s*[-+]?\d")
 
 
@@ -71,7 +72,30 @@ def check(
         As for `digits`.
     """
     findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
-    return findings + citations(chapters, bibliography) + references(chapters)
+    findings += [item for file, text in chapters.items() for item in percents(text, file)]
+    return findings + citations(chapters, bibliography) + references(chapters) + uncalled(chapters)
+
+
+def percents(text: str, file: str) -> list[Finding]:
+    r"""Find percent signs that stand apart from their number: the house writes `27.0\%`, as the formats do."""
+    return [
+        Finding(file, _line(text, match.start()), "a space before \\%: the percent sign follows its number at once")
+        for match in _APART.finditer(_COMMENT.sub(_gone, text))
+    ]
+
+
+def uncalled(chapters: Mapping[str, str]) -> list[Finding]:
+    r"""Find exhibits that a chapter includes and no chapter refers to with `\cref`."""
+    called = {
+        key for text in chapters.values() for match in _REFERENCE.finditer(_code(text)) for key in _keys(match["keys"])
+    }
+    prefixes = {"table": "tab", "figure": "fig"}
+    return [
+        Finding(file, 1, f"the {what} {name!r} is shown and never called: write \\cref{{{prefixes[what]}:{name}}}")
+        for file, text in chapters.items()
+        for what, name, _ in calls.dependencies(text)
+        if what in prefixes and f"{prefixes[what]}:{name}" not in called
+    ]
 
 
 def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str] = ()) -> list[Finding]:

@@ -93,9 +93,10 @@ def _written(pieces: Pieces | None, widest: Sequence[Counter[str]], format: Mark
     if pieces is None:
         return ""
     runs: list[tuple[bool, str]] = []
+    ends = max(slot for slot, piece in enumerate(pieces) if slot == 0 or piece.tokens or piece.overhang)
     for slot, (piece, most) in enumerate(zip(pieces, widest, strict=True)):
         pad = _pad(piece, most) if piece.side != "none" else []
-        over, last = glyphs(piece.overhang, format), mark if slot == len(pieces) - 1 else ""
+        over, last = glyphs(piece.overhang, format), mark if slot == ends else ""
         if over and format == "latex" and len(pad) >= len(piece.overhang):
             over, last = f"\\rlap{{{over}{last}}}", ""
         value = (strong and slot < VALUE_PIECES, glyphs(piece.tokens, format) + over)

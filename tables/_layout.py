@@ -104,7 +104,8 @@ def alignment(column: Column) -> Align:
 
 def note_text(note: Note, format: Markup) -> str:
     """Write a note's text; footnotes end with a full stop."""
-    text = prose(note.text, format) if note.prose else escape(numerals(note.text), format)
+    begun = note.text[:1].upper() + note.text[1:] if note.label and note.label != DASH else note.text
+    text = prose(begun, format) if note.prose else escape(numerals(begun), format)
     if note.label == DASH:
         text = f"{escape(DASH, format)} {text}"
     return text + "." if note.label and not note.text.rstrip("*$)").endswith((".", "?", "!")) else text

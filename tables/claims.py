@@ -1,24 +1,44 @@
 """The ledger: every statement with its verdict and reason, and cell checks summed by table."""
 
+import re
+
 import pandas as pd
 
+from artifacts.numbers import significant
+from artifacts.wording import readable
 from tables import Column, Table
 
+SHOWN = 4
+"""Cells named of those that do not hold."""
+BARE = re.compile(r"-?\d+\.\d{4,}")
 
-def table(claims: pd.DataFrame, claims_cells: pd.DataFrame, claims_coverage: pd.DataFrame) -> Table:
+
+def table(
+    claims: pd.DataFrame,
+    claims_cells: pd.DataFrame,
+    claims_coverage: pd.DataFrame,
+    models: pd.DataFrame,
+    training_trajectory: pd.DataFrame,
+) -> Table:
     """Return the table."""
+    names = dict(zip(models["model"], models["display_name"], strict=True))
+    names |= dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
     statements = claims[claims["kind"] == "statement"]
+    checked = claims[claims["kind"] == "cell check"]
+    checks = {str(name): rows for name, rows in checked.groupby(checked["claim"].str.partition(".")[0], sort=False)}
     cells = pd.DataFrame(
         {
             "source": claims_cells["source"],
             "section": claims_cells["section"],
-            "statement": [_cells(row) for _, row in claims_cells.iterrows()],
+            "statement": [_cells(checks[row["check"]]) for _, row in claims_cells.iterrows()],
             "values": [f"{row['cells'] - row['failing']} of {row['cells']}" for _, row in claims_cells.iterrows()],
             "verdict": [_verdict(row) for _, row in claims_cells.iterrows()],
-            "reason": [_reason(row) for _, row in claims_cells.iterrows()],
+            "reason": [_reason(row, checks[row["check"]]) for _, row in claims_cells.iterrows()],
         }
     )
     rows = pd.concat([statements.assign(values=[_values(row) for _, row in statements.iterrows()]), cells])
+    for field in ("statement", "values", "reason"):
+        rows[field] = [readable(str(each), names) if pd.notna(each) else each for each in rows[field]]
     order = _order(claims, claims_coverage)
     rows["order"] = [order[pair] for pair in zip(rows["source"], rows["section"], strict=True)]
     rows["part"] = [
@@ -37,7 +57,7 @@ def table(claims: pd.DataFrame, claims_cells: pd.DataFrame, claims_coverage: pd.
         groups="part",
         long=True,
         size="scriptsize",
-        column_space=2.5,
+        column_space=4,
         caption=(
             f"The ledger: {len(statements)} statements with verdict and reason, and "
             f"{int(claims_cells['cells'].sum())} cell checks summed into {len(claims_cells)} rows, by document and "
@@ -60,11 +80,17 @@ def _order(claims: pd.DataFrame, coverage: pd.DataFrame) -> dict[tuple[str, str]
 
 
 def _values(row: pd.Series) -> str:
-    return "; ".join(each for each in (str(row["reported"]), str(row["recomputed"])) if each)
+    """What is printed and what was found; a bare number with many digits to three, or four beside a printed one."""
+    printed, found = (str(row[field]) if pd.notna(row[field]) else "" for field in ("reported", "recomputed"))
+    if BARE.fullmatch(found):
+        found = significant(4 if printed else 3).show(float(found), "plain")
+    return "; ".join(each for each in (printed, found) if each)
 
 
-def _cells(row: pd.Series) -> str:
-    return f"Cells: {str(row['check']).partition('_')[2].replace('_', ' ')}."
+def _cells(checked: pd.DataFrame) -> str:
+    """The first of the checked cells' statements, which stands for the others."""
+    first, more = str(checked["statement"].iloc[0]), len(checked) - 1
+    return f"{first} And {more} more cell{'s' * (more > 1)} of this kind." if more else first
 
 
 def _verdict(row: pd.Series) -> str:
@@ -75,8 +101,20 @@ def _verdict(row: pd.Series) -> str:
     return "hold after rounding" if row["after_rounding"] == row["cells"] else "hold"
 
 
-def _reason(row: pd.Series) -> str:
+def _reason(row: pd.Series, checked: pd.DataFrame) -> str:
     if not row["failing"]:
         return f"{row['after_rounding']} of them after rounding." if row["after_rounding"] else "Each one holds."
     rounded = f", {row['after_rounding']} after rounding" if row["after_rounding"] else ""
-    return f"{row['holds'] + row['after_rounding']} hold{rounded}; {row['failing']} do not: {row['exceptions']}."
+    off = checked[~checked["verdict"].isin(["holds", "holds after rounding"])]
+    told = [_exception(cell) for _, cell in off.head(SHOWN).iterrows()]
+    told += [f"and {len(off) - SHOWN} more"] if len(off) > SHOWN else []
+    verb = "does" if row["failing"] == 1 else "do"
+    return f"{row['holds'] + row['after_rounding']} hold{rounded}; {row['failing']} {verb} not: {'; '.join(told)}."
+
+
+def _exception(cell: pd.Series) -> str:
+    """A cell that does not hold: its statement with the values, or with the reason where the values are alike."""
+    statement = str(cell["statement"]).rstrip(".")
+    if cell["reported"] == cell["recomputed"]:
+        return f"{statement} ({str(cell['reason']).rstrip('.')})"
+    return f"{statement} (printed {cell['reported']}, found {cell['recomputed']})"

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.numbers import fixed as fixed_number
-from tables import Column, Table, integer
+from tables import Column, Table
 
 EXPERIMENTS = {
     1: "massive values",
@@ -28,7 +28,7 @@ def table(lab_experiments: pd.DataFrame, lab_directions: pd.DataFrame, sink_summ
     return Table(
         rows=rows,
         columns=[
-            Column("label", "Quantity", width=0.24),
+            Column("label", "Quantity", width=0.37),
             Column("unit", "Unit"),
             Column("place", "Section", reason="unreported", group="Llama-2-7B, reported"),
             Column("reported_rope", "RoPE", align="right", group="Llama-2-7B, reported", reason="unreported"),
@@ -44,13 +44,12 @@ def table(lab_experiments: pd.DataFrame, lab_directions: pd.DataFrame, sink_summ
             Column("drope", "DroPE", align="right", group="tiny pair, measured", title_mark=measured, reason="absent"),
             Column(
                 "difference",
-                "DroPE less RoPE",
+                "DroPE\nless RoPE",
                 align="right",
                 group="tiny pair, measured",
                 title_mark=measured,
                 reason="absent",
             ),
-            Column("seeds", "Seeds", integer(), group="tiny pair, measured"),
             Column("appears", "Reported\ndirection"),
         ],
         groups="heading",
@@ -106,7 +105,6 @@ def _shown(row: pd.Series) -> dict[str, object]:
         "unreported": _sentence(row["unreported"]),
         "absent": _sentence(row["absent"]) or _sentence(row["note"]),
         "caveat": "layer" if row["caveat"] else "",
-        "seeds": int(row["seeds"]),
         "appears": row["appears"],
     }
     for side in SIDES:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.wording import listed, tokens
+from artifacts.wording import estimator, listed, tokens
 from tables import Column, Table, fixed, markup
 
 ROWS = {
@@ -91,7 +91,7 @@ def table(lab_geometry: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Table
             "Means over seeds with 95 % intervals of Student's $t$; not corrected for the number of metrics; where all "
             "seeds have one value, the interval has no width. Two tiny models trained for this thesis: the intervals "
             "cover the seed of their training, not other models.",
-            f"Plasticity: estimator {first['estimator']}, pairs {first['pairs']}, {first['bins']} query bins; its bins "
+            f"Plasticity: {estimator(first['estimator'], first['pairs'])}; {first['bins']} query bins; they "
             "differ from counting queries by "
             f"{number.show(gap['rope'], 'plain')} (RoPE) and {number.show(gap['drope'], 'plain')} (DroPE) on average. "
             "Drop: first minus last 20 % of positions. Bias per window: bias per token times the context; absolute: "

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.numbers import fixed as fixed_number
-from artifacts.wording import tokens
+from artifacts.wording import estimator, tokens
 from tables import Column, Table, fixed, integer
 from tables._house import model_footnotes, model_marks
 
@@ -91,7 +91,7 @@ def _measured(row: pd.Series) -> str:
     ]
     sure = f"; 95 % intervals from resampled key heads: {', '.join(ends)}" if ends else ""
     return (
-        f"{what}Measured by this project over {tokens(row['captured_context'])} tokens, estimator {row['estimator']}, "
-        f"pairs {row['pairs']}: means over {row['heads']} heads of {row['key_heads']} key heads{sure}. To be "
-        "compared with a reported value only where estimator, texts and context agree."
+        f"{what}Measured by this project over {tokens(row['captured_context'])} tokens, "
+        f"{estimator(row['estimator'], row['pairs'])}: means over {row['heads']} heads of {row['key_heads']} key "
+        f"heads{sure}. To be compared with a reported value only where estimator, texts and context agree."
     )

@@ -4,23 +4,26 @@ import html
 import re
 
 from artifacts.numbers import Words
-from artifacts.text import escape, prose
+from artifacts.text import escape, numerals, prose
 from tables._layout import body, label_text, note_text, titles
 from tables._notes import gather
 
 MATH = re.compile(r'<span class="math">.*?</span>')
 CITED = re.compile(r'<span class="citation">.*?</span>')
-YEARS = range(1900, 2040)
+YEARS = (*range(1900, 2000), *range(2001, 2040))
+PRINTED = {"ap_drop", "ap_last_20", "length_bucket", "token_length", "H_T"}
+"""Names of code that a source prints, in headings that are quoted, and a symbol."""
 
 RULES = {
     "a hyphen for a minus": re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)"),
     "a hyphen for a range": re.compile(r"(?<![\w.,/:-])~?\d[\d.,]*[KM%×]?-~?\d[\d.,]*[KM%×]?(?![\w/:-]|[.,]\d)"),
     "a space before a percent sign": re.compile(r"\d[\s\u00a0\u2009\u202f]+%"),
-    "five digits without a comma": re.compile(r"(?<![\w.,/#-])\d{5,}(?![\w/-])"),
     "thousands set apart by a space": re.compile(r"(?<![\w.,])\d{1,3}[\u00a0\u2009\u202f]\d{3}(?!\w)"),
-    "a name from the code": re.compile(r"(?<![\w/.])[a-z]\w*_\w+(?![\w/.]*\.(?:csv|py))"),
+    "an exponent as a machine writes it": re.compile(r"(?<![\w.])\d+(\.\d+)?e[+-]?\d+(?!\w)"),
+    "a number of more digits than anybody needs": re.compile(r"(?<![\w.,])\d\d\.\d{4,}(?!\w)"),
 }
-FOUR = re.compile(r"(?<![\w.,/#-])\d{4}(?![\w/,-])")
+LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(?![\w/-]|[.,:]\d)( (?:tokens|steps|heads|items)\b)?")
+NAME = re.compile(r"(?<![\w/.])[A-Za-z]\w*_\w+(?![\w/.]*\.(?:csv|py))")
 
 
 def seen(text: str, known: bool = False) -> str:
@@ -32,8 +35,11 @@ def seen(text: str, known: bool = False) -> str:
 def faults(text: str) -> list[str]:
     """The rules that a text breaks, each with the place."""
     found = [f"{rule}: {match[0]!r}" for rule, pattern in RULES.items() if (match := pattern.search(text))]
-    grown = [number for number in FOUR.findall(text) if int(number) not in YEARS]
-    return found + [f"four digits without a comma: {number!r}" for number in grown[:1]]
+    for match in LONG.finditer(text):
+        number = int(match[1])  # a long number that is not round may be an answer, of which each digit counts
+        if (number not in YEARS if number < 10_000 else number % 1000 == 0) or match[2]:
+            found.append(f"no comma between the thousands: {match[0]!r}")
+    return found + [f"a name from the code: {name!r}" for name in NAME.findall(text) if name not in PRINTED]
 
 
 def table_texts(grid):
@@ -50,7 +56,7 @@ def table_texts(grid):
     for note in gather(grid).notes:
         yield f"note {label_text(note)}", seen(note_text(note, "html"), known=True)
     for group in dict.fromkeys(grid.groups):
-        yield f"group {group!r}", html.unescape(escape(group, "html"))
+        yield f"group {group!r}", html.unescape(escape(numerals(group), "html"))
 
 
 def figure_texts(figure):

@@ -28,7 +28,7 @@ def test_limits_leave_a_margin_and_bars_stand_on_zero():
     bars = settle(Axis(), [2.0, 4.0], length=50, pad=0.05, grounded=True)
     assert (bars.low, bars.high) == (0.0, 4.2)
     log = settle(Axis(scale="log"), [5.0, 50.0], length=50, pad=0.05, grounded=True)
-    assert log.low == 1.0
+    assert 4.0 < log.low < 5.0, "a log axis has no ground, so that nothing is drawn towards it"
     assert settle(Axis(low=-1, high=9), [2.0, 4.0], length=50, pad=0.05).low == -1
     assert settle(Axis(), [3.0, 3.0], length=50, pad=0.1).low < 3.0
 
@@ -88,10 +88,10 @@ def test_linear_ticks_are_inside_and_even(low, span, wanted):
 def test_tick_texts():
     assert texts([0, 0.5, 1.0]) == ["$0.0$", "$0.5$", "$1.0$"]
     assert texts([1, 10, 0.5], equal=False) == ["$1$", "$10$", "$0.5$"]
-    assert texts([-20000]) == [r"$-20\,000$"]
+    assert texts([-20000]) == ["$-20{,}000$"]
     assert texts([0, 2e6]) == ["$0$", r"$2\cdot 10^{6}$"]
-    assert thousands("1234") == "1234"
-    assert thousands("-1234567.25") == r"-1\,234\,567.25"
+    assert thousands("1234") == "1{,}234"
+    assert thousands("-1234567.25") == "-1{,}234{,}567.25"
     own = with_ticks(Scale(kind="linear", low=0, high=2), Axis(ticks={1: "one & only"}), every=10)
     assert own.ticks == ((1.0, r"one \& only"),)
     assert (

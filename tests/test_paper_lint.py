@@ -97,3 +97,18 @@ def test_references() -> None:
 def test_all_together() -> None:
     findings = lint.check({"c": "5 \\cite{x} \\ref{y}"}, BIBLIOGRAPHY)
     assert [finding.line for finding in findings] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("apart", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
+def test_a_percent_sign_follows_its_number(apart: str) -> None:
+    found = lint.percents(f"Text.\nIn {apart} of heads.", "c")
+    assert [(each.file, each.line) for each in found] == [("c", 2)]
+    assert "percent sign follows its number" in str(found[0])
+    assert not lint.percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")
+
+
+def test_an_exhibit_that_nobody_calls_is_found() -> None:
+    chapters = {"a": "<< table('one') >> << figure('two') >>", "b": r"\Cref{tab:one,fig:three}"}
+    assert [str(each) for each in lint.uncalled(chapters)] == [
+        r"a:1: the figure 'two' is shown and never called: write \cref{fig:two}"
+    ]

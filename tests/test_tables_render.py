@@ -59,21 +59,21 @@ LATEX = r"""% Table scores: made from tables/scores.py by tables/_templates/tabl
  & \multicolumn{2}{c}{Score, $n = 3$} \\
 \cmidrule(lr){2-3}
  &  & Window \\
-Model & \multicolumn{1}{c}{LBP} & (tokens)\tnote{a} \\
+Model & \multicolumn{1}{c}{LBP} & (tokens)\textsuperscript{a} \\
 \midrule
 \multicolumn{3}{@{}l@{}}{\emph{Llama\_3}} \\
-\quad {[}A{]} 1B\tnote{b} & 45.3\phantom{$-$}~[40.0, 50.0]\rlap{\tnote{${*}{*}$}} & 131,072 \\
+\quad {[}A{]} 1B\textsuperscript{b} & 45.3~[40.0, 50.0]\rlap{\textsuperscript{${*}{*}$}}\phantom{$-$} & 131,072 \\
 \quad B \& C & --\phantom{.0}\phantom{~[$-$..000000, ]} & 8,192 \\
 \addlinespace
 \multicolumn{3}{@{}l@{}}{\emph{Qwen}} \\
-\quad {*}D\tnote{b,a} & $-$3.0\phantom{00}~[$-$4.0, 8.0] & 256 \\
+\quad {*}D\textsuperscript{b,a} & $-$3.0~[$-$4.0, 8.0]\phantom{00} & 256 \\
 \bottomrule
 \end{tabular*}
 \begin{tablenotes}[flushleft]\footnotesize
 \item\hspace*{-\labelsep}A note.
 \item\hspace*{-\labelsep}-- not run.
-\item[a] per window, $n = 2$.
-\item[b] another checkpoint.
+\item[a] Per window, $n = 2$.
+\item[b] Another checkpoint.
 \item\hspace*{-\labelsep}{*} $p < 0.05$; {*}{*} $p < 0.01$; {*}{*}{*} $p < 0.001$.
 \end{tablenotes}
 \end{threeparttable}
@@ -106,15 +106,15 @@ def test_markdown_to_the_letter() -> None:
         r"| Model                |      Score, $n = 3$: LBP | Score, $n = 3$: Window (tokens)<sup>a</sup> |",
         r"| -------------------- | -----------------------: | ------------------------------------------: |",
         r"| *Llama\_3*           |                          |                                             |",
-        r"| \[A\] 1B<sup>b</sup> | 45.3_~\[40.0, 50.0\]\*\* |                                     131,072 |",
+        r"| \[A\] 1B<sup>b</sup> | 45.3~\[40.0, 50.0\]_\*\* |                                     131,072 |",
         r"| B \& C               |         –^_~^_^^______^^ |                                       8,192 |",
         r"| *Qwen*               |                          |                                             |",
-        r"| \*D<sup>b,a</sup>    |     −3.0__~\[−4.0, 8.0\] |                                         256 |",
+        r"| \*D<sup>b,a</sup>    |     −3.0~\[−4.0, 8.0\]__ |                                         256 |",
         "",
         "A note.  ",
         "– not run.  ",
-        "<sup>a</sup> per window, $n = 2$.  ",
-        "<sup>b</sup> another checkpoint.  ",
+        "<sup>a</sup> Per window, $n = 2$.  ",
+        "<sup>b</sup> Another checkpoint.  ",
         r"\* $p < 0.05$; \*\* $p < 0.01$; \*\*\* $p < 0.001$.",
     ]
 
@@ -175,8 +175,8 @@ def test_a_single_reason_is_said_once_and_several_get_letters() -> None:
     rows = ROWS.assign(lbp=[float("nan"), float("nan"), 1.0], why=["not run", "too long", ""])
     columns = [Column("model", "Model"), Column("lbp", "LBP", fixed(1), reason="why")]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
-    assert r"--\rlap{\tnote{a}}\phantom{.0}\phantom{\tnote{a}}" in shown
-    assert "\\item[a] not run.\n\\item[b] too long." in shown
+    assert r"--\rlap{\textsuperscript{a}}\phantom{.0}\phantom{\textsuperscript{a}}" in shown
+    assert "\\item[a] Not run.\n\\item[b] Too long." in shown
 
 
 def test_rules_spaces_and_repeats() -> None:
@@ -185,7 +185,7 @@ def test_rules_spaces_and_repeats() -> None:
     shown = render(Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t")
     body = shown.split("\\midrule\n", 1)[1].split("\\bottomrule")[0].splitlines()
     assert body == [
-        "x & 0 \\\\", " & 1 \\\\", "y & 2 \\\\", " & 3 \\\\", "\\addlinespace", " & 4 \\\\", " & 5 \\\\", " & 6 \\\\",
+        "x & 0 \\\\", " & 1 \\\\", "\\addlinespace", "y & 2 \\\\", " & 3 \\\\", " & 4 \\\\", " & 5 \\\\", " & 6 \\\\",
         "\\midrule", " & 7 \\\\", " & 8 \\\\",
     ]  # fmt: skip
     ruled = render(Table(rows=rows, columns=columns, caption="x", groups="a", group_style="rule", space=0), "t")

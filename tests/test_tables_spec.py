@@ -90,7 +90,8 @@ SPEC_FAULTS: list[tuple[Callable[[], Table], str]] = [
     (lambda: table(group_style="line"), "'row' or 'rule'"),
     (lambda: table(size="huge"), "one of small, footnotesize, scriptsize"),
     (lambda: table(levels=(0.01, 0.05)), "levels fall"),
-    (lambda: table(space=-1), "counts rows"),
+    (lambda: table(space=4), "space is a field at whose changes it stands"),
+    (lambda: table(space="kind"), "reads 'kind', which rows does not have"),
     (lambda: table(Column("model", "M", markup), rows=frame(model=["a$", "b", "c"])), "column 'M', row 1: unbalanced"),
 ]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from artifacts.characters import LATEX, T1_LETTERS
 from artifacts.errors import DataError, SpecError
-from artifacts.text import citations, escape, prose, without_citations
+from artifacts.text import citations, escape, numerals, prose, without_citations
 
 SETTABLE = st.text(
     st.sampled_from([*map(chr, range(32, 127)), *sorted(T1_LETTERS), *sorted(LATEX), *"⁰⁹⁻₀₉"]), max_size=40
@@ -25,7 +25,7 @@ SETTABLE = st.text(
         ('< > | " `', r"\textless{} \textgreater{} \textbar{} \textquotedbl{} \textasciigrave{}"),
         ("10⁻⁴⁸ and x₀", "10$^{-48}$ and x$_{0}$"),
         ("−39% ≥ 2×", r"$-$39\% $\geq$ 2$\times$"),
-        ("40–60 %, 5 & %", r"40--60\%, 5 \& \%"),
+        ("40–60%, 5 & %", r"40--60\%, 5 \& \%"),
         ("Δp of α → β", r"$\Delta$p of $\alpha$ $\rightarrow$ $\beta$"),
         ("0–8K… — “q”", r"0--8K\dots{} --- ``q''"),
         ("a--b ''c'' ,,d", "a-{}-b '{}'c'{}' ,{},d"),
@@ -157,3 +157,29 @@ def test_html_prose_opens_only_known_tags() -> None:
     parser = _Tags()
     parser.feed(prose("<script> *a* [@k] $x<y$", "html"))
     assert parser.tags == ["em", "span", "span"]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("-3 to -0.5", "−3 to −0.5"),
+        ("(-2 to 67)", "(−2 to 67)"),
+        ("2-30 and 30-80 %", "2–30 and 30–80%"),
+        ("97\u202f%", "97%"),
+        ("60K-100K, 512-2048", "60K–100K, 512–2,048"),
+        ("8192 tokens; 32768 tokens; 7157.0; 500000", "8,192 tokens; 32,768 tokens; 7,157.0; 500,000"),
+        ("2.1e-48, 3e+05", "2.1 × 10⁻⁴⁸, 3 × 10⁵"),
+        ("1,815.79", "1,815.79"),
+        # names stay: models, dates, versions, files, years, and what a model answered
+        (
+            "Llama-3.2-11B, 2026-01-31, 3B-class, n-1, 5.23.0-rc1",
+            "Llama-3.2-11B, 2026-01-31, 3B-class, n-1, 5.23.0-rc1",
+        ),
+        ("261758 for 2617558 in 2024", "261758 for 2617558 in 2024"),
+        ("runs/1234/a-5.csv", "runs/1234/a-5.csv"),
+    ],
+)
+def test_numbers_in_words_have_one_set_of_signs(written: str, shown: str) -> None:
+    assert numerals(written) == shown
+    assert numerals(shown) == shown
+    assert prose(written, "html") == escape(shown, "html")

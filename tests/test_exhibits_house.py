@@ -1,0 +1,266 @@
+"""The house rules of exhibits, over every table and figure of the thesis, and each rule's mechanism by itself."""
+
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+import figures._view as view_of
+from artifacts.errors import DataError, SpecError
+from artifacts.facts import Reader
+from artifacts.graph import load
+from artifacts.job import Job
+from artifacts.wording import estimator, readable
+from conftest import ROOT
+from exhibit_lint import faults, figure_texts, table_texts
+from figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
+from figures._layout import lay_out
+from figures._legend import rows_of
+from figures._render import TEMPLATES, tex
+from paper import lint
+from tables import Column, Table, fixed, integer, verbatim
+from tables._layout import airy, separators
+from tables._read import read
+from tables._render import render
+
+GRAPH = load(ROOT, Reader(ROOT))
+TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
+FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
+
+
+def spec(root, kind, name):
+    """The spec that an exhibit's function makes of the shipped artifacts."""
+    step = GRAPH.steps[f"{kind}:{name}"]
+    return Job(root, kind, name, step.file, step.function, step.artifacts).call()
+
+
+def panel(*series, **more):
+    return Figure(panels=[Panel(series=series, **more)], caption="A caption.", width=80, height=40)
+
+
+# --- every exhibit of the thesis
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_keeps_to_the_house(name, shipped):
+    grid = read(spec(shipped, "table", name), name)
+    found = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
+    assert not found, "\n".join(found)
+    spaces = [row for row, before in enumerate(separators(grid)) if "space" in before]
+    if not airy(grid):
+        assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "space says that a group ends"
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_keeps_to_the_house(name, shipped):
+    figure = spec(shipped, "figure", name)
+    found = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
+    assert not found, "\n".join(found)
+    source = tex(figure, name)
+    assert r"\,\%" not in source
+    assert not [line for line in source.splitlines() if r"\node" in line and r"\," in line]
+    if not figure.panels:
+        return
+    pictures = [entry.seen for row in rows_of(figure, name).rows for entry in row]
+    assert len(pictures) == len(set(pictures)), "two names of the legend look alike"
+    page = lay_out(figure, name, 0.0)
+    for place in page.places:
+        drawn = view_of._panel(figure, name, page, place, 0)["shades"]
+        for shade, box in zip(place.ready.panel.shades, drawn, strict=True):
+            scale = place.x if shade.axis == "x" else place.y
+            along = 0 if shade.axis == "x" else 1
+            for end, limit, corner in ((shade.low, scale.low, "a"), (shade.high, scale.high, "b")):
+                value = limit if end is None else place.ready.position(end, shade.axis)
+                assert float(box[corner][along]) == pytest.approx(scale.at(value) / scale.length, abs=1e-4)
+
+
+def test_every_exhibit_is_called_and_percent_signs_hug_their_numbers():
+    chapters = {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
+    assert chapters
+    found = [*lint.uncalled(chapters), *(item for name, text in chapters.items() for item in lint.percents(text, name))]
+    assert not found, "\n".join(map(str, found))
+
+
+# --- figures
+
+
+def test_a_shaded_range_ends_where_it_is_said_to():
+    band = view_of.view(
+        panel(
+            Bars(x=["a", "b"], y=[17.0, 40.0], entity="rope"),
+            shades=[Shade(low=14.0, high=22.0, axis="y")],
+            y=Axis(low=0, high=60),
+        ),
+        "t",
+    )["page"]["panels"][0]["shades"][0]
+    assert (band["a"][1], band["b"][1]) == ("0.2333", "0.3667"), "not from the ground, though no bar is below it"
+    trained = panel(Line(x=[1.0, 2.0], y=[0.0, 1.0]), shades=[Shade(low=None, high=4.0)], x=Axis(low=0.5, high=8.0))
+    drawn = view_of.view(trained, "t")["page"]["panels"][0]["shades"][0]
+    assert float(drawn["a"][0]) == 0.0
+    assert float(drawn["b"][0]) == pytest.approx(3.5 / 7.5, abs=1e-4), "not to the border, though no point is beyond it"
+
+
+def test_an_axis_reaches_to_the_ends_of_its_ranges_and_given_limits_may_not_cut_them():
+    free = lay_out(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=-0.5, high=3.0)]), "t", 0.0).places[0].x
+    assert free.low <= -0.5
+    assert free.high >= 3.0
+    with pytest.raises(SpecError, match=r"shaded range 0 to 3 leaves the limits given for axis x, 0 to 2"):
+        tex(panel(Line(x=[0, 1], y=[0, 1]), shades=[Shade(low=0, high=3)], x=Axis(low=0, high=2)), "t")
+
+
+def test_rules_stand_before_a_heat_map_and_behind_other_data():
+    rules = [Rule(at=1, axis="x", dash="solid")]
+    cells = tex(panel(Heatmap(values=[[1.0, 2.0], [3.0, 4.0]]), rules=rules), "t")
+    assert cells.rindex(r"\draw[okgrey, solid") > cells.index("matrix plot*")
+    lines = tex(panel(Line(x=[0, 2], y=[0, 1]), rules=rules), "t")
+    assert lines.rindex(r"\draw[okgrey, solid") < lines.index(r"\addplot[")
+
+
+def test_two_names_may_not_look_alike_nor_one_name_differ():
+    one = Panel(series=[Line(x=[0, 1], y=[0, 1], label="loss"), Line(x=[0, 1], y=[1, 0], label="answers")])
+    other = Panel(series=[Line(x=[0, 1], y=[0, 1], label="cities")])
+    with pytest.raises(SpecError, match="the legend's 'loss' and 'cities' look the same"):
+        tex(Figure(panels=[one, other], caption="A caption."), "t")
+    twice = [Line(x=[0, 1], y=[0, 1], label="a"), Line(x=[0, 1], y=[1, 0], label="a")]
+    with pytest.raises(SpecError, match="the legend's 'a' is drawn in two ways"):
+        tex(panel(*twice, Line(x=[0, 1], y=[1, 2], label="b")), "t")
+
+
+def test_a_dash_tells_series_apart_and_nothing_else():
+    source = tex(panel(Bundle(x=[0, 1], lines=[[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]], entity="rope")), "t")
+    assert "dashed" not in source.partition(r"\csname endofdump\endcsname")[2]
+
+
+def test_bars_need_a_ground_to_stand_on():
+    def drawn(**axis):
+        bars = [Bars(x=["a", "b"], y=[50.0, 500.0], entity=entity) for entity in ("rope", "drope")]
+        return tex(panel(*bars, y=Axis(label="norm", **axis)), "t").partition(r"\csname endofdump\endcsname")[2]
+
+    assert "ybar" in drawn()
+    assert "ybar" in drawn(scale="log", low=1), "a perplexity's logarithm is a loss, which has a zero"
+    marks = drawn(scale="log")
+    assert "ybar" not in marks
+    assert marks.count("only marks") == 2
+    assert marks.count(r"\path plot[mark=") == 2, "the legend shows marks, too"
+
+
+def test_numbers_in_figures_have_the_commas_of_tables():
+    source = tex(panel(Bars(x=["a"], y=[12766.0], values=True, decimals=0, entity="rope")), "t")
+    assert "$12{,}766$" in source
+    assert "{$10{,}000$}" in source
+
+
+def test_names_at_points_and_numbers_at_rules_are_clear_of_lines():
+    named = tex(panel(Points(x=[0.0, 1.0], y=[0.0, 1.0], labels=["A", "B"])), "t")
+    assert named.count("fill=white, fill opacity=0.75") == 2
+    crossed = tex(panel(Bars(x=["a"], y=[49.0], values=True, entity="rope"), rules=[Rule(at=50)]), "t")
+    assert "fill=white, inner sep=0.8pt] at" in crossed
+
+
+def test_every_seed_is_drawn(shipped):
+    frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
+    rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["positional"] == "rope")]
+    rows = rows[rows["model"].str.startswith("tiny-rope") & (rows["n"] > 0)]
+    wanted = rows.groupby("layer")["delta_p"].agg(["mean", "min", "max", "count"])
+    assert wanted["count"].max() > 1
+    line = spec(shipped, "figure", "delta_p").panels[0].series[0]
+    assert list(line.y) == pytest.approx(list(wanted["mean"]))
+    assert list(line.low) == pytest.approx(list(wanted["min"]))
+    assert list(line.high) == pytest.approx(list(wanted["max"]))
+    assert f"{wanted['count'].max()} training seeds" in spec(shipped, "figure", "delta_p").caption
+
+
+# --- tables
+
+ROWS = pd.DataFrame({"part": list("aabbbcc"), "name": list("pqrstuv"), "x": [1.0, 20.5, 3.0, 4.0, 5.0, 6.0, 7.0]})
+
+
+def test_space_ends_groups_and_is_never_counted_out():
+    def spaces(**options):
+        columns = [Column("name", "Name"), Column("x", "X", fixed(1))]
+        grid = read(Table(rows=ROWS, columns=columns, caption="x", **options), "t")
+        return [row for row, before in enumerate(separators(grid)) if "space" in before]
+
+    assert spaces() == []
+    assert spaces(space="part") == [2, 5]
+    assert spaces(space="name") == [], "rows that are alone need no space"
+    assert spaces(space=1) == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(SpecError, match="space is a field at whose changes it stands"):
+        spaces(space=4)
+
+
+def test_space_follows_the_column_that_leaves_out_repeats():
+    columns = [Column("part", "Part", repeat=False), Column("x", "X", fixed(1))]
+    shown = render(Table(rows=ROWS, columns=columns, caption="x"), "t")
+    assert shown.count(r"\addlinespace") == 2
+    assert "\\addlinespace\nb & " in shown
+
+
+def test_marks_keep_room_at_the_edge():
+    rows = pd.DataFrame({"name": ["p", "q"], "x": [1.0, 2.0], "p": [0.0001, 0.5], "m": ["why", ""]})
+    columns = [Column("name", "Name"), Column("x", "X", fixed(1), p="p", mark="m")]
+    shown = render(Table(rows=rows, columns=columns, caption="x", marks={"why": "w"}), "t")
+    assert r"2.0\phantom{\textsuperscript{${*}{*}{*}$a}}" in shown
+    assert r"\tnote" not in shown, "it takes no width in a table, so that a phantom of it keeps no room"
+
+
+def test_a_mark_follows_its_number_where_nothing_else_does():
+    rows = pd.DataFrame({"name": ["p", "q"], "x": [1.0, 2.0], "sd": [0.5, None], "why": ["", "not told"]})
+    columns = [Column("name", "Name"), Column("x", "X", fixed(1), uncertainty="sd", reason="why")]
+    shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
+    assert r"2.0\rlap{\textsuperscript{a}}\phantom" in shown
+
+
+def test_an_interval_follows_its_value():
+    rows = pd.DataFrame({"name": ["p", "q"], "x": [0.0, 99.0], "low": [0.0, 96.0], "high": [2.0, 100.0]})
+    columns = [Column("name", "Name"), Column("x", "X", integer(), ci=("low", "high"))]
+    shown = render(Table(rows=rows, columns=columns, caption="x"), "t")
+    assert "0~[0, 2]\\phantom" in shown
+    assert "99~[96, 100]" in shown
+
+
+def test_verbatim_words_stay_as_they_are():
+    rows = pd.DataFrame({"command": ["run --seeds 1-4 --at -1 5 %"], "words": ["1-4, -1, 5 %"]})
+    columns = [Column("command", "Command", verbatim), Column("words", "Words")]
+    shown = render(Table(rows=rows, columns=columns, caption="x"), "t", "html")
+    assert "run --seeds 1-4 --at -1 5 %" in shown
+    assert "1–4, −1, 5%" in shown
+
+
+def test_notes_of_a_long_table_follow_it():
+    table = Table(rows=ROWS, columns=[Column("name", "Name")], caption="x", note="A note.", long=True)
+    shown = render(table, "t")
+    last_foot = shown[shown.index(r"\endfoot") : shown.index(r"\endlastfoot")]
+    assert last_foot.split() == [r"\endfoot", r"\bottomrule"]
+    assert shown.index("A note.") > shown.index(r"\end{longtable}")
+
+
+# --- words
+
+
+def test_the_ledger_is_readable():
+    names = {"llama3.2-1b": "Llama-3.2-1B", "qwen3-0.6b": "Qwen3-0.6B"}
+    told = "recovery_level of llama3.2-1b and qwen3-06b; ap_drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
+    assert readable(told, names) == (
+        "recovery level of Llama-3.2-1B and Qwen3-0.6B; plasticity drop in runs/llama3.2-1b_x.csv, llama3.2-1b-s1"
+    )
+
+
+def test_estimators_have_words():
+    assert estimator("bucket_full", "earlier").endswith("pairs of keys before the query")
+    with pytest.raises(DataError, match="no words for the estimator 'guess'"):
+        estimator("guess", "earlier")
+
+
+def test_the_ledger_names_no_function(shipped):
+    grid = read(spec(shipped, "table", "claims"), "claims")
+    words = [cell.words for row in grid.rows for cell in row]
+    assert not [each for each in words if each.startswith("Cells:")]
+    statements = [row[0].words for row in grid.rows]
+    assert any(each.endswith("of this kind.") for each in statements)
+
+
+def test_templates_draw_in_one_order():
+    axis = (TEMPLATES / "axis.tex.j2").read_text()
+    places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "words")]
+    assert all(a < b for a, b in pairwise(places))
