@@ -13,6 +13,8 @@ from artifacts.frames import parsed
 
 
 def row(claim, verdict, repeats="", **more):
+    if verdict == "not significant":
+        more = {"estimate": 1.0, "sign": 1, "ci_low": -1.0, "ci_high": 3.0, **more}
     made = Verdict(verdict=verdict, reason=f"Reason of {claim}.", **more)
     return {**asdict(repeating(made, *repeats.split())), "claim": claim}
 

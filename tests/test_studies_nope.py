@@ -241,8 +241,8 @@ def test_middle_layers_need_layers_after_them(source):
     assert s003_curves.c003_middle_layers(landmarks, models)[0].verdict == "holds"
 
 
-def test_a_longer_phase_is_longer_in_depth_too(source):
+def test_a_longer_phase_says_what_part_of_the_depth_it_is(source):
     landmarks, models = source("delta_p_landmarks"), source("models")
-    assert s003_reading.c003_longer_phase(landmarks, models).verdict == "not supported"
+    assert "but a smaller part of the depth" in s003_reading.c003_longer_phase(landmarks, models).reason
     deeper = models.assign(layers=models["layers"].mask(models["model"] == "llama3.2-1b", 28))
-    assert s003_reading.c003_longer_phase(landmarks, deeper).verdict == "holds"
+    assert "a larger part of the depth" in s003_reading.c003_longer_phase(landmarks, deeper).reason
