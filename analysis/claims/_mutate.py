@@ -11,7 +11,7 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,9 +26,9 @@ Claim = Callable[..., Verdict | list[Verdict]]
 Frames = Mapping[str, pd.DataFrame]
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-_KEYS = {"source", "reason", "note", "printed", *PARSED}
+_NOT_READ = {"source", "reason", "note"}
 # What an input that is named wrongly by a mutation makes a claim raise; it has noticed, and has not turned.
-_NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
+NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
 
 
 @dataclass
@@ -67,6 +67,11 @@ class Tally:
         """Whether every verdict has turned."""
         return all(answer.turned for answer in self.answers.values())
 
+    @property
+    def speaks(self) -> bool:
+        """Whether any verdict has turned, or said something else."""
+        return any(answer.turned or answer.said for answer in self.answers.values())
+
 
 def claims(folder: Path) -> dict[str, Claim]:
     """Every claim below the folder of claims, by name."""
@@ -85,7 +90,7 @@ def inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:
     return {each.name: store.read(root, each.name) for each in parameters if each.default is each.empty}
 
 
-def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000) -> Tally:
+def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: bool = False) -> Tally:
     """Change the inputs of a claim, one thing at a time, until every verdict of it has turned.
 
     Parameters
@@ -94,6 +99,8 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000) -> Tall
         What it reads.
     most : int
         Mutations to try at most.
+    words : bool
+        Whether it is enough that one verdict turns or says something else.
 
     Returns
     -------
@@ -101,16 +108,16 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000) -> Tall
         What turned each verdict, if anything did.
     """
     tally = Tally()
-    base = _called(claim, frames)
+    base = called(claim, frames)
     for key, verdict in base.items():
         tally.answers[key] = Answer(f"{name}.{key}" if key else name, verdict.verdict)
-    for what, changed in mutations(frames):
-        if tally.done or tally.tried >= most:
+    for what, changed in mutations(frames, base.values()):
+        if tally.done or tally.tried >= most or (words and tally.speaks):
             break
         tally.tried += 1
         try:
-            now = _called(claim, changed)
-        except _NOTICED:
+            now = called(claim, changed)
+        except NOTICED:
             tally.noticed += 1
             continue
         for key, verdict in now.items():
@@ -119,7 +126,8 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000) -> Tall
     return tally
 
 
-def _called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
+def called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
+    """The verdicts of a claim on these artifacts, by key."""
     found = claim(**frames)
     return {verdict.key: verdict for verdict in (found if isinstance(found, list) else [found])}
 
@@ -134,51 +142,99 @@ def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
         answer.said = answer.said or what
 
 
-def mutations(frames: Frames) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
-    """Changes of the inputs with a description each: whole columns first, then single cells and rows.
+def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
+    """Changes of the inputs with a description each: repairs, tests and whole columns, then single cells and rows.
 
-    Numbers are moved by a third up and down, beyond any printed precision, flipped in sign, set to zero and put in the
-    opposite order; yes and no are exchanged; words are exchanged between rows; rows are left out one by one.
+    What a verdict reports is replaced by what was recomputed; an estimate with its interval and p is made sure, sure of
+    the other sign, and nothing; numbers are moved by a third up and down, beyond any printed precision, flipped in
+    sign, set to zero and to one, levelled, sorted and put in the opposite order; yes and no are exchanged; words are
+    made one and exchanged between rows; rows are left out one by one.
+
+    Parameters
+    ----------
+    frames : mapping of str to DataFrame
+        What a claim reads.
+    verdicts : iterable of Verdict
+        What it says of them, for the repairs.
     """
-    for size in ("column", "cell", "row"):
+    repairs = {each.reported: each.recomputed for each in verdicts if each.reported and each.recomputed}
+    for name, frame in frames.items():
+        for what, changed in _repaired(frame, repairs):
+            yield f"{name}: {what}", {**frames, name: changed}
+    for size in ("test", "column", "cell", "row"):
         for name, frame in frames.items():
             for what, changed in _SIZES[size](frame):
                 yield f"{name}: {what}", {**frames, name: changed}
 
 
+def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Printed cells that verdicts report, replaced by what was recomputed: all at once."""
+    if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
+        return
+    texts = [repairs.get(text, text) for text in frame["printed"]]
+    yield "what is reported replaced by what was recomputed", reprinted(frame, texts)
+
+
+def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Every estimate with its interval and p made sure (of either sign), or nothing."""
+    triples = [
+        (middle, low, high)
+        for low in frame.columns
+        if str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
+        for middle in (str(low)[:-4], "estimate", "mean_difference", "value")
+        if middle in frame.columns
+    ]
+    if not triples:
+        return
+    for what, sign, reach, p in (
+        ("sure", 1, 0.1, 1e-9),
+        ("sure of the other sign", -1, 0.1, 1e-9),
+        ("unsure", 1, 3.0, 0.9),
+        ("unsure, of the other sign", -1, 3.0, 0.9),
+        ("nothing", 0, 0.1, 1.0),
+    ):
+        changed = frame.copy()
+        for middle, low, high in triples:
+            size = frame[middle].abs().astype(float).where(lambda values: values > 0, 1.0)
+            changed[middle] = sign * size if sign else 0 * size
+            spread = reach * size if sign else 1e-6 * size
+            changed[low], changed[high] = changed[middle] - spread, changed[middle] + spread
+        for column in [name for name in frame.columns if re.match(r"p_", str(name)) and frame[name].dtype == float]:
+            changed[column] = p
+        yield f"every estimate made {what}", changed
+
+
 def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     if "printed" in frame.columns:
         for what, change in _PRINTED.items():
-            yield f"printed {what}", _reprinted(frame, [change(text) for text in frame["printed"]])
-        yield "printed in the opposite order", _reprinted(frame, list(frame["printed"])[::-1])
-    for column in [name for name in frame.columns if name not in _KEYS]:
+            yield f"printed {what}", reprinted(frame, [change(text) for text in frame["printed"]])
+        yield "printed in the opposite order", reprinted(frame, list(frame["printed"])[::-1])
+    for column in _own(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
             yield f"{column} negated", frame.assign(**{column: ~values})
         elif pd.api.types.is_numeric_dtype(values):
-            for what, number in _NUMBERS.items():
+            for what, number in {**_NUMBERS, **_SERIES}.items():
                 yield f"{column} {what}", frame.assign(**{column: number(values)})
+        elif values.nunique() > 1:
+            for word in (values.iloc[0], values.iloc[-1]):
+                yield f"{column} all {word!r}", frame.assign(**{column: word})
         if len(frame) > 1 and not values.equals(values.iloc[::-1]):
             yield f"{column} in the opposite order", frame.assign(**{column: values.to_numpy()[::-1]})
 
 
 def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    numeric = [
-        name
-        for name in frame.columns
-        if name not in _KEYS and (pd.api.types.is_numeric_dtype(frame[name]) or pd.api.types.is_bool_dtype(frame[name]))
-    ]
+    numeric = [name for name in _own(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     for row in range(len(frame)):
         if "printed" in frame.columns:
             for what, change in _PRINTED.items():
                 texts = list(frame["printed"])
                 texts[row] = change(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
-                    yield f"row {row + 2}, printed {what}", _reprinted(frame, texts)
+                    yield f"row {row + 2}, printed {what}", reprinted(frame, texts)
         for column in numeric:
             for what, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
                 changed = frame.copy()
-                changed[column] = changed[column].astype(object) if what == "moved up" else changed[column]
                 moved = number(frame[column])
                 changed[column] = [
                     new if at == row else old for at, (old, new) in enumerate(zip(frame[column], moved, strict=True))
@@ -191,7 +247,14 @@ def _rows(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"row {row + 2} left out", frame.drop(index=frame.index[row]).reset_index(drop=True)
 
 
-def _reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
+def _own(frame: pd.DataFrame) -> list[str]:
+    """The columns that a mutation changes by themselves: not remarks, nor what is parsed from the printed text."""
+    parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
+    return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
+
+
+def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:
+    """A long source that prints these texts, its numbers parsed anew."""
     bare = frame.drop(columns=[name for name in PARSED if name in frame.columns])
     return parsed(bare.assign(printed=texts), words=True)
 
@@ -230,10 +293,17 @@ _NUMBERS: dict[str, Callable[[pd.Series], pd.Series]] = {
     "moved down": lambda values: values.astype(float) * (2 / 3) - 0.01 * values.astype(float).eq(0),
     "flipped": lambda values: -values.astype(float),
     "set to zero": lambda values: values.astype(float) * 0,
+    "set to one": lambda values: values.astype(float) * 0 + 1,
     "a hundredfold": lambda values: values.astype(float) * 100,
+    "a hundredth": lambda values: values.astype(float) / 100,
+}
+_SERIES: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "levelled": lambda values: values.astype(float) * 0 + float(values.median()),
+    "rising": lambda values: pd.Series(sorted(values.astype(float)), index=values.index),
+    "falling": lambda values: pd.Series(sorted(values.astype(float), reverse=True), index=values.index),
 }
 _BOOLS: dict[str, Callable[[pd.Series], pd.Series]] = {"negated": lambda values: ~values.astype(bool)}
-_SIZES = {"column": _columns, "cell": _cells, "row": _rows}
+_SIZES = {"test": _tests, "column": _columns, "cell": _cells, "row": _rows}
 
 
 def main(names: list[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims._judge import judge, pick
-from analysis.claims._verdict import Verdict
+from analysis.claims._verdict import ALPHA, Verdict
 from analysis.claims._words import listed
 
 
@@ -25,10 +25,12 @@ def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "
     """
     levels = pick(tests, comparison=comparison, test="pearson_levels")
     steps = pick(tests, comparison=comparison, test="pearson_first_differences")
+    together = bool(steps["estimate"] > 0 and steps["p_value"] < ALPHA)
     return judge(
-        bool(steps["estimate"] > 0 and steps["p_value"] < 0.05),
+        together,
         f"{what} correlate in levels (r = {levels['estimate']:.2f}, n = {levels['n']}), as two declining series must; "
-        f"their changes from length to length do not (r = {steps['estimate']:.2f}, exact p = {steps['p_value']:.2f}, "
+        f"their changes from length to length {'do too' if together else 'do not'} "
+        f"(r = {steps['estimate']:.2f}, exact p = {steps['p_value']:.2f}, "
         f"n = {steps['n']}).",
         otherwise="not supported",
         reported=reported,

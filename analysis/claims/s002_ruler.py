@@ -214,10 +214,10 @@ def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame) -> Ver
     return judge(
         same.empty or bool((same["recovery"] > 0).any()),
         f"{own['display_name']} has rotary embedding in all {own['layers']} layers, and "
-        f"{listed([str(name) for name in same['display_name']])} use the same base ({own['rope_theta']:,.0f}) without "
-        f"recovering ({listed([f'{value:+.3f}' for value in same['recovery']])}).",
+        f"{listed([str(name) for name in same['display_name']])} use the same base ({own['rope_theta']:,.0f}) "
+        f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}.",
         otherwise="not supported",
-        recomputed=f"{len(same)} models with this base, none recovers",
+        recomputed=f"{int((same['recovery'] > 0).sum())} of {len(same)} models with this base recover",
         n=1 + len(same),
     )
 
