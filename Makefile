@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: paper test test-slurm lint clean tex golden benchmark
+.PHONY: paper test test-slurm lint clean tex golden benchmark soak
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
@@ -30,6 +30,10 @@ golden: $(VENV)/test.stamp
 
 benchmark: $(VENV)/test.stamp tex
 	$(PY) benchmarks/build.py
+
+# Damaged files and killed builds, seeded; some minutes, and longer with e.g. SOAK="--mutations 5000 --kills 200 --paper".
+soak: $(VENV)/test.stamp tex
+	$(PY) -m tests.soak $(SOAK)
 
 clean:
 	rm -rf out

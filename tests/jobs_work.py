@@ -13,6 +13,7 @@ from pathlib import Path
 
 from analysis.jobs import report
 from artifacts.errors import ModelError
+from waiting import until
 
 
 class Stubborn(Exception):
@@ -38,26 +39,26 @@ def counted(tally: Path, name: str, seconds: float = 0.0, wait_for: Path | None 
     """Leave a line for every run, so that a test can count them."""
     with tally.open("a") as stream:
         stream.write(f"{name}\n")
-    deadline = time.monotonic() + 60
-    while wait_for is not None and not wait_for.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    if wait_for is not None:
+        until(wait_for.exists)
     time.sleep(seconds)
     return name
 
 
 def beating(path: Path) -> None:
-    """Go on for ever, and let a file show it."""
+    """Go on for ever, and say in a file who does."""
     subprocess.Popen([sys.executable, "-c", BEAT, f"{path}.grandchild"])
     exec(compile(BEAT, "beat", "exec"), {"path": str(path)})
 
 
 BEAT = """
-import sys, time
+import os, sys, time
 path = globals().get("path") or sys.argv[1]
+with open(f"{path}.draft", "w") as stream:
+    stream.write(str(os.getpid()))
+os.rename(f"{path}.draft", path)
 while True:
-    with open(path, "a") as stream:
-        stream.write(".")
-    time.sleep(0.05)
+    time.sleep(1000)
 """
 
 
@@ -92,14 +93,11 @@ def loud(text: str) -> None:
 
 def reporting(stop: Path) -> str:
     report("3 of 5 documents")
-    deadline = time.monotonic() + 20
-    while not stop.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(stop.exists)
     return "reported"
 
 
-def environment(name: str, seconds: float = 0.0) -> str | None:
-    time.sleep(seconds)
+def environment(name: str) -> str | None:
     return os.environ.get(name)
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from artifacts import files
 from artifacts.errors import ThesisError
 from conftest import run
+from waiting import until
 
 CLAIM = """from analysis.claims import judge
 def c_one(captured_models):
@@ -156,15 +156,13 @@ def test_two_builds_wait_for_each_other(project):
         assert waiting.stderr is not None
         assert "another build" in waiting.stderr.readline()
         assert waiting.poll() is None
-    assert waiting.communicate(timeout=60)[0].startswith("%")
+    assert waiting.communicate()[0].startswith("%")
     assert waiting.returncode == 0
 
 
 def test_a_killed_build_leaves_nothing_half_written(project):
     started = subprocess.Popen([sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not (project / "out/checked").is_dir() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: (project / "out/checked").is_dir() or started.poll() is not None)
     started.send_signal(signal.SIGKILL)
     started.wait()
     for path in (project / "out").rglob("*.json"):
@@ -177,11 +175,9 @@ def test_ctrl_c_ends_the_build_and_says_so(project):
     started = subprocess.Popen(
         [sys.executable, "build.py", "analyze"], cwd=project, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    deadline = time.monotonic() + 60
-    while not (project / "out/checked").is_dir() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: (project / "out/checked").is_dir() or started.poll() is not None)
     os.killpg(started.pid, signal.SIGINT)
-    _, errors = started.communicate(timeout=60)
+    _, errors = started.communicate()
     assert started.returncode == 130
     assert "interrupted" in errors
     assert "Traceback" not in errors

@@ -14,6 +14,7 @@ from artifacts import files, watchman
 from artifacts.errors import ThesisError
 from artifacts.session import clean_out
 from conftest import ROOT
+from waiting import gone
 
 BUILD = """
 import sys
@@ -24,14 +25,6 @@ with files.lock(Path("lock"), print):
 """
 
 
-def runs(pid: int) -> bool:
-    """Whether a process runs; a zombie that nobody has collected yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL])
 def test_programs_end_with_a_build_on_every_signal_and_hold_its_lock_until_then(number, tmp_path):
@@ -39,11 +32,11 @@ def test_programs_end_with_a_build_on_every_signal_and_hold_its_lock_until_then(
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     build = subprocess.Popen([sys.executable, "-c", BUILD], cwd=tmp_path, env=environment)
     child = int((tmp_path / "started").read_text())
-    assert runs(child)
+    assert not gone(child)
     build.send_signal(number)
     assert build.wait() == -number
     with files.lock(tmp_path / "lock", lambda who: None):
-        assert not runs(child)
+        assert gone(child)
     assert not (tmp_path / "finished").exists()
 
 

@@ -4,8 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,20 +12,7 @@ import jobs_work
 from analysis.jobs.failure import JobDied
 from analysis.jobs.local import LocalExecutor, visible_gpus
 from artifacts.errors import ModelError, ThesisError
-
-
-def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.02)
-
-
-def still(path: Path) -> bool:
-    """Whether a beating file has stopped."""
-    size = path.stat().st_size
-    time.sleep(0.4)
-    return path.stat().st_size == size
+from waiting import gone, until
 
 
 def test_results_and_exceptions_come_back() -> None:
@@ -74,8 +59,7 @@ def test_an_error_in_the_block_ends_what_runs_and_its_children(tmp_path: Path) -
         raise KeyboardInterrupt
     assert isinstance(running.exception(), JobDied)
     assert waiting.cancelled()
-    assert still(beat)
-    assert still(child)
+    until(lambda: gone(int(beat.read_text())) and gone(int(child.read_text())))
 
 
 def test_jobs_die_with_a_killed_command(tmp_path: Path) -> None:
@@ -91,7 +75,7 @@ def test_jobs_die_with_a_killed_command(tmp_path: Path) -> None:
     finally:
         os.kill(command.pid, signal.SIGKILL)
         command.wait()
-    until(lambda: still(beat) and still(child))
+    until(lambda: gone(int(beat.read_text())) and gone(int(child.read_text())))
 
 
 def fake_gpus(folder: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +91,7 @@ def test_every_process_has_a_gpu_of_its_own(tmp_path: Path, monkeypatch: pytest.
     assert visible_gpus() == ["0", "1"]
     with LocalExecutor("gpu") as executor:
         assert executor.workers == 2
-        seen = [executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES", 0.5) for _ in range(2)]
+        seen = [executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES") for _ in range(2)]
         assert {each.result() for each in seen} == {"0", "1"}
     with LocalExecutor(1, gpus=2) as executor:
         assert executor.submit(jobs_work.environment, "CUDA_VISIBLE_DEVICES").result() == "0,1"

@@ -238,8 +238,8 @@ SETTINGS = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_he
         ({"settings": {**SETTINGS, "captured_heads": []}}, "`captured_heads`"),
         ({"settings": {**SETTINGS, "captured_heads": [[0, "1", 0]]}}, "`captured_heads`"),
         ({"settings": {**SETTINGS, "layers": 3}}, "`layers`"),
-        ({"versions": 3}, "no `versions`"),
-        ({"documents": 3}, "no `documents`"),
+        ({"versions": 3}, "`versions`"),
+        ({"documents": 3}, "`documents`"),
     ],
 )
 def test_a_damaged_manifest_is_named(change: dict[str, object], words: str, tmp_path: Path) -> None:

@@ -137,8 +137,8 @@ def parsed(line: str, where: str) -> Prediction:
     """
     try:
         row: Any = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{where}: not JSON ({error.msg})") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")
     lacking = [name for name in ("id", "mode", "prediction") if row.get(name) is None]
@@ -151,4 +151,6 @@ def parsed(line: str, where: str) -> Prediction:
         raise DataError(f"{where}: run is {run!r}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
         raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
+    if half := next((char for char in f"{row['id']}{row['prediction']}" if "\ud800" <= char <= "\udfff"), ""):
+        raise DataError(f"{where}: holds half of a character ({half!a}); the program that wrote it cut a text in two")
     return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=row["prediction"])

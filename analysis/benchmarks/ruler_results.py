@@ -132,7 +132,7 @@ def _content(path: Path) -> dict[str, Any]:
         raise DataError(f"{path}: no text; give a results_*.json file") from None
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if _is_json(text.partition("\n")[0]):
             raise DataError(f"{path}: JSON lines, so samples; give the results_*.json file beside it") from None
         raise DataError(f"{path}: no JSON ({error})") from None
@@ -142,13 +142,34 @@ def _content(path: Path) -> dict[str, Any]:
             f"{path}: {kind}, not results of lm-evaluation-harness (results and configs are missing); give a "
             "results_*.json file"
         )
+    if wrong := _wrong(content):
+        raise DataError(f"{path}: {wrong}; this is not what lm-evaluation-harness writes")
     return content
+
+
+def _wrong(content: dict[str, Any]) -> str:
+    """What of a results file has another shape than it should; empty when nothing has."""
+    for part in ("results", "configs", "n-samples"):
+        rows = content.get(part, {})
+        if not isinstance(rows, dict):
+            return f"`{part}` is no object"
+        for name, row in rows.items():
+            if name in NAMES and not isinstance(row, dict):
+                return f"`{part}` of {name} is no object"
+    for name, row in content["configs"].items():
+        asked = row.get("metadata", {}) if name in NAMES else {}
+        lengths = asked.get("max_seq_lengths") if isinstance(asked, dict) else None
+        if lengths is not None and not (
+            isinstance(lengths, list) and all(str(length).isdecimal() and len(str(length)) < 10 for length in lengths)
+        ):
+            return f"`max_seq_lengths` of {name} is no list of lengths"
+    return ""
 
 
 def _is_json(line: str) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -224,7 +245,7 @@ def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
     found: dict[int, Any] = {}
     for key, value in row.items():
         metric, _, _ = key.partition(",")
-        if not metric.isdigit():
+        if not metric.isdecimal() or len(metric) > 9:
             continue
         if int(metric) in found:
             raise DataError(f"{path}: {name} at {metric}: two filters; keep one")

@@ -51,20 +51,20 @@ def _wrong(found: Mapping[str, Any]) -> str:
             return f"`{name}` is no whole number above 0"
     if settings["buckets"] > settings["context"]:
         return "more buckets than tokens of the context"
-    if not isinstance(settings.get("model"), str):
+    if not isinstance(settings.get("model", ""), str):
         return "`model` is no text"
     heads = settings.get("captured_heads")
     if not isinstance(heads, list) or not heads:
         return "`captured_heads` is no list, or empty"
     if not all(isinstance(row, list) and len(row) == 3 and all(_count(each, 0) for each in row) for row in heads):
         return "`captured_heads` are not rows of layer, query head and key head"
-    layers = settings.get("layers")
+    layers = settings.get("layers", [])
     if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
         return "`layers` is no list of mappings"
-    if not isinstance(found.get("versions"), dict):
-        return "no `versions`"
-    if found.get("complete") and not isinstance(found.get("documents"), list):
-        return "no `documents`"
+    if not isinstance(found.get("versions", {}), dict):
+        return "`versions` is no mapping"
+    if not isinstance(found.get("documents", []), list):
+        return "`documents` is no list"
     return ""
 
 

@@ -1,0 +1,189 @@
+"""Seeded damage to everything that is read: each file either counts as good, or is named in an error of the project."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from artifacts.errors import ThesisError
+from artifacts.facts import Reader
+from artifacts.manifest import manifest
+from artifacts.schema import check, package
+from artifacts.state import State
+from artifacts.store import read
+
+PIECES = (
+    *(b"", b"\xff", b"\x00", b"\r", b"\n", b",", b'"', b"'", b"\\", b"$", b"&a [*a]", b"*a", b"{", b"]", b": ", b"- "),
+    *(
+        b"0,5",
+        b"1e400",
+        b"-inf",
+        b"NaN",
+        b"9" * 400,
+        b"\xe2\x88\x92",
+        b"http://127.0.0.1:9/x",
+        b"../../x",
+        b"/etc/passwd",
+    ),
+    *(b"null", b"true", b"[" * 2000, b"x" * 20000, "\u202e\U0010ff24".encode(), b"=cmd|' /C x'!A0"),
+)
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """One seeded change: a cut, a doubled or dropped line, bytes put in, taken out or flipped."""
+    at = chance.randrange(len(content) + 1)
+    match chance.randrange(7):
+        case 0:
+            return content[:at]
+        case 1:
+            lines = content.splitlines(keepends=True)
+            del lines[chance.randrange(len(lines)) :][:1]
+            return b"".join(lines)
+        case 2:
+            lines = content.splitlines(keepends=True)
+            return b"".join([*lines, chance.choice(lines)])
+        case 3:
+            return content[:at] + content[at + chance.randrange(1, 40) :]
+        case 4 if at < len(content):
+            return content[:at] + bytes([content[at] ^ 1 << chance.randrange(8)]) + content[at + 1 :]
+        case 5:
+            end = min(len(content), at + chance.randrange(1, 12))
+            return content[:at] + chance.choice(PIECES) + content[end:]
+        case _:
+            return content[:at] + chance.choice(PIECES) + content[at:]
+
+
+def _checked(root: Path, file: Path) -> str:
+    name = file.stem if file.parent.name in ("sources", "results") else file.parent.name
+    faults = check(root, name)
+    if not faults:
+        read(root, name)
+        manifest(root, file.relative_to(root).as_posix())
+    return "\n".join(map(str, faults))
+
+
+def _described(root: Path, file: Path) -> str:
+    package(root)
+    return "\n".join(str(fault) for name in ("models", "reported_plasticity") for fault in check(root, name))
+
+
+def _metadata(root: Path, file: Path) -> str:
+    from paper import metadata
+
+    metadata.read(root)
+    return ""
+
+
+def _recipe(root: Path, file: Path) -> str:
+    from analysis.experiments.recipes import load_recipe
+
+    load_recipe(file)
+    return ""
+
+
+def _kept(root: Path, file: Path) -> str:
+    if file.name == "state.json":
+        outside = [
+            path for step in State(file).steps.values() for path in step["outputs"] if not path.startswith("out/")
+        ]
+        assert all(path.startswith("artifacts/results/") for path in outside), outside
+    else:
+        reader = Reader(root, file)
+        assert all("functions" in reader.python(path) for path in ("artifacts/files.py", "tables/ap_drop.py"))
+    return ""
+
+
+def _capture(root: Path, file: Path) -> str:
+    from analysis.models import captures
+    from analysis.models import manifest as manifests
+
+    captures.read(file) if file.suffix == ".parquet" else manifests.read(file.parent)
+    return ""
+
+
+def _results(root: Path, file: Path) -> str:
+    from analysis.benchmarks.ruler_results import read as scores
+
+    scores([file])
+    return ""
+
+
+def classes(root: Path, chance: random.Random) -> dict[str, tuple[list[Path], Callable[[Path, Path], str]]]:
+    """What is damaged, by the word that the counts are printed under, with what reads it."""
+    some = sorted((root / "artifacts/sources").glob("*.csv"))
+    measured = sorted((root / "artifacts/measurements").glob("*/*.csv"))
+    return {
+        "sources": (chance.sample(some, 12), _checked),
+        "measurements": (chance.sample(measured, 12), _checked),
+        "results": (chance.sample(sorted((root / "artifacts/results").glob("*.csv")), 12), _checked),
+        "manifests": ([path.with_suffix(".json") for path in chance.sample(measured, 12)], _checked),
+        "datapackage.yaml": ([root / "artifacts/datapackage.yaml"], _described),
+        "metadata.yaml": ([root / "paper/metadata.yaml"], _metadata),
+        "recipes": (sorted((root / "artifacts/recipes").glob("*.yaml")), _recipe),
+        "state": ([root / "out/state/state.json", root / "out/state/facts.json"], _kept),
+        "captures": ([root / "capture/data.parquet", root / "capture/manifest.json"], _capture),
+        "scores": ([root / "ruler_results.json"], _results),
+    }
+
+
+def copied(project: Path) -> Path:
+    """A copy of what is read, with a small state and a small capture."""
+    import json
+
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    root = Path(tempfile.mkdtemp(prefix="soak-"))
+    for folder in ("artifacts", "paper", "tables"):
+        shutil.copytree(project / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__", "models"))
+    entry = {"inputs": {"a": "1"}, "outputs": {"out/tables/a.tex": "2", "artifacts/results/a.csv": "3"}, "seconds": 1.0}
+    (root / "out/state").mkdir(parents=True)
+    (root / "out/state/state.json").write_text(json.dumps({"format": 1, "steps": {"table:a": entry, "table:b": entry}}))
+    reader = Reader(root, root / "out/state/facts.json")
+    for path in ("artifacts/files.py", "tables/ap_drop.py"):
+        reader.python(path)
+    reader.save()
+    (root / "capture").mkdir()
+    columns = {name: pa.array(range(200), pa.int32()) for name in ("bucket", "example_id", "position")}
+    vectors = pa.array([[0.5] * 8] * 200, pa.list_(pa.float32()))
+    parquet.write_table(pa.table({**columns, "vector": vectors}), root / "capture/data.parquet")
+    settings = {"context": 8, "buckets": 2, "model": "m", "layers": [], "captured_heads": [[0, 0, 0]]}
+    note = {"format": 1, "complete": True, "settings": settings, "versions": {}, "documents": []}
+    (root / "capture/manifest.json").write_text(json.dumps(note, indent=1))
+    shutil.copy(project / "tests/ruler_results.json", root)
+    return root
+
+
+def run(project: Path, mutations: int, seed: int) -> Iterator[tuple[str, Counter[str], list[str]]]:
+    """For each class of files: its counts, and each outcome that should not be."""
+    root, chance = copied(project), random.Random(seed)
+    try:
+        for word, (paths, reader) in classes(root, chance).items():
+            counts, wrong = Counter[str](), []
+            for _ in range(mutations):
+                path = chance.choice(paths)
+                content = path.read_bytes()
+                path.write_bytes(damaged(content, chance))
+                try:
+                    told = reader(root, path)
+                except ThesisError as error:
+                    told = str(error)
+                except Exception as error:  # what this looks for
+                    counts["other error"] += 1
+                    wrong.append(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
+                    told = path.name
+                    continue
+                finally:
+                    path.write_bytes(content)
+                counts["told" if told else "good"] += 1
+                if told and path.stem not in told and path.parent.name not in told:
+                    wrong.append(f"{path.name}: not named in {told[:200]!r}")
+                if len(told) > 20_000:
+                    wrong.append(f"{path.name}: {len(told)} characters of message")
+            yield word, counts, wrong
+    finally:
+        shutil.rmtree(root)

@@ -1,0 +1,83 @@
+"""Builds killed at seeded moments, with children or without: the next build makes what an undisturbed one makes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+TARGETS = (("table", "ap_drop"), ("figure", "ap_drop_lbp"))
+
+
+def _started(root: Path, target: tuple[str, ...]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "build.py", *target],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _made(root: Path) -> dict[str, str]:
+    kept = [*(root / "out").rglob("*"), *(root / "artifacts/results").rglob("*")]
+    files = [path for path in kept if path.is_file() and not path.is_relative_to(root / "out/state")]
+    return {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def run(
+    project: Path, kills: int, seed: int, targets: tuple[tuple[str, ...], ...] = TARGETS
+) -> Iterator[tuple[str, int, int, list[str]]]:
+    """For each target: iterations, kills, and each outcome that should not be."""
+    chance = random.Random(seed)
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    root = folder / "project"
+    ignored = shutil.ignore_patterns("out", ".*", "__pycache__", "golden")
+    try:
+        shutil.copytree(project, root, ignore=ignored)
+        for target in targets:
+            shutil.rmtree(root / "out", ignore_errors=True)
+            start = time.monotonic()
+            first = _started(root, target)
+            words, errors = first.communicate()
+            whole, made, wrong, done = time.monotonic() - start, _made(root), list[str](), 0
+            if first.returncode:
+                raise RuntimeError(f"{' '.join(target)} fails undisturbed: {errors}")
+            for number in range(kills):
+                if chance.random() < 0.5:
+                    shutil.rmtree(root / "out")
+                else:
+                    for path in (root / "out").rglob("*.tex"):
+                        path.unlink()
+                for _ in range(chance.randrange(1, 4)):
+                    running = _started(root, target)
+                    time.sleep(whole * chance.random())
+                    how = chance.choice(SIGNALS)
+                    if chance.random() < 0.5:
+                        os.killpg(running.pid, how)
+                    else:
+                        running.send_signal(how)
+                    running.communicate()
+                    done += 1
+                after = _started(root, target)
+                told, errors = after.communicate()
+                place = f"{' '.join(target)}, iteration {number}"
+                if after.returncode:
+                    wrong.append(f"{place}: {errors[-300:]}")
+                elif told != words or _made(root) != made:
+                    wrong.append(f"{place}: another outcome than undisturbed")
+                if left := [path.name for path in root.rglob(".*.part")]:
+                    wrong.append(f"{place}: left {left}")
+            yield " ".join(target), kills, done, wrong
+    finally:
+        shutil.rmtree(folder)

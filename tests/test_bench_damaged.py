@@ -1,0 +1,60 @@
+"""Files of scores and predictions that came from elsewhere are told apart in a line."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.benchmarks.lbp_predictions import parsed
+from analysis.benchmarks.ruler_results import read
+from artifacts.errors import DataError
+
+GOOD = json.loads(Path(__file__).with_name("ruler_results.json").read_text())
+TASK = next(name for name in GOOD["configs"])
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        (("results",), [], "`results` is no object"),
+        (("configs",), "x", "`configs` is no object"),
+        (("n-samples",), 3, "`n-samples` is no object"),
+        (("results", TASK), 3, f"`results` of {TASK} is no object"),
+        (("configs", TASK), None, f"`configs` of {TASK} is no object"),
+        (("n-samples", TASK), [1], f"`n-samples` of {TASK} is no object"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": 4096}, "no list of lengths"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": ["4k"]}, "no list of lengths"),
+        (("configs", TASK, "metadata"), {"max_seq_lengths": ["9" * 5000]}, "no list of lengths"),
+    ],
+)
+def test_results_of_another_shape(part, value, words, tmp_path):
+    content = copy.deepcopy(GOOD)
+    place = content
+    for name in part[:-1]:
+        place = place.setdefault(name, {})
+    place[part[-1]] = value
+    path = tmp_path / "results_x.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(DataError, match=words) as caught:
+        read([path])
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_results_too_deep_to_read(tmp_path):
+    path = tmp_path / "results_x.json"
+    path.write_text('{"results": ' + "[" * 100_000)
+    with pytest.raises(DataError, match="no JSON"):
+        read([path])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"id": "a", "mode": "thinking", "prediction": "\\ud800"}', "half of a character"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_predictions_that_cannot_be_kept(line, words):
+    with pytest.raises(DataError, match=words):
+        parsed(line, "p.jsonl:1")
