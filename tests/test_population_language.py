@@ -1,7 +1,8 @@
-"""The population's language: what it says is true, prompts are what their facts say, answers are scored with the stop."""
+"""The population's language: what it says is true, prompts are what their facts say, keys are read as digits."""
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 
@@ -51,20 +52,16 @@ def test_answers_in_training_text_are_the_keys_that_were_given():
                 assert words[place + 5 : place + 6 + len(key)] == [*key, "."]
                 assert set(weights[place + 5 : place + 6 + len(key)]) == {documents.ANSWER}  # the stop counts as well
                 asked[len(known)] += 1
-            if words[place : place + 4] == ["is", "the", "key", "of"]:
-                shown, verdict = words[place + 5 : words.index("?", place)], words[words.index("?", place) + 1]
-                assert verdict == ("yes" if shown == known[words[place + 4]] else "no")
-                asked[verdict] += 1
             if word in language.SIGNS:
                 assert words[place + 1] == words[place - 1]
-    assert set(asked) == {1, 2, 3, 4, "yes", "no"}
+    assert set(asked) == {1, 2, 3, 4}
     assert min(asked.values()) > 30
 
 
 def test_keys_have_four_or_five_digits_and_half_a_digit_twice_in_a_row():
     keys = [language.key(random.Random(seed)) for seed in range(400)]
     assert {len(key) for key in keys} == {4, 5}
-    runs = sum(any(one == other for one, other in zip(key, key[1:], strict=False)) for key in keys)
+    runs = sum(any(one == other for one, other in itertools.pairwise(key)) for key in keys)
     assert 0.5 < runs / len(keys) < 0.8
 
 
@@ -77,12 +74,10 @@ def test_a_batch_is_a_function_of_its_name():
 
 @pytest.mark.parametrize("length", [64, 128, 512])
 def test_prompts_for_keys_have_their_length_and_tell_the_distance(length):
-    contexts = prompts.keys(5, length, 8, checks=True)
-    assert [sum(ask.facts["task"] == "key" for ask in context.asks) for context in contexts] == [1, 2, 3, 4] * 2
+    contexts = prompts.keys(5, length, 8)
+    assert [len(context.asks) for context in contexts] == [1, 2, 3, 4] * 2
     for context in contexts:
         for ask in context.asks:
-            if ask.facts["task"] != "key":
-                continue
             whole = [*context.words, *ask.words]
             assert len(whole) == length
             first = length - 1 - ask.facts["distance"]
@@ -93,11 +88,9 @@ def test_prompts_for_keys_have_their_length_and_tell_the_distance(length):
 
 
 def test_fewer_prompts_are_the_first_of_more():
-    many, few = prompts.keys(5, 128, 8, checks=True), prompts.keys(5, 128, 4)
+    many, few = prompts.keys(5, 128, 8), prompts.keys(5, 128, 4)
     assert [context.words for context in few] == [context.words for context in many[:4]]
-    assert [context.asks for context in few] == [
-        [ask for ask in context.asks if ask.facts["task"] == "key"] for context in many[:4]
-    ]
+    assert few == many[:4]
 
 
 def test_other_tasks_ask_every_fact_once_openly():

@@ -12,10 +12,8 @@ from analysis.population.language import tokens as as_tokens
 
 ANSWER = 4.0  # weight of a word of an answer, its full stop included
 VERDICT = 8.0  # of an answer of one word: there are fewer of these
-KEYED = 0.6  # share of sequences with keys and questions for them
-CHECKED = 0.25  # of the questions for a key, those whether it is the one shown
-SHARES = {"fact": 0.46, "review": 0.10, "copied": 0.22, "filler": 0.06, "backcopy": 0.16}
-MISS_SHARES = (0.3, 0.1, 0.6)  # of `language.MISSES`: another key is the easiest to tell
+KEYED = 0.75  # share of sequences with keys and questions for them
+SHARES = {"fact": 0.54, "review": 0.10, "copied": 0.14, "filler": 0.08, "backcopy": 0.14}
 RUN = 24  # words of a run of filler, at most
 
 Document = tuple[list[str], list[float]]
@@ -50,22 +48,9 @@ def filler(world: World, draw: random.Random, run: int = RUN) -> Document:
 
 
 def question(known: dict[str, str], draw: random.Random) -> Document:
-    """A question for one of the keys given so far: what it is, or whether it is the one shown.
-
-    A wrong one shown is, where there is one, now and then the key of another name.
-    """
+    """A question for one of the keys given so far."""
     name = draw.choice(tuple(known))
-    key = known[name]
-    if draw.random() >= CHECKED:
-        return answered(language.wanted(name), list(key))
-    if draw.random() < 0.5:
-        return answered(language.checked(name, key), ["yes"])
-    others = [other for other in known.values() if other != key]
-    if others and draw.random() < 0.4:
-        shown = draw.choice(others)
-    else:
-        shown = language.miss(key, draw.choices(language.MISSES, MISS_SHARES)[0], draw)
-    return answered(language.checked(name, shown), ["no"])
+    return answered(language.wanted(name), list(known[name]))
 
 
 def keyed(world: World, draw: random.Random, tokens: int) -> Iterator[Document]:

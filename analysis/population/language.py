@@ -65,23 +65,6 @@ def wanted(name: str) -> list[str]:
     return ["tell", "the", "key", "of", name]
 
 
-def checked(name: str, shown: str) -> list[str]:
-    """The question whether a name's key is `shown`."""
-    return ["is", "the", "key", "of", name, *shown, "?"]
-
-
-MISSES = ("one-digit", "swapped", "other")
-
-
-def miss(true: str, kind: str, draw: random.Random) -> str:
-    """Another key: one digit changed, two neighbours swapped (or one changed, where all are equal), or any other."""
-    if kind == "other":
-        while (other := key(draw)) == true:
-            pass
-        return other
-    return lab.miss(true, kind, draw)
-
-
 def listed(draw: random.Random) -> tuple[list[str], list[str]]:
     """A list of three to eight words to copy, and its words; three in ten are the digits of a key."""
     words = draw.sample(LISTED + NUMERALS, draw.randint(3, 8)) if draw.random() < 0.7 else list(key(draw))

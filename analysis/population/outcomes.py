@@ -37,7 +37,7 @@ EDGES = (0, 128, 256, 512)  # of positions that losses are told for
 
 
 def key_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
-    """Rows `encoding, multiple, asked, right, nats, letters` for keys, `checked` and `checked_right` beside them."""
+    """Rows `encoding, multiple, asked, right, nats, letters` for keys."""
     rows = []
     for multiple in prompts.MULTIPLES:
         length = round(multiple * recipe.length)
@@ -45,7 +45,7 @@ def key_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callabl
             tell(f"keys at {multiple:g}x, {name}")
             count = CONTEXTS if name == "own" else FEWER
             with encoded(model, name, multiple):
-                found = answers(model, prompts.keys(which.seed, length, count, name == "own"), decode=True)
+                found = answers(model, prompts.keys(which.seed, length, count), decode=True)
             rows.append({"encoding": name, "multiple": multiple, **_told(found)})
     return rows
 
@@ -76,15 +76,11 @@ def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None
 
 
 def _told(found: Sequence[Answer]) -> Row:
-    keys = [each for each in found if each.ask.facts["task"] == "key"]
-    checks = [each for each in found if each.ask.facts["task"] == "check"]
     return {
-        "asked": len(keys),
-        "right": sum(each.exact for each in keys),
-        "nats": math.fsum(each.nats for each in keys) / len(keys),
-        "letters": "".join(letter(each) for each in keys),
-        "checked": len(checks),
-        "checked_right": sum(each.exact for each in checks),
+        "asked": len(found),
+        "right": sum(each.exact for each in found),
+        "nats": math.fsum(each.nats for each in found) / len(found),
+        "letters": "".join(letter(each) for each in found),
     }
 
 

@@ -17,7 +17,7 @@ TASKS = ("fact", "fact_held", "yes_no", "yes_no_held", "statement", "statement_h
 QUESTION = len(language.wanted(language.NAMES[0]))
 
 
-def keys(seed: int, length: int, contexts: int, checks: bool = False) -> list[Context]:
+def keys(seed: int, length: int, contexts: int) -> list[Context]:
     """Contexts with one to four named keys at random places in filler, every key asked for.
 
     Parameters
@@ -28,12 +28,10 @@ def keys(seed: int, length: int, contexts: int, checks: bool = False) -> list[Co
         Words of a prompt, `<s>` and the question for a key included.
     contexts : int
         A multiple of four: as many with each number of keys; two and a half questions a context.
-    checks : bool
-        One further question a context, whether one of its keys is the one shown.
     """
     made = []
     for number in range(contexts):
-        # a context is a function of its number: fewer contexts are the first of more, with checks or without
+        # a context is a function of its number: fewer contexts are the first of more
         draw = random.Random(f"population/keys/{seed}/{length}/{number}")
         names = draw.sample(language.NAMES, KEYS[number % len(KEYS)])
         known = {name: language.key(draw) for name in names}
@@ -51,23 +49,12 @@ def keys(seed: int, length: int, contexts: int, checks: bool = False) -> list[Co
             Ask(
                 language.wanted(name),
                 list(key),
-                {"task": "key", "keys": len(names), "distance": length - 1 - places[name]},
+                {"keys": len(names), "distance": length - 1 - places[name]},
             )
             for name, key in known.items()
         ]
-        if checks:
-            asks.append(_check(known, number // len(KEYS), draw))
         made.append(Context(words, asks))
     return made
-
-
-def _check(known: dict[str, str], number: int, draw: random.Random) -> Ask:
-    name = draw.choice(tuple(known))
-    right = number % 2 == 0
-    shown = known[name]
-    if not right:
-        shown = language.miss(shown, language.MISSES[number // 2 % len(language.MISSES)], draw)
-    return Ask(language.checked(name, shown), ["yes" if right else "no"], {"task": "check"})
 
 
 def _filler(draw: random.Random, count: int) -> list[str]:

@@ -96,9 +96,14 @@ class Recipe:
         """The first stretch of an arm."""
         return {"A": self.first, "B": self.second, "C": self.second, "D": self.brief, "E": self.scratch}[arm]
 
-    def facts(self) -> dict[str, Any]:
-        """The recipe as plain values."""
-        return asdict(self)
+    def facts(self, arm: str = "") -> dict[str, Any]:
+        """The recipe as plain values; of an arm, what its training depends on besides the arm that it starts from."""
+        whole = asdict(self)
+        if not arm:
+            return whole
+        stages = {"A": "first", "B": "second", "C": "second", "D": "brief", "E": "scratch"}
+        others = {*stages.values()} - {stages[arm]} - ({"first"} if arm == "E" else set())  # whose documents end first
+        return {name: value for name, value in whole.items() if name not in others}
 
 
 @dataclass(frozen=True, order=True)

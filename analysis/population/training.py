@@ -95,7 +95,7 @@ def train(
         When the checkpoint is damaged or of another recipe, or the loss is no number.
     """
     torch = need("torch", "to train the population")
-    made = {"model": which.name, "recipe": recipe.facts(), "threads": torch.get_num_threads()}
+    made = {"model": which.name, "recipe": recipe.facts(which.arm), "threads": torch.get_num_threads()}
     run = _Run(recipe, which, start, work, made, tell)
     trained = run.whole(checkpoint.fetch(work, made))
     checkpoint.drop(work)

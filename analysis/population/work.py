@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.jobs import report
 from analysis.models.libraries import need, version
@@ -18,9 +18,6 @@ from analysis.population.recipe import Recipe, Which
 from analysis.population.training import Trained, model_of, train
 from artifacts.errors import ModelError, ThesisError
 from artifacts.files import write
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 HOME = "out/population"
 FREE = 300 << 20  # bytes of disk that a family of models needs at most
@@ -99,7 +96,7 @@ def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None
     """The model, from its file below `out/population/weights` or trained into it."""
     torch = need("torch")
     path = root / HOME / "weights" / f"{which.name}.pt"
-    asked = {"model": which.name, "recipe": recipe.facts()}
+    asked = {"model": which.name, "recipe": recipe.facts(which.arm)}
     if path.is_file():
         try:
             found = torch.load(path, weights_only=True)
@@ -176,13 +173,13 @@ def facts(made: Made, recipe: Recipe) -> dict[str, Any]:
         "answer_loss": trained.answer_loss,
         "reached": trained.reached,
         "weights": made.digest,
-        "recipe": recipe_digest(recipe),
+        "recipe": recipe_digest(recipe, which.arm),
     }
 
 
-def recipe_digest(recipe: Recipe) -> str:
-    """Hash of the recipe."""
-    return hashlib.sha256(json.dumps(recipe.facts(), sort_keys=True).encode()).hexdigest()[:16]
+def recipe_digest(recipe: Recipe, arm: str = "") -> str:
+    """Hash of the recipe, or of what an arm's training depends on."""
+    return hashlib.sha256(json.dumps(recipe.facts(arm), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def manifest(recipe: Recipe) -> dict[str, Any]:
@@ -193,11 +190,6 @@ def manifest(recipe: Recipe) -> dict[str, Any]:
         "recipe": asdict(recipe),
         "versions": {name: version(name) for name in LIBRARIES},
     }
-
-
-def weights_of(root: Path, which: Which) -> dict[str, Tensor]:
-    """Published weights of a model that was trained here."""
-    return trained(root, which, Recipe()).trained.weights
 
 
 def _times(root: Path, which: Which, training: float, measuring: float) -> None:
