@@ -15,7 +15,7 @@ def table(lab_anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, lab_ancho
     tiny = anchoring_curves[anchoring_curves["model"].str.startswith("tiny-") & (anchoring_curves["split"] == "all")]
     known = lab_anchoring_tests[lab_anchoring_tests["p_adjusted"].notna()]
     tested = (
-        f" DroPE against RoPE, paired t over {int(known['n'].min())} seeds by group and layer, Holm over layers: the "
+        f" DroPE against RoPE, paired t over {int(known['n'].min())} seeds by group and layer, Holm over all: the "
         f"smallest corrected p is {known['p_adjusted'].min():.2f}."
         if len(known)
         else ""

@@ -172,7 +172,7 @@ def thesis_anchoring_pair(lab_anchoring_tests: pd.DataFrame) -> Verdict:
         (float(nearest["ci_low"]), float(nearest["ci_high"])),
         0,
         f"{differ} of {len(rows)} differences by group and layer are significant over {seeds} training seeds (paired "
-        f"t, Holm over layers); of statements that need the question the nearest to it is {nearest['comparison']}, "
+        f"t, Holm over all); of statements that need the question the nearest to it is {nearest['comparison']}, "
         f"{nearest['estimate']:+.1f} points [{nearest['ci_low']:.1f}, {nearest['ci_high']:.1f}], corrected p "
         f"{nearest['p_adjusted']:.2f}.",
         n=seeds,
