@@ -44,8 +44,8 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
         short="Ranking of the exact number above near-misses",
         note=(
             "$p$ against chance: exact binomial, two-sided, Holm over the six cells and the two sums. Fisher's "
-            f"exact test, Holm over the three lengths and, chosen afterwards, {within['comparison']} tokens together, where the "
-            f"difference is {100 * within['estimate']:.0f} points, corrected "
+            f"exact test, Holm over the three lengths and, chosen afterwards, {within['comparison']} tokens "
+            f"together, where the difference is {100 * within['estimate']:.0f} points, corrected "
             f"$p = {within['p_adjusted']:.4f}$. Two models from one set of pretrained weights."
         ),
     )
