@@ -367,18 +367,28 @@ def _show_claims(names: Sequence[str]) -> None:
     import json
 
     from analysis.claims._places import places
+    from analysis.claims._repeats import inherited
     from analysis.claims._show import full
 
+    rows: dict[str, dict[str, Any]] = {}
     with session() as project:
-        steps = found(project.graph, list(dict.fromkeys(name.partition(".")[0] for name in names)), "claim")
-        project.build([step.key for step in steps])
-        rows = [row for step in steps for row in json.loads((ROOT / step.targets[0]).read_text(encoding="utf-8"))]
+        wanted = dict.fromkeys(name.partition(".")[0] for name in names)
+        done: set[str] = set()
+        while left := [name for name in wanted if name not in done]:  # a repeat needs the claim that it repeats
+            steps = found(project.graph, left, "claim")
+            project.build([step.key for step in steps])
+            done.update(left)
+            for step in steps:
+                for row in json.loads((ROOT / step.targets[0]).read_text(encoding="utf-8")):
+                    rows[row["claim"]] = row
+                    wanted.update(dict.fromkeys(name.partition(".")[0] for name in row.get("repeats", "").split()))
+    judged = inherited(list(rows.values()))
     for name in names:
-        chosen = [row for row in rows if name in (row["claim"], row["claim"].partition(".")[0])]
+        chosen = [row for row in judged if name in (row["claim"], row["claim"].partition(".")[0])]
         if not chosen:
             from artifacts.graph import nearest
 
-            raise click.UsageError(f"no verdict called {name!r}; {nearest(name, [row['claim'] for row in rows])}")
+            raise click.UsageError(f"no verdict called {name!r}; {nearest(name, list(rows))}")
         for row, place in zip(chosen, places(ROOT, chosen), strict=True):
             click.echo("\n".join(full(row, place)))
 

@@ -13,6 +13,11 @@ from artifacts.errors import SpecError
 from artifacts.job import Job
 
 _WORD = re.compile(r"(?!(?:r|d|p)\b)[a-z]+(?=[ ,']|-fifth)")  # a word that may begin a sentence, not a symbol or a name
+_SAME = re.compile(
+    r"\b(preserv\w+|unchanged|unaffected|unimpaired|intact|identical|no (?:difference|effect|change)"
+    r"|(?:does|do) not differ)\b",
+    re.IGNORECASE,
+)
 _DECLARED = re.compile(r"^(?P<what>Failure|Severity): (?P<word>.+?)\.?$", re.MULTILINE)
 _HEADLINE = re.compile(
     r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|one weird paradox|question$", re.I
@@ -48,6 +53,8 @@ def build(job: Job) -> dict[str, str]:
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
         raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
     declared = _declared(text, where)
+    for verdict in verdicts:
+        _absence(verdict, verdict.statement or statement, where)
     rows = [
         {
             **{name: value for name, value in asdict(verdict).items() if name not in _INNER},
@@ -64,6 +71,16 @@ def build(job: Job) -> dict[str, str]:
         for verdict in verdicts
     ]
     return {f"out/claims/{job.name}.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"}
+
+
+def _absence(verdict: Verdict, statement: str, where: str) -> None:
+    """Refuse that a tested statement of no difference holds without a margin: a large p is no proof of none."""
+    tested = verdict.p_value is not None or verdict.p_adjusted is not None
+    if verdict.verdict == "holds" and tested and verdict.margin is None and _SAME.search(statement):
+        raise SpecError(
+            f"{where}: {statement!r} says that nothing differs and holds by a test; judge it by equivalent(), which "
+            "asks whether the interval lies within a margin"
+        )
 
 
 def severity(verdict: Verdict, section: str, declared: str) -> str:

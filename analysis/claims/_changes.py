@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from artifacts.results import agree
+from artifacts.canonical import agree
 
 Rows = dict[str, dict[str, str]]
 

@@ -77,6 +77,7 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
     """That two deep models of other families do not recover shows that depth is not what matters.
 
     Source: 000, Finding 3.
+    Failure: unit.
     """
     rows = nope_recovery_recomputed
     deep = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
@@ -126,6 +127,7 @@ def c000_f3_intersection(
     """The pattern is specific to Llama models with at least 32 layers.
 
     Source: 000, Finding 3.
+    Failure: unit.
     """
     condition = pick(nope_stated, statement="finding_3_depth_condition")
     rows = nope_recovery_recomputed

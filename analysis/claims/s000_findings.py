@@ -115,6 +115,7 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
     """The comparison of the two models, one with and one without such layers, is definitive.
 
     Source: 000, Finding 1.
+    Failure: unit.
     """
     origin = pick(published_facts, fact="llama32_vision_text")
     vision = pick(models, model=PAIR[1])
@@ -232,6 +233,7 @@ def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
     """A difference above 0.005 tells a layer that recovers from one that does not.
 
     Source: 000, Finding 2.
+    Failure: unit.
     """
     threshold = quote(nope_stated, statement="finding_2_threshold")
     recovery, deciles = (pick(nope_twins, quantity=name)["value"] for name in ("recovery", "decile_mean"))
@@ -251,6 +253,7 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
     """That most layers recover is found in two models.
 
     Source: 000, Finding 2.
+    Failure: unit.
     """
     origin = pick(published_facts, fact="llama32_vision_text")
     shares = [pick(nope_count_tests, comparison=model) for model in PAIR]

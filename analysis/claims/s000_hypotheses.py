@@ -35,6 +35,7 @@ def c000_hypotheses_frequency(
     """The rotary base of Llama makes the recovery, by frequencies that complete cycles at 60-100K tokens.
 
     Source: 000, Hypotheses.
+    Failure: control.
     """
     facts = {model: pick(models, model=model) for model in LLAMA}
     rows = nope_recovery_recomputed.set_index("model").loc[list(LLAMA)]

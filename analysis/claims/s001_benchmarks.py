@@ -62,6 +62,7 @@ def c001_longbench_correlates(stated_001: pd.DataFrame, lbp_length_tests: pd.Dat
     """In Ministral-3-14B, plasticity at a length correlates with the score at that length.
 
     Source: 001, Connecting to Benchmarks: LongBench Pro.
+    Failure: unit.
     """
     return tracks(
         lbp_length_tests,
@@ -100,6 +101,7 @@ def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
     """Plasticity of Ministral-3-14B declines less than its score, so difficulty apart from length explains a part.
 
     Source: 001, Connecting to Benchmarks: LongBench Pro.
+    Failure: control.
     """
     falls = {}
     for mode in ("thinking", "nonthinking"):

@@ -155,6 +155,7 @@ def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
     """Benchmark performance is base capability times context preservation, and plasticity measures the second.
 
     Source: 001, Cross-Model Results: aggregate plasticity.
+    Failure: unit.
     """
     tests = length_decline_tests[
         (length_decline_tests["test"] == "pearson") & length_decline_tests["comparison"].str.startswith("ap_drop")

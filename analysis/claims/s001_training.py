@@ -142,6 +142,7 @@ def c001_decomposition_orders_models(training_comparison: pd.DataFrame) -> Verdi
     """The decomposition explains the order of the models: SmolLM3 after its extensions matches Qwen3.
 
     Source: 001, ap_drop decomposes into bias and content-decay components.
+    Failure: control.
     """
     own = pick(training_comparison, model="smollm3-3b")
     qwen = training_comparison[training_comparison["family"] == QWEN]["drop_same"]
@@ -181,6 +182,7 @@ def c001_ministral_longer(stated_001: pd.DataFrame, training_comparison: pd.Data
     """Ministral 3 reaches its low drop over a context four times as long.
 
     Source: 001, ap_drop decomposes into bias and content-decay components.
+    Failure: control.
     """
     row, own = (pick(training_comparison, model=name) for name in ("ministral3-3b", "smollm3-3b"))
     captured = float(row["captured_context"]) / float(own["captured_context"])

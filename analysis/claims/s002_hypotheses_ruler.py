@@ -17,6 +17,7 @@ def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_
     """Mistral-7B-Instruct-v0.2 has the best plasticity of all 13 models: the highest aggregate and the smallest drop.
 
     Source: 002, Hypothesis H7.
+    Failure: control.
     """
     table = captured_models.set_index("model")
     printed = table["ap_overall"].idxmax() == MISTRAL and table["ap_drop"].idxmin() == MISTRAL
@@ -168,6 +169,7 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
     """The recovery is spread over nearly all self-attention layers.
 
     Source: 002, Hypothesis H8.
+    Failure: unit.
     """
     counts = {}
     for key in ("llama31_8b", "llama32_11b"):
@@ -238,6 +240,7 @@ def c002_h8_specific(decile_profiles: pd.DataFrame, published_facts: pd.DataFram
     """The pattern is specific to Llama models of 32 layers and more.
 
     Source: 002, Hypothesis H8.
+    Failure: unit.
     """
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
     deep = llama[llama["layers"] >= 32]

@@ -256,6 +256,7 @@ def c002_drop_family_order(family_means: pd.DataFrame, matched_models: pd.DataFr
     """Across families, ap_drop orders Ministral 3, Qwen3 and Llama as LongBench Pro does, but for Ministral-3-3B.
 
     Source: 002, Observations: ap_drop.
+    Failure: unit.
     """
     source = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
     qwen = matched_models[matched_models["family"] == "Qwen3"]

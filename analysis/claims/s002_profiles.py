@@ -169,6 +169,7 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family.
 
     Source: 002, Decile Plasticity Profile, Table 4.
+    Failure: unit.
     """
     origin = pick(published_facts, fact="llama32_vision_text")
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
@@ -193,6 +194,7 @@ def c002_t4_mistral_flattest(
     """Mistral-7B-Instruct-v0.2 has the flattest profile of all models.
 
     Source: 002, Decile Plasticity Profile, Table 4.
+    Failure: control.
     """
     least = profile_shapes.sort_values("whole").iloc[0]
     row = pick(equal_positions, model="mistral-v0.2-7b")

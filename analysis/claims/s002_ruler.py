@@ -180,6 +180,7 @@ def c002_llama_tracks(ruler_tests: pd.DataFrame) -> Verdict:
     """RULER and plasticity of Llama-3.1-8B decline alongside each other over length.
 
     Source: 002, RULER analysis: Llama-3.1-8B.
+    Failure: unit.
     """
     return tracks(ruler_tests, LLAMA, what="RULER and plasticity", reported="alongside")
 

@@ -151,6 +151,7 @@ def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: 
     """Within its window, its plasticity is higher than that of the Ministral 3 models.
 
     Source: 002, RULER analysis: predecessor comparison.
+    Failure: control.
     """
     own = pick(equal_positions, model="mistral-v0.2-7b")
     new = equal_positions[equal_positions["family"] == "Ministral 3"]

@@ -15,6 +15,7 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
     """The 10-fold fall is a collapse of the positional bias.
 
     Source: 002, SmolLM3-3B Training Dynamics.
+    Failure: control.
     """
     drift, slope = (pick(training_changes, span="extensions", metric=name) for name in ("key_drift", "alpha_k"))
     window = pick(training_changes, span="extensions", metric="bias_window")
@@ -44,6 +45,7 @@ def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_po
     """Reducing the bias brings plasticity back at near positions, but cannot secure it at distant ones.
 
     Source: 002, Interpretation of Tables 5 to 7.
+    Failure: control.
     """
     token, window = (
         pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window")

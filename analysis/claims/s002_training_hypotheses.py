@@ -70,6 +70,7 @@ def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     """A smaller bias is not sufficient for a flat profile: ap_drop rises while the bias falls.
 
     Source: 002, Hypothesis H4.
+    Failure: control.
     """
     token, window, drop = (
         pick(training_changes, span="extensions", metric=name) for name in ("bias_strength", "bias_window", "ap_drop")
@@ -208,6 +209,7 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
     """What is left after the extensions is independent of the positional bias.
 
     Source: 002, Hypothesis H6.
+    Failure: unit.
     """
     row = pick(bias_plasticity_tests, comparison="per window, checkpoints", test="pearson")
     return judge(

@@ -34,6 +34,7 @@ def c002_smollm3_like_qwen(training_comparison: pd.DataFrame) -> Verdict:
     """SmolLM3 after its extensions degrades comparably to Qwen3.
 
     Source: 002, Connection to Cross-Model Observations.
+    Failure: control.
     """
     own = training_comparison[training_comparison["family"] == "SmolLM3"].iloc[0]
     qwen = training_comparison[training_comparison["family"] == QWEN]
@@ -53,6 +54,7 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
     """SmolLM3 and the Qwen3 models are of the 3B class, with standard fine-tuning for long context.
 
     Source: 002, Connection to Cross-Model Observations.
+    Failure: control.
     """
     qwen = training_comparison[training_comparison["family"] == QWEN]
     sizes = sorted(float(size) for size in qwen["parameters_nominal_b"])

@@ -128,6 +128,7 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame) -> Ver
     """In pre-training a growing positional bias lowers plasticity as a whole.
 
     Source: 002, Interpretation of Tables 5 to 7.
+    Failure: unit.
     """
     comparison = "ap_overall against bias, checkpoints of the short context"
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
@@ -220,6 +221,7 @@ def c002_onset_last_fifth_plummets(
     """At the onset the plasticity of the distant positions plummets.
 
     Source: 002, Interpretation of Tables 5 to 7.
+    Failure: control.
     """
     before, after = (value(training_trajectory, name, "ap_last_20") for name in (ANNEALED, ONSET))
     starts = [value(training_trajectory, name, "last_fifth_starts") for name in (ANNEALED, ONSET)]

@@ -160,6 +160,7 @@ def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) ->
     """The dimensions between the clusters carry no positional information, only content.
 
     Source: 002, Visual Analysis: component weights.
+    Failure: control.
     """
     text = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
     slowest = int(text.split("-")[1]) - 1

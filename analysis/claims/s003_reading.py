@@ -16,6 +16,7 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect.
 
     Source: 003, Key Observations.
+    Failure: unit.
     """
     rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"]
     values = rows[rows["metric"] == "delta_p"].set_index("model")

@@ -67,6 +67,7 @@ def c004_ans_truncations(drope_stated: pd.DataFrame, error_shares: pd.DataFrame)
     """At 2048 tokens 45 % of DroPE's errors are truncations.
 
     Source: 004, 11.5 Error Analysis.
+    Failure: control.
     """
     return _of_errors(drope_stated, "s11_5_truncation_share", error_shares, TRUNCATION)
 
@@ -75,6 +76,7 @@ def c004_ans_figure_i_near_misses(drope_captions: pd.DataFrame, error_shares: pd
     """Only 10 % of DroPE's errors are near-misses.
 
     Source: 004, 15 Publication Figures, Figure I.
+    Failure: control.
     """
     return _of_errors(drope_captions, "fig_i_near_miss_share", error_shares, "near_miss")
 
@@ -83,6 +85,7 @@ def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd
     """45 % of DroPE's errors are truncations.
 
     Source: 004, 15 Publication Figures, Figure I.
+    Failure: control.
     """
     return _of_errors(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
 

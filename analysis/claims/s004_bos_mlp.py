@@ -71,6 +71,7 @@ def c004_fig13_drope_unaffected(bos_mlp_effects: pd.DataFrame) -> Verdict:
     """DroPE is unaffected by removing the first token's MLP output, and so does not depend on it.
 
     Source: 004, 5.3 Results, Figure 13.
+    Failure: control.
     """
     four = pick(bos_mlp_effects, experiment=4, positional="DroPE")
     six = pick(bos_mlp_effects, experiment=6, positional="DroPE")

@@ -108,6 +108,7 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
     """DroPE's performance is virtually unchanged without the first token's MLP output.
 
     Source: 004, 5.5 Interpretation.
+    Failure: control.
     """
     rows = [pick(functional_tests, comparison=f"DroPE, {task}, bos_mlp_ablation against baseline") for task in TASKS]
     smallest = min(row["p_value"] for row in rows)

@@ -208,6 +208,7 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
     """Removing the first token's MLP output affects RoPE 1249 times more than DroPE.
 
     Source: 004, 6.3 Results.
+    Failure: control.
     """
     four = pick(bos_ablation_contrasts, ablation="bos_mlp_spike_layer")
     six = pick(bos_ablation_contrasts, ablation="layer1_bos_only")
@@ -244,6 +245,7 @@ def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
     """The models differ in what the MLP does at the first token, not in attention or values.
 
     Source: 004, 6.4 Interpretation.
+    Failure: control.
     """
     four, five, six = (
         pick(bos_ablation_contrasts, ablation=name)

@@ -135,6 +135,7 @@ def c004_ctx_same_protocols(
     """DroPE retrieves 80 % at twice the training length.
 
     Source: 004, 15 Publication Figures, Figure H; 14 Summary.
+    Failure: control.
     """
     test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
@@ -210,6 +211,7 @@ def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.Da
     """The points of Figure H form one curve per model.
 
     Source: 004, 15 Publication Figures, Figure H.
+    Failure: control.
     """
     drawn = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
     full = [

@@ -62,6 +62,7 @@ def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.D
     """Q/K disruption takes the passkey task to zero in both models.
 
     Source: 004, 14 Summary.
+    Failure: control.
     """
     rows = {
         (model, metric): quote(drope_knowledge, positional=model, task="passkey", metric=metric).number
@@ -110,6 +111,7 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
     """Before any intervention DroPE is weaker than RoPE on parametric and on contextual tasks.
 
     Source: 004, 14 Summary.
+    Failure: control.
     """
     verdicts = []
     for category, tasks in TASKS.items():
@@ -140,6 +142,7 @@ def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
     """For any retrieval from 8K tokens on, DroPE is the only option.
 
     Source: 004, 12.2 Implications for Context Extension.
+    Failure: unit.
     """
     rows = context_cells[(context_cells["context"] >= 8192) & (context_cells["positional"] == "DroPE")]
     worst = rows.sort_values("share").iloc[0]

@@ -77,6 +77,7 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     """Tests over ten seeds show that massive disruption differs from random disruption, and the models from each other.
 
     Source: 004, 3.2 Results.
+    Failure: unit.
     """
     texts = pick(disruption_tests, comparison="RoPE against DroPE: massive less random", test="log_perplexity_contrast")
     values = [int(count) for count in disruption_trials["massive_values"]]
@@ -98,6 +99,7 @@ def c004_cohens_d(drope_disruption_statistics: pd.DataFrame, disruption_tests: p
     """The effect size exceeds d = 1000.
 
     Source: 004, 3.2 Results.
+    Failure: unit.
     """
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
     pooled = pick(seeds, comparison="RoPE against DroPE: massive less random")
@@ -122,6 +124,7 @@ def c004_reliance(
     """The model with rotary positions relies 82 times more on massive values.
 
     Source: 004, 3.2 Results.
+    Failure: unit.
     """
     reported = quote(drope_disruption_statistics, statistic="reliance_ratio")
     ratios = disruption_ratios.set_index("text")

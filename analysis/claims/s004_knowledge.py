@@ -64,6 +64,7 @@ def c004_rope_contextual(
     """With rotary positions contextual knowledge degrades by 94.3 percent.
 
     Source: 004, 4.4 Key Findings.
+    Failure: control.
     """
     row = pick(knowledge_categories, positional="RoPE", category="contextual")
     imdb = pick(knowledge_tasks, positional="RoPE", task="imdb")
@@ -86,6 +87,7 @@ def c004_rope_parametric_only(
     """With rotary positions parametric knowledge degrades by only 24.5 percent.
 
     Source: 004, 4.4 Key Findings.
+    Failure: control.
     """
     row = pick(knowledge_categories, positional="RoPE", category="parametric")
     cities, sports = (pick(knowledge_tasks, positional="RoPE", task=task) for task in ("cities", "sports"))
@@ -108,6 +110,7 @@ def c004_rope_ratio(drope_captions: pd.DataFrame, knowledge_categories: pd.DataF
     """With rotary positions contextual knowledge degrades 3.8 times more than parametric knowledge.
 
     Source: 004, 4.3 Average Degradation by Category and Figure 9.
+    Failure: control.
     """
     param, context = (
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")

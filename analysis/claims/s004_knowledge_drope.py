@@ -29,6 +29,7 @@ def c004_drope_contextual(
     """Without rotary positions contextual tasks degrade by only 25 percent.
 
     Source: 004, One Weird Paradox and 4.4 Key Findings.
+    Failure: control.
     """
     row = pick(knowledge_categories, positional="DroPE", category="contextual")
     imdb, passkey = (pick(knowledge_tasks, positional="DroPE", task=task) for task in ("imdb", "passkey"))

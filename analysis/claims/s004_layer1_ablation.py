@@ -41,6 +41,7 @@ def c004_mlp_over_attention(layer1_contrasts: pd.DataFrame, drope_stated: pd.Dat
     """RoPE's layer-1 MLP is 725 times more critical than its attention.
 
     Source: 004, 7.4 Key Findings.
+    Failure: control.
     """
     row = _contrast(layer1_contrasts, "mlp_over_attention", "RoPE")
     stated = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
@@ -74,6 +75,7 @@ def c004_drope_uniform(
     """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each.
 
     Source: 004, 7.4 Key Findings.
+    Failure: control.
     """
     stated = quote(drope_stated, statement="s7_4_drope_either")
     names = {"layer1_mlp": "MLP", "layer1_attn": "attention"}

@@ -244,6 +244,7 @@ def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFr
     """By Figure B, layer 1 has 37 times more massive values in DroPE.
 
     Source: 004, 15 Publication Figures, Figure B.
+    Failure: control.
     """
     drawn = {
         tensor: [quote(drope_figures, figure="B", series=model, x=tensor, metric="count").number for model in MODELS]

@@ -107,6 +107,7 @@ def c004_pat_sink_rate_recalled(drope_stated: pd.DataFrame, attention_experiment
     """The sink rates of about 97 % are those of the heads whose attention patterns are analysed.
 
     Source: 004, 8.1 Motivation.
+    Failure: control.
     """
     other, here = (
         pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=e) for e in (4, 7)
@@ -208,6 +209,7 @@ def c004_pat_bos_order(attention_experiments: pd.DataFrame) -> Verdict:
     """By mean attention to BOS the models stand in one order, DroPE above RoPE.
 
     Source: 004, 8.3 Results, pattern table.
+    Failure: control.
     """
     here, other = (
         pick(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=e) for e in (7, 5)

@@ -71,6 +71,7 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     """DroPE delays the spike of the first token by a layer.
 
     Source: 004, 5.4 Additional Phase Metrics.
+    Failure: control.
     """
     rise = {model: _of(phase_metrics, "spike_largest_rise", model.lower()) for model in MODELS}
     before, after = (_of(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
@@ -106,6 +107,7 @@ def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.Data
     """The lower peak suggests that DroPE concentrates less in the first token than RoPE.
 
     Source: 004, 5.4 Additional Phase Metrics.
+    Failure: control.
     """
     same, precision = _same_run(drope_protocols)
     gap = _of(phase_summary, "peak_gap_percent")
@@ -143,6 +145,7 @@ def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: 
     """DroPE's larger smallest entropy means that its representations stay more distributed than RoPE's.
 
     Source: 004, 5.4 Additional Phase Metrics.
+    Failure: control.
     """
     same, precision = _same_run(drope_protocols)
     ratio = _of(phase_summary, "min_entropy_ratio")

@@ -212,6 +212,7 @@ def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) ->
     """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle.
 
     Source: 004, 11.4 Investigating Failure Modes.
+    Failure: unit.
     """
     context = int(quote(drope_stated, statement="s11_4_drope_copy_context").number)
     rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == context)]

@@ -74,6 +74,7 @@ def c004_rep_seeds(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     """Ten random seeds are used.
 
     Source: 004, 13 Reproducibility, parameter table.
+    Failure: unit.
     """
     reported = quote(drope_parameters, parameter="random_seeds")
     found = re.search(r"seeds (\d+)-(\d+)", str(pick(drope_protocols, experiment="2")["items"]))

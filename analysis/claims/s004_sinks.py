@@ -36,6 +36,7 @@ def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_state
     """Heads above the threshold give the first token a disproportionate share of their attention.
 
     Source: 004, 5.1 Background.
+    Failure: control.
     """
     threshold = quote(drope_stated, statement="s5_1_sink_threshold").number
     shortest, longest = _of(sink_summary, "even_score_shortest"), _of(sink_summary, "even_score_longest")
