@@ -10,7 +10,7 @@ from analysis.claims import _judge
 from claims_memory import Memory, edited, function, graph, measured, source
 
 TABLES = ("drope_stated", "drope_captions", "stated_001", "stated_002", "nope_stated", "delta_p_stated")
-OTHER = str.maketrans("0123456789", "7898912134")
+NUMBER = re.compile(r"(?<![\d.e⁻⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!e[-+])\d[\d,]*(?:\.\d+)?")
 
 # Numbers that nothing here can judge, each with the reason.
 LEFT = {
@@ -24,8 +24,14 @@ LEFT = {
 
 
 def changed(text):
-    """The text with the first digit of each of its numbers replaced by another one."""
-    return re.sub(r"(?<![\d.,⁻⁰¹²³⁴⁵⁶⁷⁸⁹])\d", lambda digit: digit[0].translate(OTHER), text)
+    """The text with each of its numbers one larger in its first digit that is not zero, so that ranges stay ranges."""
+
+    def larger(number):
+        digits = number[0]
+        place = next((at for at, digit in enumerate(digits) if digit in "123456789"), len(digits) - 1)
+        return f"{digits[:place]}{int(digits[place]) + 1}{digits[place + 1 :]}"
+
+    return NUMBER.sub(larger, text)
 
 
 @pytest.fixture(scope="module")
