@@ -56,7 +56,7 @@ def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame
     Source: 002, Hypothesis H7.
     """
     scores = published_ruler[published_ruler["model"] == MISTRAL].set_index("length")["value"]
-    failed = sorted(int(length.removesuffix("k")) for length, score in scores.items() if score < FAILED)
+    failed = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < FAILED)
     verdicts = []
     for key, end in FAILING.items():
         length = failed[end]
