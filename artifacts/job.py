@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 TYPESET = frozenset({"table", "figure", "chapter"})
+EXAMINING = frozenset({"result", "claim"})
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,26 @@ class Job:
     inputs: tuple[str, ...] = ()
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Read every artifact of the step; what is typeset gets its text armoured (`artifacts.armour`)."""
+        """Read every artifact of the step.
+
+        What is typeset gets its text armoured (`artifacts.armour`); studies and claims see of the sources the rows of
+        the examined documents only (`artifacts.documents`).
+        """
         from artifacts import armour
         from artifacts.store import read
 
         found = {name: read(self.root, name) for name in self.artifacts}
-        return {name: armour.frame(each) for name, each in found.items()} if self.kind in TYPESET else found
+        if self.kind in TYPESET:
+            return {name: armour.frame(each) for name, each in found.items()}
+        return self._examined(found) if self.kind in EXAMINING else found
+
+    def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """The frames without rows of other documents and their models; results hold none."""
+        from artifacts.documents import examined, others
+
+        added = others(found["models"]) if "models" in found else frozenset[str]()
+        sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
+        return {name: examined(each, added) if name in sources else each for name, each in found.items()}
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 import pandas as pd
 
 from artifacts import store
+from artifacts.documents import examined, others
 from artifacts.facts import Reader
 from artifacts.frames import parsed
 from artifacts.graph import load
@@ -78,11 +79,20 @@ class Memory:
         if name not in self.frames:
             if self.affected(name):
                 step = graph().steps[f"result:{name}"]
-                made = function(step)(**{each: self.frame(each) for each in step.artifacts})
+                made = function(step)(**self.given(step))
                 self.frames[name] = _read_back(name, text(made, name))
             else:
                 self.frames[name] = source(name)
         return self.frames[name].copy()
+
+    def given(self, step):
+        """What a study or a claim is given: of the sources the rows of the examined documents, as a job gives them."""
+        frames = {name: self.frame(name) for name in step.artifacts}
+        added = others(frames["models"]) if "models" in frames else frozenset()
+        return {
+            name: examined(frame, added) if f"source:{name}" in graph().steps else frame
+            for name, frame in frames.items()
+        }
 
     def claims(self, direct=False):
         """The claims that read something changed; those that read a changed frame itself, where `direct`."""
@@ -96,7 +106,7 @@ class Memory:
         found = {}
         for step in self.claims() if steps is None else steps:
             try:
-                made = function(step)(**{each: self.frame(each) for each in step.artifacts})
+                made = function(step)(**self.given(step))
             except Exception as error:
                 found[step.name] = {"verdict": "error", "reason": f"{type(error).__name__}: {error}"}
                 continue

@@ -202,3 +202,39 @@ def test_each_picture_is_compared_under_its_own_section():
     assert "head heterogeneity" in places["c001_heads_same"]
     assert "component weights" in places["c001_weights_same"]
     assert say("c001_heads_same")["narrative_llama32_3b_converged_from"].verdict == "contradicted"
+
+
+def test_a_section_number_that_stands_twice_is_found():
+    assert one("c004_sections_numbered_once") == "contradicted"
+    headings = source("headings")
+    last = headings["heading"].str.endswith("References") & (headings["document"] == "004")
+    assert (
+        one("c004_sections_numbered_once", headings=headings.assign(number=headings["number"].mask(last, "17")))
+        == "holds"
+    )
+
+
+def test_figures_that_are_not_numbered_in_order_are_found():
+    assert one("c004_figures_in_order") == "contradicted"
+    headings = source("headings")
+    captions = headings[headings["kind"] == "caption"].copy()
+    captions["number"] = [str(place + 1) for place in range(len(captions))]
+    assert one("c004_figures_in_order", headings=captions) == "holds"
+
+
+def test_a_metric_is_set_against_the_size_of_the_models():
+    assert one("c002_drop_beats_size") == "not supported"
+    models = MEMORY.frame("matched_models")
+    assert (
+        one(
+            "c002_drop_beats_size",
+            matched_models=models.assign(log_parameters=range(len(models)), ap_drop=-models["lbp"]),
+        )
+        == "holds"
+    )
+
+
+def test_two_drops_with_two_signs_are_found():
+    assert one("c002_drop_signs") == "contradicted"
+    bins = source("reported_length_bins")
+    assert one("c002_drop_signs", reported_length_bins=bins.assign(value=bins["value"].abs())) == "holds"

@@ -1,0 +1,46 @@
+"""Document 002, its drop against something simpler, and the signs that its two drops are given with."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, quote
+
+
+def c002_drop_beats_size(matched_models: pd.DataFrame) -> Verdict:
+    """The plasticity drop goes with the score more closely than the number of parameters, which needs no capture.
+
+    Source: 002, Observations: ap_drop.
+
+    Failure: control.
+    """
+    rows = matched_models[matched_models["in_source"].astype(bool)]
+    drop, size = (float(rows[name].corr(rows["lbp"])) for name in ("ap_drop", "log_parameters"))
+    return judge(
+        abs(drop) > abs(size),
+        f"Over the same {len(rows)} models the score correlates with ap_drop at r = {drop:.2f} and with the logarithm "
+        f"of the parameters at r = {size:.2f}; the document sets no such baseline beside its metric.",
+        otherwise="not supported",
+        recomputed=f"|r| = {abs(drop):.2f} against {abs(size):.2f}",
+        n=len(rows),
+    )
+
+
+def c002_drop_signs(reported_length_bins: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Verdict:
+    """A loss of plasticity over the context is given with one sign.
+
+    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
+    """
+    models = list(dict.fromkeys(reported_length_bins["model"]))
+    totals = [quote(reported_length_bins, model=model, bin="total") for model in models]
+    drops = [quote(reported_plasticity, model=model, metric="ap_drop") for model in models]
+    same = sum(one.number * two.number > 0 for one, two in zip(totals, drops, strict=True))
+    return judge(
+        same == len(models),
+        f"Table 2 takes the last bin less the first and the table of all models the first fifth less the last: the "
+        f"signs agree for {same} of {len(models)} models, as of {models[0]} ({totals[0].printed} and "
+        f"{drops[0].printed}).",
+        reported=f"{totals[0].printed}, {drops[0].printed}",
+        recomputed=f"{same} of {len(models)} alike",
+        n=len(models),
+    )

@@ -1,0 +1,75 @@
+"""Other documents: what they report changes no result and no verdict about the documents that never saw it."""
+
+import pandas as pd
+import pytest
+
+from artifacts import store
+from artifacts.documents import EXAMINED, examined, foreign, others
+from artifacts.job import Job
+from claims_memory import Memory, edited, graph, measured, source
+
+NEW, LIKE = "gemma3-4b", "qwen3-4b"
+
+
+@pytest.mark.parametrize(
+    ("place", "wanted"),
+    [("002 T1", False), ("005 T1", True), ("005", True), ("data/models", False), ("", False), ("0025 T1", False)],
+)
+def test_a_place_names_another_document_by_its_code(place, wanted):
+    assert foreign(place) is wanted
+
+
+def test_rows_of_other_documents_and_of_their_models_are_left_out():
+    models = pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]})
+    assert others(models) == {"b"}
+    frame = pd.DataFrame({"model": ["a", "a", "b"], "source": ["002 T1", "005 T2", "data/scores"], "value": [1, 2, 3]})
+    assert list(examined(frame, others(models))["value"]) == [1]
+    plain = pd.DataFrame({"value": [1]})
+    assert examined(plain, frozenset({"b"})) is plain
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("claim", 1), ("result", 1), ("source", 2)])
+def test_studies_and_claims_are_given_the_examined_rows(kind, rows, tmp_path, monkeypatch):
+    tables = {
+        "models": pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]}),
+        "scores": pd.DataFrame({"model": ["a", "b"], "value": [1, 2]}),
+    }
+    monkeypatch.setattr(store, "read", lambda root, name: tables[name])
+    places = {name: f"artifacts/sources/{name}.csv" for name in tables}
+    job = Job(tmp_path, kind, "x", "x.py", "x", places)
+    assert len(job.frames()["scores"]) == rows
+
+
+def added(name):
+    """The source with a model of another document, whose numbers are those of a known one, but extreme."""
+    frame = source(name)
+    rows = frame[frame["model"] == LIKE].assign(model=NEW, source="005 T1")
+    if "printed" not in frame.columns:
+        names = {"display_name": "Gemma-3-4B", "family": "Gemma 3"}
+        more = {column: value for column, value in names.items() if column in frame.columns}
+        facts = {"head_dim": 256, "layers": 77} if "head_dim" in frame.columns else {}
+        return pd.concat([frame, rows.assign(**more, **facts)], ignore_index=True)
+    wild = rows.assign(printed=["" if not text else "99.99" for text in rows["printed"]])
+    return edited(name, lambda table: pd.concat([table, wild], ignore_index=True))
+
+
+def test_a_model_of_another_document_changes_no_verdict():
+    """Its numbers stand in every table that has the known model's; nothing about the five documents moves."""
+    tables = [
+        step.name
+        for step in graph().steps.values()
+        if step.kind.name == "source" and {"model", "source"} <= set(source(step.name).columns)
+    ]
+    changed = {name: added(name) for name in tables if (source(name)["model"] == LIKE).any()}
+    assert {"models", "reported_plasticity", "reported_deciles", "reported_length_bins", "published_lbp"} <= set(
+        changed
+    )
+    memory = Memory(changed)
+    steps = [step for step in memory.claims() if not any(map(measured, step.artifacts))]
+    # both recomputed from the sources, so that only the added rows differ
+    before, after = Memory({name: source(name) for name in changed}).rows(steps), memory.rows(steps)
+    assert len(steps) > 100
+    assert {name: row["verdict"] for name, row in after.items()} == {
+        name: row["verdict"] for name, row in before.items()
+    }
+    assert set(EXAMINED) == {"000", "001", "002", "003", "004"}
