@@ -1,6 +1,7 @@
 """The ledger: every statement with its verdict and reason, and cell checks summed by table."""
 
 import re
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from tables import Column, Table
 
 SHOWN = 4
 """Cells named of those that do not hold."""
+CLAIM = re.compile(r"(?<![\w/])(?:c\d{3}|thesis)_[\w.-]*\w")
 BARE = re.compile(r"-?\d+\.\d{4,}")
 
 
@@ -37,8 +39,9 @@ def table(
         }
     )
     rows = pd.concat([statements.assign(values=[_values(row) for _, row in statements.iterrows()]), cells])
+    places = dict(zip(claims["claim"], claims["section"], strict=True))
     for field in ("statement", "values", "reason"):
-        rows[field] = [readable(str(each), names) if pd.notna(each) else each for each in rows[field]]
+        rows[field] = [readable(_placed(str(each), places), names) if pd.notna(each) else each for each in rows[field]]
     order = _order(claims, claims_coverage)
     rows["order"] = [order[pair] for pair in zip(rows["source"], rows["section"], strict=True)]
     rows["part"] = [
@@ -79,12 +82,21 @@ def _order(claims: pd.DataFrame, coverage: pd.DataFrame) -> dict[tuple[str, str]
     return {pair: rank for rank, pair in enumerate(dict.fromkeys([*listed, *places]))}
 
 
+def _placed(text: str, places: Mapping[str, str]) -> str:
+    """Name statements by their section where a text names them by the function that judges them."""
+    return CLAIM.sub(lambda match: f"what is judged at {places[match[0]]}" if match[0] in places else match[0], text)
+
+
 def _values(row: pd.Series) -> str:
-    """What is printed and what was found; a bare number with many digits to three, or four beside a printed one."""
-    printed, found = (str(row[field]) if pd.notna(row[field]) else "" for field in ("reported", "recomputed"))
-    if BARE.fullmatch(found):
-        found = significant(4 if printed else 3).show(float(found), "plain")
-    return "; ".join(each for each in (printed, found) if each)
+    """What is printed and what was found."""
+    printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
+    return "; ".join(each for each in (printed, _found(row["recomputed"], printed)) if each)
+
+
+def _found(value: str | float | None, printed: str) -> str:
+    """What was found; a bare number with many digits to three, or four beside a printed one."""
+    found = str(value) if pd.notna(value) else ""
+    return significant(4 if printed else 3).show(float(found), "plain") if BARE.fullmatch(found) else found
 
 
 def _cells(checked: pd.DataFrame) -> str:
@@ -117,4 +129,4 @@ def _exception(cell: pd.Series) -> str:
     statement = str(cell["statement"]).rstrip(".")
     if cell["reported"] == cell["recomputed"]:
         return f"{statement} ({str(cell['reason']).rstrip('.')})"
-    return f"{statement} (printed {cell['reported']}, found {cell['recomputed']})"
+    return f"{statement} (printed {cell['reported']}, found {_found(cell['recomputed'], 'printed')})"

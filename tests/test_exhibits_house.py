@@ -260,6 +260,15 @@ def test_the_ledger_names_no_function(shipped):
     assert any(each.endswith("of this kind.") for each in statements)
 
 
+def test_the_ledger_names_statements_by_their_place():
+    from tables.claims import _found, _placed
+
+    places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
+    told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
+    assert _placed(told, places) == "Repeats what is judged at 8.3 Results: not testable."
+    assert (_found("80.3775", "68.8%"), _found("0.72514", ""), _found("12 of 20", "")) == ("80.38", "0.725", "12 of 20")
+
+
 def test_templates_draw_in_one_order():
     axis = (TEMPLATES / "axis.tex.j2").read_text()
     places = [axis.index(f"in axes.{what}") for what in ("guides", "shades", "rules", "plots", "leaders", "words")]
