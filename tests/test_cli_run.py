@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -160,7 +161,16 @@ def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: 
 
 @pytest.mark.parametrize("model", ["one", "nobos"])
 def test_one_layer_or_no_beginning_token_is_measured_as_far_as_it_goes(project: Path, models: Path, model: str) -> None:
-    done = run(*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
+    asked = (*QUICK, "layer_content", "--model", models / model, "--tokens", "32", *FEW)
+    if model == "nobos":  # it knows no English
+        done = run(*asked)
+        assert done.exit_code == 1
+        assert "its tokenizer knows no word for " in done.stderr
+        assert "of the tokens of the book english; give texts in its language: --texts FILE" in done.stderr
+        file = project / "words.txt"
+        file.write_text(" ".join(models_planted._words(random.Random(0), 80)))
+        asked, model = (*asked, "--texts", str(file)), "nobos-on-words.txt"
+    done = run(*asked)
     assert done.exit_code == 0, done.output
     for name in (*QUICK, "layer_content"):
         assert not check(project, name)
@@ -292,7 +302,7 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
         (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments itself"),
         (["--recipe", "RECIPE"], 1, "mine.yaml: modles is no key of a recipe; did you mean models?"),
         (["massive_values", "--model", "MODELS/m", "--texts", "gone.jsonl", *FEW], 1, "gone.jsonl: no such file"),
-        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "this model cannot be asked in English: "),
+        (["layer_ablation", "--model", "MODELS/plain", *FEW], 1, "its tokenizer knows no word for 98 % of"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(

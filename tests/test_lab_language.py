@@ -217,3 +217,14 @@ def test_the_tokenizer_reads_back_from_a_folder(tokenizer, tmp_path):
     assert read.decode(tokens[1:]) == "is white well in drovia ?"
     assert read.convert_ids_to_tokens(list(range(len(WORDS)))) == list(WORDS)
     assert set(KEYED) <= set(BOOK.tasks())
+
+
+def test_a_tokenizer_without_a_beginning_token_is_told_as_such() -> None:
+    class Bare:
+        unk_token_id = 0
+
+        def __call__(self, text: str) -> dict[str, list[int]]:
+            return {"input_ids": [1] * len(text.split())}
+
+    with pytest.raises(DataError, match="puts no beginning token in front"):
+        BOOK.items("cities", 1, 0, Bare())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 CARD = "lab.json"
+UNKNOWN = 0.1  # of the tokens of texts: with more unknown words they are not in the model's language
 LONGEST = 2048  # tokens of a text, where a model was trained on more
 
 
@@ -148,7 +149,7 @@ class Subject:
         Raises
         ------
         DataError
-            When the source of texts is absent or too short.
+            When the source of texts is absent or too short, or more than a tenth of the tokens are unknown words.
         """
         length = options.tokens or min(self.training_length, LONGEST)
         torch = need("torch")
@@ -158,17 +159,30 @@ class Subject:
             rows = list(islice(self._windows(source, length), count))
             if len(rows) < count:
                 raise DataError(f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give fewer")
+            self._legible([ids for _, ids in rows], source.place)
             self.used.add_texts(source.place, (f"{ids}" for _, ids in rows))
             return [
                 Text(name, options.seeds[number // options.texts], torch.tensor([ids]))
                 for number, (name, ids) in enumerate(rows)
             ]
         kind = kind or self.book.kinds()[0]
-        return [
+        made = [
             Text(f"{kind}-{seed}-{number}", seed, self.encode(text, length))
             for seed in options.seeds
             for number, text in enumerate(self.book.texts(kind, options.texts, length, seed, self.tokenizer))
         ]
+        self._legible([text.tokens[0].tolist() for text in made], f"the book {self.book.name}")
+        return made
+
+    def _legible(self, rows: Sequence[Sequence[int]], place: str) -> None:
+        """Refuse texts that the tokenizer cannot write: a model that reads one unknown word has nothing to show."""
+        unknown, count = self.tokenizer.unk_token_id, sum(map(len, rows))
+        lost = 0 if unknown is None else sum(list(row).count(unknown) for row in rows)
+        if lost > UNKNOWN * count:
+            raise DataError(
+                f"{self.name}: its tokenizer knows no word for {100 * lost / count:.0f} % of the tokens of {place}; "
+                "give texts in its language: --texts FILE"
+            )
 
     def _windows(self, source: Source, length: int) -> Iterator[tuple[str, list[int]]]:
         """Consecutive parts of each text of a source, `length` tokens each, the beginning token in front of every one.

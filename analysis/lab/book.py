@@ -248,6 +248,11 @@ def _known(tokenizer: Any, texts: list[str]) -> None:
     unknown = tokenizer.unk_token_id
     for text in texts:
         tokens = tokenizer(text)["input_ids"]
+        if unknown not in tokens and len(tokens) == len(text.split()):
+            raise DataError(
+                "the model's tokenizer puts no beginning token in front, which models of the tiny language were "
+                "trained with; save it with a post-processor that does"
+            )
         if unknown in tokens or len(tokens) != len(text.split()) + 1:
             raise DataError(
                 "the model's tokenizer does not write the words of the tiny language one by one; "
