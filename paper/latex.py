@@ -18,7 +18,7 @@ _KEPT = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXM
 
 
 def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
-    """Environment of a LaTeX run, free of what the caller's shell adds to TeX's search paths.
+    r"""Environment of a LaTeX run, free of what the caller's shell adds to TeX's search paths.
 
     Parameters
     ----------
