@@ -18,7 +18,7 @@ _KEPT = ("PATH", "HOME", "TMPDIR", "TEXMFHOME", "TEXMFVAR", "TEXMFCONFIG", "TEXM
 
 
 def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies: str = "") -> dict[str, str]:
-    """Environment of a LaTeX run, free of what the caller's shell adds to TeX's search paths.
+    r"""Environment of a LaTeX run, free of what the caller's shell adds to TeX's search paths.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies
     Returns
     -------
     dict
-        With `openin_any=p` and `openout_any=p`: TeX neither reads nor writes above its folder.
+        With `openin_any=p` and `openout_any=p`: TeX's own commands neither read nor write above its folder. A file
+        that `\\pdfobj` embeds is not held back by them: `artifacts.armour` refuses it in exhibits.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return kept | {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from artifacts.files import lock, write
+from artifacts.manifest import sealed
 from artifacts.results import text
 from artifacts.store import read
 
@@ -63,7 +63,6 @@ def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Ma
             fresh = fresh.sort_values(keys, kind="stable", ignore_index=True)
             write(path, text(fresh, name).encode())
             paths.append(path)
-        note = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
         for path in paths:
-            write(path.with_suffix(".json"), note)
+            write(path.with_suffix(".json"), sealed(dict(manifest), path))
     return paths
