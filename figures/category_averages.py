@@ -22,8 +22,8 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
                     entity=entity,
                     x=list(CATEGORIES),
                     y=rows[column],
-                    low=rows[f"{column}_low"],
-                    high=rows[f"{column}_high"].clip(lower=rows[column]),
+                    low=rows[f"{column}_low"].fillna(rows[column]),
+                    high=rows[f"{column}_high"].fillna(rows[column]).clip(lower=rows[column]),
                 )
             )
         panels.append(Panel(title=title, series=bars, y=Axis(label="mean share lost, %", zero=True)))
@@ -39,7 +39,7 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
             "[@africa2026]; negative is a gain. (a) Share of the baseline accuracy, two tasks a category, as the "
             "source counts it. (b) Share of the accuracy above chance, from the tasks whose baseline is above chance: "
             f"{used[('RoPE', 'parametric')]} parametric, {used[('RoPE', 'contextual')]} contextual. Error bars are 95 "
-            "% intervals over items."
+            "% intervals over items; a bare dash stands where it is not known of how many answers an accuracy is."
         ),
         short="Degradation by category of knowledge",
     )

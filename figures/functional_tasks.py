@@ -10,11 +10,15 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(functional_shares: pd.DataFrame) -> Figure:
-    """One panel per task, bars with Wilson intervals, chance as a line."""
+    """One panel per task, bars with intervals or with what unread answers leave open, chance as a line."""
     panels = []
-    counts = functional_shares.drop_duplicates("task").set_index("task")["n"]
+    counts = functional_shares.drop_duplicates("task").set_index("task")["items"]
     for task, name in TASKS.items():
         rows = functional_shares[functional_shares["task"] == task].set_index(["positional", "condition"])
+        counted = rows["low"].notna()
+        rows["share"] = rows["share"].fillna(0)
+        rows["low"] = rows["low"].where(counted, rows["right_low"])
+        rows["high"] = rows["high"].where(counted, rows["share"])
         bars = []
         for entity, model in MODELS.items():
             cells = rows.loc[model].loc[list(CONDITIONS)]
@@ -38,12 +42,15 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
         height=38,
         caption=(
             "Accuracy without the first token's MLP output (layer 1 of RoPE, layer 2 of DroPE), with Q and K "
-            "disrupted, and both, Section 5.5 of the source [@africa2026]. Error bars: 95 % Wilson intervals over "
-            "items. Dashed: chance of two answers."
+            "disrupted, and both, Section 5.5 of the source [@africa2026]. Bars of cities and sports are of the "
+            "answers that could be read. Error bars: 95 % Wilson intervals where it is known of how many; else down to "
+            "the share of all items, with as many answers left out as the stored share allows. Dashed: chance of two "
+            "answers."
         ),
         short="Four tasks under interventions",
         note=(
-            "Bars far below chance are answers that are neither option, counted as wrong. RoPE answers cities and "
-            "sports again when the second disruption is added to the first."
+            "Bars of IMDB far below chance are answers that are neither option, counted as wrong. In cities and sports "
+            "such answers leave the denominator; where RoPE has no bar, none could be read. It gives answers that can "
+            "be read again when the second disruption is added to the first."
         ),
     )

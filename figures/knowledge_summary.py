@@ -22,8 +22,8 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
                 entity=entity,
                 x=list(CATEGORIES),
                 y=rows["degradation"],
-                low=rows["degradation_low"],
-                high=rows["degradation_high"],
+                low=rows["degradation_low"].fillna(rows["degradation"]),
+                high=rows["degradation_high"].fillna(rows["degradation"]),
                 reported=jin if entity == "rope" else None,
                 reported_label="Jin et al.",
             )
@@ -33,13 +33,14 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
         bars = []
         for entity, name in SERIES.items():
             rows = knowledge_protocols[knowledge_protocols["positional"] == name].set_index("task").loc[list(TASKS)]
+            change = rows[f"change_{experiment}"]
             bars.append(
                 Bars(
                     entity=entity,
                     x=list(TASKS.values()),
-                    y=rows[f"change_{experiment}"],
-                    low=rows[f"change_low_{experiment}"],
-                    high=rows[f"change_high_{experiment}"],
+                    y=change,
+                    low=rows[f"change_low_{experiment}"].fillna(change),
+                    high=rows[f"change_high_{experiment}"].fillna(change),
                 )
             )
         panels.append(
@@ -59,7 +60,8 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
             "Disruption of massive dimensions and knowledge [@africa2026]. (a) Mean degradation by category in "
             f"Experiment 3, with the values that the source quotes [@jin2025], {jin[0]:.0f} % and "
             f"{jin[1]:.0f} %. (b), (c) Change of accuracy in Experiment 3, {first['precision_3']}, and in "
-            f"Experiment 4, {first['precision_4']}. Error bars are 95 % intervals over items."
+            f"Experiment 4, {first['precision_4']}. Error bars are 95 % intervals over items; a bare dash stands "
+            "where it is not known of how many answers an accuracy is."
         ),
         short="Disruption of massive dimensions and knowledge",
     )

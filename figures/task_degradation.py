@@ -20,8 +20,8 @@ def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure
                 entity=entity,
                 x=list(TASKS.values()),
                 y=rows["degradation"],
-                low=rows["degradation_low"],
-                high=rows["degradation_high"].clip(lower=rows["degradation"]),
+                low=rows["degradation_low"].fillna(rows["degradation"]),
+                high=rows["degradation_high"].fillna(rows["degradation"]).clip(lower=rows["degradation"]),
                 reported=[-plotted[(name, PLOTTED[task])] for task in TASKS],
                 reported_label="plotted in the source's Figure D, sign reversed",
             )
@@ -33,7 +33,8 @@ def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure
         width=120,
         caption=(
             "Share of the baseline accuracy lost under disruption, from the accuracies of the source's Section 4.2 "
-            f"[@africa2026]; negative is a gain. Items: {items}; error bars are 95 % intervals, arms unpaired. "
+            f"[@africa2026]; negative is a gain. Items: {items}; error bars are 95 % intervals, arms unpaired; a "
+            "bare dash stands where it is not known of how many answers an accuracy is. "
             "Diamonds: the coordinates of the source's Figure D, which draws losses downwards; they disagree with its "
             "own table."
         ),

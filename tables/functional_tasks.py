@@ -23,17 +23,17 @@ def table(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame, bos_m
         groups="positional",
         space=0,
         size="footnotesize",
-        column_space=11,
+        column_space=7,
         marks={"below": BELOW},
         caption=(
             "Accuracy under interventions at the first token and on Q and K, Section 5.5 of the source [@africa2026], "
-            f"with 95 % Wilson intervals. Unit: item; n: {task_items(functional_shares)}."
+            f"with 95 % Wilson intervals where every item counts. Unit: item; asked: {task_items(functional_shares)}."
         ),
         short="Four tasks under interventions at the first token and on Q and K",
         note=(
-            task_note(functional_shares, functional_tests),
+            *task_note(functional_shares, functional_tests),
             f"The MLP output is removed in layer {layers['RoPE']} of RoPE and layer {layers['DroPE']} of DroPE, which "
-            "are not matching layers. RoPE answers again when Q and K are disrupted on top of a removal after which "
-            "it answers nothing.",
+            "are not matching layers. RoPE gives answers that can be read again when Q and K are disrupted on top of a "
+            "removal after which it gives none.",
         ),
     )

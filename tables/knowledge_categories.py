@@ -3,6 +3,7 @@
 import pandas as pd
 
 from tables import Column, Table, fixed, integer, printed
+from tables.knowledge_tasks import UNKNOWN
 
 
 def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.DataFrame) -> Table:
@@ -30,14 +31,16 @@ def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.Dat
                 fixed(1),
                 ci=("degradation_low", "degradation_high"),
                 group="Degradation",
+                missing=UNKNOWN,
             ),
-            Column("loss", "Loss, points", fixed(1), ci=("loss_low", "loss_high")),
+            Column("loss", "Loss, points", fixed(1), ci=("loss_low", "loss_high"), missing=UNKNOWN),
             Column(
                 "above_chance",
                 "Degradation\nabove chance, %",
                 integer(),
                 ci=("above_chance_low", "above_chance_high"),
                 mark="mark",
+                missing=UNKNOWN,
             ),
         ],
         groups="positional",
@@ -49,7 +52,8 @@ def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.Dat
         ),
         short="Degradation by category of knowledge",
         note=(
-            "Intervals by recovering the variances of the two tasks (MOVER), arms unpaired. Contextual over parametric "
+            "Intervals by recovering the variances of the two tasks (MOVER), arms unpaired; parametric tasks have "
+            "none, since of how many answers their shares are is not stored. Contextual over parametric "
             f"for RoPE: {ratio} as printed, {relative:.1f} recomputed, {above:.1f} above chance."
         ),
     )

@@ -5,6 +5,8 @@ import pandas as pd
 from tables import Column, Table, fixed, integer, printed, pvalue
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
+NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance to lose."
+UNKNOWN = "Of how many answers the shares are is not stored."
 
 
 def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table:
@@ -13,6 +15,9 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
     rows = knowledge_tasks.merge(stated, on=["positional", "task"])
     rows = rows.assign(
         name=rows["task"].map(TASKS),
+        base_of=_of(rows, "base"),
+        disrupted_of=_of(rows, "disrupted"),
+        above_why=[UNKNOWN if pd.notna(lost) else NOTHING for lost in rows["above_chance"]],
         base_mark=["below" if below else "" for below in rows["base_high"] < rows["chance"]],
         disrupted_mark=["below" if below else "" for below in rows["disrupted_high"] < rows["chance"]],
     )
@@ -21,7 +26,16 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         rows=rows,
         columns=[
             Column("name", "Task"),
-            Column("base", "baseline", fixed(1), ci=("base_low", "base_high"), group="Accuracy, %", mark="base_mark"),
+            Column(
+                "base",
+                "baseline",
+                fixed(1),
+                ci=("base_low", "base_high"),
+                group="Accuracy, %",
+                mark="base_mark",
+                missing=UNKNOWN,
+            ),
+            Column("base_of", "of", group="Accuracy, %", align="right"),
             Column(
                 "disrupted",
                 "disrupted",
@@ -29,7 +43,9 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 ci=("disrupted_low", "disrupted_high"),
                 group="Accuracy, %",
                 mark="disrupted_mark",
+                missing=UNKNOWN,
             ),
+            Column("disrupted_of", "of", group="Accuracy, %", align="right"),
             Column("printed", "printed", printed(), group="Degradation"),
             Column(
                 "above_chance",
@@ -37,11 +53,11 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 integer(),
                 ci=("above_chance_low", "above_chance_high"),
                 group="Degradation",
-                missing="The baseline's interval reaches chance or lies below it: nothing above chance to lose.",
+                reason="above_why",
             ),
-            Column("p_fisher", "Fisher", pvalue(), group="$p$"),
-            Column("p_holm", "Holm", pvalue(), group="$p$"),
-            Column("p_mcnemar_high", "McNemar", pvalue(), group="$p$"),
+            Column("p_fisher", "Fisher", pvalue(), group="$p$", missing=UNKNOWN),
+            Column("p_holm", "Holm", pvalue(), group="$p$", missing=UNKNOWN),
+            Column("p_mcnemar_high", "McNemar", pvalue(), group="$p$", missing=UNKNOWN),
         ],
         groups="positional",
         marks={
@@ -53,14 +69,22 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         caption=(
             "Knowledge tasks before and after one massive dimension a head is replaced by its mean: accuracy with 95 % "
             "Wilson intervals and degradation, Section 4.2 of the source [@africa2026]. Unit: item; "
-            f"n: {items}."
+            f"asked: {items}."
         ),
         short="Knowledge tasks before and under disruption",
         note=(
+            "Accuracy of cities and sports is of the answers that read as yes or no; *of* is how many these can have "
+            "been, by the unrounded share. Where that is not one number in both arms there is no test. "
             "Degradation: lost share of the baseline accuracy as printed, and lost share of the accuracy above chance. "
             f"Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
             f"{rows['chance'].min():.3f} % for the passkey. Fisher's exact test treats the arms as different items; "
-            f"Holm over the {len(rows)} tests. McNemar: the largest exact p over all pairings of right answers that "
-            "the two rates allow, since answers per item are not published."
+            f"Holm over the {int(rows['p_holm'].notna().sum())} tests. McNemar: the largest exact p over all "
+            "pairings of right answers that the two rates allow, since answers per item are not published."
         ),
     )
+
+
+def _of(rows: pd.DataFrame, arm: str) -> list[str]:
+    """How many answers an arm's share can be of."""
+    ends = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
+    return [str(most) if fewest == most else f"{fewest} to {most}" for fewest, most in ends]

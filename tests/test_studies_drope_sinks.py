@@ -5,17 +5,30 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from analysis.claims.s004_bos_tasks import c004_qk_passkey, c004_rope_cannot_function
 from analysis.claims.s004_layer1_ablation import c004_mlp_over_attention
 from analysis.claims.s004_phase import c004_fig15_higher_throughout, c004_spike_layers
 from analysis.claims.s004_sinks import c004_sink_threshold_disproportionate
+from analysis.statistics import wilson_interval
 from analysis.statistics.rounding import Interval
 from analysis.studies._perplexity import Effect, effect, one
 from analysis.studies._tasks import against_baseline, losses, protocol, shares
 from analysis.studies.drope_bos_write import bos_value_norms, write_layers, write_summary
-from analysis.studies.drope_interventions import functional_categories, functional_shares, functional_tests
-from analysis.studies.drope_layer1_ablation import layer1_contrasts, layer1_effects
+from analysis.studies.drope_interventions import (
+    functional_categories,
+    functional_losses,
+    functional_shares,
+    functional_tests,
+)
+from analysis.studies.drope_layer1_ablation import (
+    layer1_contrasts,
+    layer1_effects,
+    layer1_task_losses,
+    layer1_task_shares,
+    layer1_task_tests,
+)
 from analysis.studies.drope_phase import entropy_room, phase_layers, phase_metrics, phase_summary
 from analysis.studies.drope_sinks import sink_rate_bands, sink_rate_layers, sink_rate_tests, sink_summary, uniform_sink
 from artifacts.errors import DataError
@@ -236,12 +249,102 @@ def test_only_three_ratios_need_their_rounding():
 # tasks
 
 
-def test_counts_that_round_to_a_percentage():
-    cells = printed(condition=["baseline", "hit"], positional=["RoPE"] * 2, task=["cities"] * 2, printed=["99%", "60%"])
-    table = shares(cells, source("drope_protocols"), "5 (tasks)")
-    assert list(table["count"]) == [198, 120]
-    assert list(table["count_low"]) == [197, 119]
-    assert list(table["against_chance"]) == ["above", "above"]
+def stored(task="cities", **rates):
+    rows = [
+        {"experiment": "4", "condition": condition, "positional": "RoPE", "task": task, "value": value, "stored": kind}
+        for condition, (value, kind) in rates.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def answers(task="cities", **rates):
+    cells = printed(
+        condition=list(rates),
+        positional=["RoPE"] * len(rates),
+        task=[task] * len(rates),
+        printed=[f"{100 * value:.0f}%" for value, _ in rates.values()],
+    )
+    return shares(cells, stored(task, **rates), source("drope_protocols"), "5 (tasks)", "4").set_index("condition")
+
+
+def test_a_share_of_answers_read_has_a_range_of_numbers_and_no_interval():
+    table = answers(baseline=(0.99, "fraction"), hit=(0.6, "fraction"))
+    assert table["share"].tolist() == [99, 60]
+    assert table["n_low"].tolist() == [100, 5]
+    assert table["n_high"].tolist() == [200, 200]
+    assert table["right_low"].tolist() == [49.5, 1.5]
+    assert table[["low", "high", "n", "count"]].isna().all(axis=None)
+    assert set(table["against_chance"]) == {"unknown"}
+    assert table.loc["hit", "lost"] == pytest.approx(100 * 39 / 49)
+    assert against_baseline(table.reset_index(), "functional_tests", FAMILIES) == losses(table.reset_index(), "x") == []
+
+
+def test_a_share_that_allows_one_number_keeps_its_interval_and_its_test():
+    table = answers(baseline=(0.895, "fraction"), hit=(115 / 192, "fraction")).reset_index()
+    assert table["n"].tolist() == [200, 192]
+    assert table["count"].tolist() == [179, 115]
+    assert table["low"].iloc[1] == pytest.approx(100 * wilson_interval(115, 192)[0])
+    (test,) = against_baseline(table, "functional_tests", FAMILIES)
+    assert test.p_value == pytest.approx(stats.fisher_exact([[115, 77], [179, 21]]).pvalue)
+    assert "answers that could be read" in test.note
+
+
+@pytest.mark.parametrize(("kind", "most"), [("integer", 0), ("cast", 200), ("fraction", 200)])
+def test_a_zero_has_a_share_only_where_an_answer_was_read(kind, most):
+    row = answers(baseline=(0.895, "fraction"), hit=(0.0, kind)).loc["hit"]
+    assert pd.isna(row["share"]) == (kind != "fraction")
+    assert (row["n_high"], row["right_high"]) == (most, 0)
+    assert row["n_low"] == (1 if kind == "fraction" else 0)
+
+
+def test_tasks_that_count_every_item_keep_their_tests():
+    table = answers("imdb", baseline=(0.5, "fraction"), hit=(0.05, "cast")).reset_index()
+    assert table["n"].tolist() == [100, 100]
+    (test,) = against_baseline(table, "functional_tests", FAMILIES)
+    assert test.p_value == pytest.approx(stats.fisher_exact([[5, 95], [50, 50]]).pvalue)
+
+
+def test_a_printed_share_that_is_not_the_stored_one_is_an_error():
+    cells = printed(condition=["baseline"], positional=["RoPE"], task=["cities"], printed=["98%"])
+    with pytest.raises(DataError, match=r"98% is printed, 99\.0 % is stored"):
+        shares(cells, stored(baseline=(0.99, "fraction")), source("drope_protocols"), "5 (tasks)", "4")
+
+
+def tables_of_tasks():
+    rates, protocols = source("drope_script_rates"), source("drope_protocols")
+    return (
+        functional_shares(source("drope_functional"), rates, protocols),
+        layer1_task_shares(source("drope_layer1_tasks"), rates, protocols),
+    )
+
+
+def test_no_row_on_cities_or_sports_has_an_interval_or_a_p_of_an_assumed_number():
+    for table, tests, lost in zip(
+        tables_of_tasks(), (functional_tests, layer1_task_tests), (functional_losses, layer1_task_losses), strict=True
+    ):
+        open_ended = table[table["n_low"] < table["n_high"]]
+        assert len(open_ended) > 8
+        assert set(open_ended["task"]) == {"cities", "sports"}
+        assert open_ended[["low", "high", "n", "count"]].isna().all(axis=None)
+        unknown = {f"{row['positional']}, {row['task']}, {row['condition']}" for _, row in open_ended.iterrows()}
+        based = {name.rpartition(", ")[0] for name in unknown if name.endswith("baseline")}
+        for name in [*tests(table, FAMILIES)["comparison"], *lost(table)["comparison"]]:
+            arm = name.removesuffix(" against baseline")
+            assert arm not in unknown
+            assert arm.rpartition(", ")[0] not in based
+
+
+def test_the_numbers_of_answers_that_the_stored_shares_allow():
+    functional, layer1 = (
+        table.set_index(["positional", "condition", "task"]).sort_index() for table in tables_of_tasks()
+    )
+    one = layer1.loc[("RoPE", "layer1_attn")]
+    assert one.loc[["cities", "sports"], "n"].tolist() == [192, 97]
+    assert one.loc[["cities", "sports"], "count"].tolist() == [115, 68]
+    none = functional.loc[("RoPE", "bos_mlp_ablation")].loc[["cities", "sports"]]
+    assert none["n_high"].tolist() == [0, 0]
+    assert functional.loc[("DroPE", "qk_disruption", "cities"), "n_high"] == 174
+    assert functional.loc[("RoPE", "combined", "cities"), ["n_low", "n_high"]].tolist() == [96, 192]
 
 
 def test_protocol_lists_the_items_and_the_passkeys_chance():
@@ -253,25 +356,29 @@ def test_protocol_lists_the_items_and_the_passkeys_chance():
 
 
 def test_holm_runs_over_all_tests_and_losses_stop_at_chance():
-    table = functional_shares(source("drope_functional"), source("drope_protocols"))
+    table, _ = tables_of_tasks()
     tests = against_baseline(table, "functional_tests", FAMILIES)
-    assert len(tests) == 24
-    assert all("Holm over 24 tests" in test.adjustment for test in tests)
+    assert len(tests) == 12
+    assert all("Holm over 12 tests" in test.adjustment for test in tests)
     found = {loss.comparison: loss for loss in losses(table, "x")}
     assert found["RoPE, imdb, qk_disruption"].estimate is None
-    assert "below chance" in found["RoPE, cities, bos_mlp_ablation"].note
-    assert found["RoPE, cities, qk_disruption"].estimate == pytest.approx((0.99 - 0.58) / 0.49)
+    assert "below chance" in found["DroPE, imdb, bos_mlp_ablation"].note
+    assert found["RoPE, passkey, qk_disruption"].estimate == pytest.approx(1, abs=1e-4)
 
 
 def test_tasks_of_experiment_four():
-    table = functional_shares(source("drope_functional"), source("drope_protocols"))
+    table, _ = tables_of_tasks()
     means = functional_categories(table)
     row = one(means, positional="DroPE", condition="bos_mlp_ablation", category="parametric")
-    assert row["mean"] == 65.5
-    assert row["change"] == 0.5
+    # the report averages the rounded cells, 60 and 71
+    assert row["mean"] == 65.25
+    assert row["change"] == 0.25
     verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table, FAMILIES))}
     assert verdicts == {"rope": "holds", "drope": "not significant"}
     assert c004_rope_cannot_function(table).verdict == "not supported"
+    none = one(means, positional="RoPE", condition="bos_mlp_ablation", category="parametric")
+    assert pd.isna(none["mean"])
+    assert none["note"]
 
 
 # values

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.studies import drope_disruption, drope_knowledge, drope_massive
+from analysis.studies import drope_disruption, drope_knowledge, drope_knowledge_protocols, drope_massive
+from analysis.studies._knowledge import TASKS, summed
 from artifacts.errors import DataError
 from artifacts.frames import parsed
 from artifacts.store import read
@@ -27,7 +28,7 @@ PROTOCOLS = pd.DataFrame(
 )
 STATED = pd.DataFrame(
     {
-        "statement": [f"s4_1_{task}_items" for task in drope_knowledge.TASKS] + ["s4_1_passkey_digits"],
+        "statement": [f"s4_1_{task}_items" for task in TASKS] + ["s4_1_passkey_digits"],
         "value": [200.0, 100.0, 100.0, 20.0, 5.0],
     }
 )
@@ -229,20 +230,46 @@ def knowledge() -> pd.DataFrame:
     return parsed(pd.DataFrame(rows))
 
 
+def rates(typed: tuple[str, ...] = ("RoPE",)) -> pd.DataFrame:
+    """The rates of `RATES` as a script would have stored them; `typed` models with three decimals."""
+    return pd.DataFrame(
+        [
+            {
+                "experiment": "3",
+                "condition": condition,
+                "positional": model,
+                "task": task,
+                "value": float(text.rstrip("%")) / 100,
+                "stored": "typed" if model in typed and task != "passkey" else "fraction",
+            }
+            for (model, task), cells in RATES.items()
+            for condition, text in zip(("baseline", "disrupted"), cells, strict=True)
+        ]
+    )
+
+
 def test_tasks_have_exact_tests_and_no_degradation_where_nothing_was_above_chance(knowledge: pd.DataFrame) -> None:
-    tests = drope_knowledge.knowledge_tests(knowledge, STATED, FAMILIES)
-    tasks = drope_knowledge.knowledge_tasks(knowledge, STATED, tests).set_index(["positional", "task"])
-    cities = tasks.loc[("RoPE", "cities")]
-    assert (cities["base_right"], cities["disrupted_right"]) == (179, 115)
-    assert cities["p_fisher"] == pytest.approx(stats.fisher_exact([[179, 21], [115, 85]]).pvalue)
-    assert cities["above_chance"] == pytest.approx(100 * 64 / 79)
+    tests = drope_knowledge.knowledge_tests(knowledge, rates(), STATED, FAMILIES)
+    tasks = drope_knowledge.knowledge_tasks(knowledge, rates(), STATED, tests).set_index(["positional", "task"])
+    sports = tasks.loc[("DroPE", "sports")]
+    assert (sports["base_right"], sports["disrupted_right"]) == (73, 67)
+    assert sports["p_fisher"] == pytest.approx(stats.fisher_exact([[73, 27], [67, 33]]).pvalue)
+    assert sports["above_chance"] == pytest.approx(100 * 6 / 23)
+    assert tasks.loc[("RoPE", "cities"), "above_chance"] == pytest.approx(100 * 32 / 39.5)
     imdb = tasks.xs("imdb", level="task")
     assert imdb["above_chance"].isna().all()
     assert (imdb["note"] != "").all()
     assert tasks["above_chance"].notna().sum() == 6
+    unknown = tasks[tasks["p_fisher"].isna()]
+    assert list(unknown.index) == [("RoPE", "cities"), ("RoPE", "sports"), ("DroPE", "cities")]
+    empty = ["change_low", "degradation_low", "above_chance_high", "p_holm", "p_mcnemar_low", "p_mcnemar_high"]
+    assert unknown[empty].isna().all(axis=None)
+    assert unknown["note"].str.contains("how many is not stored").all()
+    assert list(unknown["base_n_high"] - unknown["base_n_low"]) == [181, 95, 100]
     assert tasks.loc[("DroPE", "imdb"), "p_below_chance"] == pytest.approx(stats.binom.cdf(30, 100, 0.5))
     fisher = tests[tests["test"] == "fisher_exact"]
-    assert fisher["adjustment"].str.contains("8 tests").all()
+    assert fisher["adjustment"].str.contains("5 tests").all()
+    assert not tests["comparison"].str.contains("cities").any()
 
 
 @pytest.mark.parametrize(("base", "disrupted", "n"), [(12, 12, 20), (5, 2, 8), (8, 0, 8), (3, 7, 9)])
@@ -255,20 +282,48 @@ def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: in
     assert drope_knowledge._pairings(base, disrupted, n) == pytest.approx((min(found), max(found)))
 
 
-def test_a_rate_that_is_no_number_of_items_is_an_error() -> None:
-    assert drope_knowledge._count(89.5, 200) == 179
-    with pytest.raises(DataError, match=r"89\.5 % is no number of 20 items"):
-        drope_knowledge._count(89.5, 20)
+def test_a_rate_that_is_no_number_of_items_is_an_error(knowledge: pd.DataFrame) -> None:
+    off = rates()
+    off.loc[(off["task"] == "imdb") & (off["positional"] == "DroPE"), "value"] = 0.305
+    with pytest.raises(DataError, match=r"0\.305 is no number of 100 items"):
+        drope_knowledge.knowledge_tests(knowledge, off, STATED, FAMILIES)
+
+
+def test_a_printed_rate_that_is_not_the_stored_one_is_an_error(knowledge: pd.DataFrame) -> None:
+    off = rates()
+    off.loc[(off["task"] == "imdb") & (off["positional"] == "DroPE"), "value"] = 0.31
+    with pytest.raises(DataError, match=r"30\.0% is printed, 31\.0 % is stored"):
+        drope_knowledge.knowledge_tests(knowledge, off, STATED, FAMILIES)
+
+
+def test_counts_that_become_known_bring_the_tests_back(knowledge: pd.DataFrame) -> None:
+    exact = rates(typed=())
+    found = drope_knowledge.knowledge_tests(knowledge, exact, STATED, FAMILIES)
+    assert set(found.loc[found["test"] == "fisher_exact", "comparison"]) == {
+        "RoPE imdb",
+        "RoPE passkey",
+        "DroPE sports",
+        "DroPE imdb",
+        "DroPE passkey",
+    }
+    # three decimals that only 200 answers give, in both arms
+    exact.loc[(exact["positional"] == "RoPE") & (exact["task"] == "cities"), "value"] = [0.895, 0.575 + 0.03]
+    changed = knowledge.copy()
+    row = (changed["positional"] == "RoPE") & (changed["task"] == "cities") & (changed["metric"] == "disrupted")
+    changed.loc[row, ["value", "low", "high"]] = [60.5, 60.45, 60.55]
+    found = drope_knowledge.knowledge_tests(changed, exact, STATED, FAMILIES)
+    (cities,) = found[(found["test"] == "fisher_exact") & (found["comparison"] == "RoPE cities")].to_dict("records")
+    assert cities["p_value"] == pytest.approx(stats.fisher_exact([[179, 21], [121, 79]]).pvalue)
 
 
 def test_sum_recovers_the_variance_of_independent_normals() -> None:
-    total, low, high = drope_knowledge._sum([(1.0, 0.0, 2.0), (2.0, 2 - math.sqrt(3), 2 + math.sqrt(3))])
+    total, low, high = summed([(1.0, 0.0, 2.0), (2.0, 2 - math.sqrt(3), 2 + math.sqrt(3))])
     assert (total, low, high) == pytest.approx((3, 1, 5))
 
 
 def test_categories_average_tasks_and_leave_out_those_at_chance(knowledge: pd.DataFrame) -> None:
-    tests = drope_knowledge.knowledge_tests(knowledge, STATED, FAMILIES)
-    tasks = drope_knowledge.knowledge_tasks(knowledge, STATED, tests)
+    tests = drope_knowledge.knowledge_tests(knowledge, rates(), STATED, FAMILIES)
+    tasks = drope_knowledge.knowledge_tasks(knowledge, rates(), STATED, tests)
     printed = pd.DataFrame(
         [
             {"positional": model, "metric": f"{category}_average", "printed": "10%"}
@@ -279,7 +334,9 @@ def test_categories_average_tasks_and_leave_out_those_at_chance(knowledge: pd.Da
     table = drope_knowledge.knowledge_categories(tasks, parsed(printed)).set_index(["positional", "category"])
     drope = table.loc[("DroPE", "parametric")]
     assert drope["loss"] == pytest.approx((-9.5 + 6) / 2)
-    assert drope["loss_low"] < 0 < drope["loss_high"]
+    assert pd.isna(drope["loss_low"])
+    context = table.loc[("DroPE", "contextual")]
+    assert context["loss_low"] < 0 < context["loss_high"]
     assert list(table["tasks_above_chance"]) == [2, 1, 2, 1]
     assert table.loc[("RoPE", "contextual"), "degradation"] == pytest.approx((100 * 39 / 44 + 100) / 2)
 
@@ -289,14 +346,19 @@ def test_protocols_test_the_baselines_of_two_experiments(knowledge: pd.DataFrame
         [
             {"condition": condition, "positional": model, "task": task, "printed": printed}
             for model in ("RoPE", "DroPE")
-            for task in drope_knowledge.TASKS
-            for condition, printed in (("baseline", "60%"), ("qk_disruption", "30%"))
+            for task in TASKS
+            for condition, printed in (("baseline", "65%"), ("qk_disruption", "35%"))
         ]
     )
-    table = drope_knowledge.knowledge_protocols(knowledge, parsed(functional), PROTOCOLS, FAMILIES)
-    row = table[(table["positional"] == "RoPE") & (table["task"] == "cities")].iloc[0]
-    assert row["p_base"] == pytest.approx(stats.fisher_exact([[120, 80], [179, 21]]).pvalue)
-    assert (row["change_3"], row["change_4"]) == pytest.approx((-32, -30))
+    again = parsed(functional).assign(experiment="4", stored="fraction")
+    stored = pd.concat([rates(), again.assign(value=again["value"] / 100)])
+    table = drope_knowledge_protocols.knowledge_protocols(knowledge, parsed(functional), stored, PROTOCOLS, FAMILIES)
+    row = table[(table["positional"] == "RoPE") & (table["task"] == "imdb")].iloc[0]
+    assert row["p_base"] == pytest.approx(stats.fisher_exact([[65, 35], [44, 56]]).pvalue)
+    assert (row["change_3"], row["change_4"]) == pytest.approx((-39, -30))
     assert (row["digits_3"], row["precision_4"]) == (5, "4-bit")
-    assert (table["p_base_holm"] >= table["p_base"]).all()
-    assert table["note"].str.contains("guard mixed protocol").all()
+    tested = table[table["p_base"].notna()]
+    assert set(tested["task"]) == {"imdb", "passkey"}
+    assert (tested["p_base_holm"] >= tested["p_base"]).all()
+    assert tested["note"].str.contains("guard mixed protocol").all()
+    assert table.loc[table["p_base"].isna(), "note"].str.contains("how many is not stored").all()

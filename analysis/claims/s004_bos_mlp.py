@@ -111,7 +111,7 @@ def c004_only_rope_stores(bos_mlp_effects: pd.DataFrame, layer1_task_shares: pd.
     tasks = layer1_task_shares[
         (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "layer1_bos_only")
     ]
-    zero = int((tasks["count"] == 0).sum())
+    zero = int((tasks["right_high"] == 0).sum())
     return judge(
         row["nats"] < 1 and zero == 0,
         "Experiment 6 of the same report removes the first token's outputs in layer 1: DroPE's perplexity rises "

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
-from analysis.claims import EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote
+from analysis.claims import EQUIVALENT, Verdict, compare, directed, judge, pick, quote
 from analysis.claims._said import said
 from analysis.claims._words import listed, p
+from analysis.statistics.rounding import Interval
 
 MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "passkey", "imdb")
+CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
+COUNTED = ("passkey", "imdb")  # every item is in the denominator
 
 
 def _mean(frame: pd.DataFrame, model: str, condition: str, category: str) -> float:
@@ -26,16 +27,28 @@ def c004_rope_fails_all_tasks(functional_shares: pd.DataFrame, drope_stated: pd.
     rows = functional_shares[
         (functional_shares["positional"] == "RoPE") & (functional_shares["condition"] == "bos_mlp_ablation")
     ]
-    zero = int((rows["count"] == 0).sum())
-    highest = rows.sort_values("high").iloc[-1]
     stated = pick(drope_stated, statement="s5_5_rope_tasks")
+    zero = rows[rows["share"] == 0]
+    unread = rows[rows["share"].isna()]
+    highest = zero.sort_values("high").iloc[-1] if len(zero) else None
     return judge(
-        zero == said(stated) == len(rows),
-        f"{zero} of {len(rows)} tasks print 0%; the widest interval is that of {highest['task']} with {highest['n']} "
-        f"items, up to {highest['high']:.0f}%.",
+        len(zero) == said(stated) == len(rows),
+        (
+            f"{listed(unread['task'].tolist())} have no accuracy: the script divides by the answers that it can read, "
+            "and the zero stored is the one that stands for none. "
+            if len(unread)
+            else ""
+        )
+        + (
+            "None is right on any task."
+            if highest is None
+            else f"{listed(zero['task'].tolist())} count every item and give 0%, with {highest['items']} items in "
+            f"{highest['task']} up to {highest['high']:.0f}%."
+        ),
+        otherwise="not supported" if len(zero) + len(unread) == len(rows) else "contradicted",
         reported=str(stated["printed"]),
-        recomputed=f"{zero} of {len(rows)}",
-        n=int(rows["n"].sum()),
+        recomputed=f"{len(zero)} of {len(rows)}",
+        n=len(rows),
     )
 
 
@@ -49,15 +62,13 @@ def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
         & (functional_shares["condition"] == "bos_mlp_ablation")
         & functional_shares["task"].isin(["cities", "sports"])
     ]
-    n = int(rows["n"].sum())
-    right = int(rows["count"].sum())
-    valid = int(math.log(0.05) / math.log(0.5))
+    most = int(rows["n_high"].sum())
     return judge(
-        right == 0,
-        f"Answers are published as right or not only; but none of {n} yes/no answers is right, and guesses would be "
-        f"right half the time, so that at most {valid} can have been valid guesses (95%). The zero is then no measure "
-        "of knowledge.",
-        n=n,
+        most == 0,
+        f"Of {int(rows['items'].sum())} yes/no answers at most {most} could be read as yes or no, by the zero that is "
+        "stored; they leave the denominator, and the printed 0% is no measure of knowledge.",
+        recomputed=f"{most} of {int(rows['items'].sum())}",
+        n=int(rows["items"].sum()),
     )
 
 
@@ -70,32 +81,46 @@ def c004_rope_cannot_function(functional_shares: pd.DataFrame) -> Verdict:
         task: pick(functional_shares, positional="RoPE", condition="combined", task=task)
         for task in ("cities", "sports")
     }
-    said = [f"{row['count']} of {row['n']} in {task}" for task, row in cells.items()]
+    read = [
+        f"{row['n_low']} to {row['n_high']} of {row['items']} in {task}, {row['share']:.0f}% of them right"
+        for task, row in cells.items()
+        if pd.notna(row["share"])
+    ]
     return judge(
-        all(row["count"] == 0 for row in cells.values()),
-        f"With the same output removed and Q and K disrupted besides, RoPE is right in {listed(said)}: it answers "
-        "again. Either the second disruption undoes the first, or the combined condition did not remove the output.",
+        all(row["right_high"] == 0 for row in cells.values()),
+        f"With the same output removed and Q and K disrupted besides, RoPE gives answers that can be read, "
+        f"{listed(read) if read else 'none'}. Where it does, the second disruption undoes the first, or the combined "
+        "condition did not remove the output.",
         otherwise="not supported",
         reported="0%",
-        recomputed=listed([f"{row['share']:.0f}%" for row in cells.values()]),
-        n=sum(int(row["n"]) for row in cells.values()),
+        recomputed=listed([f"{row['share']:.0f}%" for row in cells.values() if pd.notna(row["share"])] or ["0%"]),
+        n=sum(int(row["items"]) for row in cells.values()),
     )
 
 
-def c004_drope_category_means(functional_categories: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
+def c004_drope_category_means(
+    functional_categories: pd.DataFrame, drope_functional: pd.DataFrame, drope_stated: pd.DataFrame
+) -> list[Verdict]:
     """Under the ablation DroPE's mean accuracies go from 65% to 65.5% and from 19.5% to 18%.
 
     Source: 004, 5.5 Interpretation.
     """
     verdicts = []
-    for category in ("parametric", "contextual"):
+    for category, tasks in CATEGORIES.items():
         for condition, name in (("baseline", "baseline"), ("bos_mlp_ablation", "ablated")):
             mean = _mean(functional_categories, "DroPE", condition, category)
+            cells = [quote(drope_functional, positional="DroPE", condition=condition, task=task) for task in tasks]
+            printed = Interval(
+                sum(cell.interval.low for cell in cells) / len(cells),
+                sum(cell.interval.high for cell in cells) / len(cells),
+            )
             verdicts.append(
                 compare(
                     quote(drope_stated, statement=f"s5_5_drope_{category}_{name}"),
                     mean,
-                    reason=f"The mean of the two {category} tasks is {mean:g}%.",
+                    printed,
+                    reason=f"The mean of the two {category} tasks is {mean:g}% unrounded; the cells print "
+                    f"{listed([cell.printed for cell in cells])}.",
                     key=f"{category}-{name}",
                     statement=f"DroPE's mean {category} accuracy, {name}, is that of its two tasks.",
                     kind="cell check",
@@ -110,13 +135,14 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
     Source: 004, 5.5 Interpretation.
     Failure: control.
     """
-    rows = [pick(functional_tests, comparison=f"DroPE, {task}, bos_mlp_ablation against baseline") for task in TASKS]
+    rows = [pick(functional_tests, comparison=f"DroPE, {task}, bos_mlp_ablation against baseline") for task in COUNTED]
     smallest = min(row["p_value"] for row in rows)
-    passkey = rows[TASKS.index("passkey")]
+    passkey = rows[COUNTED.index("passkey")]
     four = pick(bos_mlp_effects, experiment=4, positional="DroPE")
     return judge(
         four["write_share"] > 50 and smallest > 0.05,
-        f"No task differs (smallest p = {smallest:.2f}, Fisher), though the passkey's interval runs from "
+        f"Of the tasks that count every item, {listed(list(COUNTED))}, the smallest p is {smallest:.2f} (Fisher; the "
+        "baselines of the others are of unknown numbers of answers), and the passkey's interval runs from "
         f"{100 * passkey['ci_low']:.0f} to {100 * passkey['ci_high']:+.0f} points; but the layer removed holds "
         f"{four['write_share']:.1f}% of the token's norm, so that next to nothing was taken away.",
         otherwise="not supported",
@@ -156,29 +182,33 @@ def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFr
     return verdicts
 
 
-def c004_drope_parametric_stable(functional_tests: pd.DataFrame, functional_categories: pd.DataFrame) -> Verdict:
+def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_categories: pd.DataFrame) -> Verdict:
     """Disrupting Q and K leaves DroPE's parametric tasks stable and intact.
 
     Source: 004, 5.5 Interpretation.
     """
-    sports, cities, rope = (
-        pick(functional_tests, comparison=f"{name}, qk_disruption against baseline")
-        for name in ("DroPE, sports", "DroPE, cities", "RoPE, sports")
+    before, after = (
+        {
+            task: pick(functional_shares, positional="DroPE", condition=condition, task=task)
+            for task in ("cities", "sports")
+        }
+        for condition in ("baseline", "qk_disruption")
     )
     base, hit = (
         _mean(functional_categories, "DroPE", condition, "parametric") for condition in ("baseline", "qk_disruption")
     )
-    return equivalent(
-        (100 * float(sports["ci_low"]), 100 * float(sports["ci_high"])),
-        EQUIVALENT,
-        f"Sports falls by {-100 * sports['estimate']:.0f} points [{100 * sports['ci_low']:.0f}, "
-        f"{100 * sports['ci_high']:.0f}] (p = {sports['p_value']:.3f}), more than RoPE's "
-        f"{-100 * rope['estimate']:.0f}, while cities moves by {100 * cities['estimate']:+.0f}; their mean hides it "
-        f"({base:g}% to {hit:g}%).",
+    moved = {task: float(after[task]["share"] - before[task]["share"]) for task in after}
+    lost = {task: int(row["items"] - row["n_high"]) for task, row in after.items()}
+    return judge(
+        all(abs(points) <= EQUIVALENT for points in moved.values()) and not any(lost.values()),
+        f"Of the answers that can be read cities moves by {moved['cities']:+.0f} points and sports by "
+        f"{moved['sports']:+.0f}, and their mean hides it ({base:g}% to {hit:.1f}%); under disruption at least "
+        f"{lost['cities']} of {after['cities']['items']} and {lost['sports']} of {after['sports']['items']} answers "
+        "cannot be read and are left out. How many are read before is not stored, so no test can be made.",
+        otherwise="not supported",
         reported="stable",
-        recomputed=f"{100 * sports['estimate']:.0f} points in sports",
-        n=int(sports["n"]),
-        p_value=float(sports["p_value"]),
+        recomputed=f"{moved['sports']:+.0f} points in sports",
+        n=sum(int(row["items"]) for row in after.values()),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, judge, pick, quote, untestable
+from analysis.claims import ALPHA, EQUIVALENT, Verdict, directed, judge, pick, quote, untestable
 
 MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "imdb", "passkey")
@@ -48,11 +48,16 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame) -> Verdict:
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
     )
     return judge(
-        bool(context["loss_low"] > param["loss_high"]),
+        bool(pd.notna(param["loss_high"]) and context["loss_low"] > param["loss_high"]),
         f"Contextual tasks lose {context['loss']:.1f} points [{context['loss_low']:.0f}, {context['loss_high']:.0f}], "
-        f"parametric ones {param['loss']:.1f} [{param['loss_low']:.0f}, {param['loss_high']:.0f}]; half of the first "
-        "is the "
-        "IMDB task, whose baseline is not above chance.",
+        f"parametric ones {param['loss']:.1f}"
+        + (
+            ", with no interval: of how many answers the parametric shares are is not stored"
+            if pd.isna(param["loss_high"])
+            else f" [{param['loss_low']:.0f}, {param['loss_high']:.0f}]"
+        )
+        + ". Half of the first is the IMDB task, whose baseline is not above chance.",
+        otherwise="not supported" if context["loss"] > param["loss"] else "contradicted",
         recomputed=f"{context['loss'] - param['loss']:.1f} points",
         n=int(context["tasks"] + param["tasks"]),
     )
@@ -92,17 +97,15 @@ def c004_rope_parametric_only(
     row = pick(knowledge_categories, positional="RoPE", category="parametric")
     cities, sports = (pick(knowledge_tasks, positional="RoPE", task=task) for task in ("cities", "sports"))
     return judge(
-        bool(cities["above_chance_low"] <= row["degradation_printed"] <= cities["above_chance_high"]),
-        f"Of the accuracy above chance, cities lose {cities['above_chance']:.0f} % [{cities['above_chance_low']:.0f}, "
-        f"{cities['above_chance_high']:.0f}] and sports {sports['above_chance']:.0f} %, from a baseline of "
-        f"{sports['base']:.0f} % [{sports['base_low']:.0f}, {sports['base_high']:.0f}]; half of a yes/no accuracy "
-        "cannot be "
-        "lost, so a share of the whole is small by construction.",
+        abs(float(row["above_chance"] - row["degradation_printed"])) <= EQUIVALENT,
+        f"Of the accuracy above chance, cities lose {cities['above_chance']:.0f} % and sports "
+        f"{sports['above_chance']:.0f} %, as far as answers could be read: the shares are of {cities['base_n_low']} to "
+        f"{cities['base_n_high']} and {sports['base_n_low']} to {sports['base_n_high']} answers at the baseline. Half "
+        "of a yes/no accuracy cannot be lost, so a share of the whole is small by construction.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="s4_4_rope_parametric").printed,
         recomputed=f"{row['above_chance']:.0f}% above chance",
         n=int(cities["n"] + sports["n"]),
-        ci=(float(cities["above_chance_low"]), float(cities["above_chance_high"])),
     )
 
 
@@ -138,7 +141,7 @@ def c004_rope_passkey(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame)
     return judge(
         bool(row["disrupted"] == 0 and row["p_holm"] < ALPHA),
         f"{row['base_right']} of {row['n']} against {row['disrupted_right']}; the accuracy left is at most "
-        f"{row['disrupted_high']:.0f} % (Wilson), Fisher's exact test, Holm over eight.",
+        f"{row['disrupted_high']:.0f} % (Wilson), Fisher's exact test, Holm over the tasks with counts.",
         reported=quote(drope_stated, statement="s4_5_rope_disrupted").printed,
         recomputed=f"{row['disrupted']:.1f}%",
         n=int(row["n"]),
@@ -172,7 +175,21 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> list[Verdict]:
     """
     verdicts = []
     for task in TASKS:
-        row = pick(knowledge_tests, comparison=f"RoPE against DroPE, {task}", test="model_difference")
+        found = knowledge_tests[
+            (knowledge_tests["comparison"] == f"RoPE against DroPE, {task}")
+            & (knowledge_tests["test"] == "model_difference")
+        ]
+        if found.empty:
+            verdicts.append(
+                untestable(
+                    "The printed shares leave out answers that could not be read, and how many is not stored; right "
+                    "answers and answers read, by model and arm, would decide.",
+                    key=task,
+                    statement=f"DroPE loses less than RoPE on the {task} task.",
+                )
+            )
+            continue
+        row = found.iloc[0]
         verdicts.append(
             directed(
                 100 * float(row["estimate"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote
+from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
 
 MODELS = ("RoPE", "DroPE")
 USABLE = 10.0  # a perplexity this many times the baseline shows a function
@@ -56,12 +56,13 @@ def c004_drope_parametric_improves(
     """
     row = pick(knowledge_categories, positional="DroPE", category="parametric")
     cities, sports = (pick(knowledge_tasks, positional="DroPE", task=task) for task in ("cities", "sports"))
-    return directed(
-        float(row["loss"]),
-        (float(row["loss_low"]), float(row["loss_high"])),
-        -1,
-        f"Cities change by {cities['change']:+.1f} and sports by {sports['change']:+.1f} points; the mean loss of "
-        f"{row['loss']:.1f} points has the interval [{row['loss_low']:.1f}, {row['loss_high']:.1f}].",
+    return judge(
+        bool(pd.notna(row["loss_high"]) and row["loss_high"] < 0),
+        f"Cities change by {cities['change']:+.1f} and sports by {sports['change']:+.1f} points of the answers that "
+        f"could be read; at the baseline of cities these are {_answers(cities, 'base')}, so that the mean loss of "
+        f"{row['loss']:.1f} points "
+        + ("has no interval." if pd.isna(row["loss_high"]) else f"[{row['loss_low']:.1f}, {row['loss_high']:.1f}]."),
+        otherwise="not supported",
         reported=quote(drope_stated, statement="s4_4_drope_parametric").printed,
         recomputed=f"{row['degradation']:.1f}%",
         n=int(cities["n"] + sports["n"]),
@@ -75,20 +76,31 @@ def c004_cities_improve(knowledge_tasks: pd.DataFrame, knowledge_protocols: pd.D
     """
     row = pick(knowledge_tasks, positional="DroPE", task="cities")
     again = pick(knowledge_protocols, positional="DroPE", task="cities")
+    if pd.isna(row["p_fisher"]):
+        return untestable(
+            f"{row['base']:.1f} to {row['disrupted']:.1f} % are shares of {_answers(row, 'base')} and "
+            f"{_answers(row, 'disrupted')} answers that could be read; the number of answers at the baseline would "
+            f"decide. The same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
+            reported="improves",
+        )
     return directed(
         float(row["change"]),
         (float(row["change_low"]), float(row["change_high"])),
         1,
         f"{row['base']:.1f} to {row['disrupted']:.1f} %: Fisher p = {row['p_fisher']:.3f}, {row['p_holm']:.3f} after "
-        f"Holm over the eight tasks and models; the same task in Experiment 4 changes by {again['change_4']:+.1f} "
-        "points "
-        f"(p = {again['p_change_4']:.2f}).",
+        f"Holm; the same task in Experiment 4 changes by {again['change_4']:+.1f} points.",
         reported="improves",
         recomputed=f"{row['change']:+.1f} points",
         n=int(row["n"]),
         p_value=float(row["p_fisher"]),
         p_adjusted=float(row["p_holm"]),
     )
+
+
+def _answers(row: pd.Series, arm: str) -> str:
+    """How many answers could be read in an arm."""
+    fewest, most = int(row[f"{arm}_n_low"]), int(row[f"{arm}_n_high"])
+    return str(most) if fewest == most else f"{fewest} to {most}"
 
 
 def c004_drope_passkey_unaffected(drope_stated: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
@@ -153,14 +165,17 @@ def c004_interference(knowledge_tasks: pd.DataFrame) -> Verdict:
     """
     rows = knowledge_tasks[knowledge_tasks["positional"] == "DroPE"]
     better = rows[(rows["change"] > 0) & (rows["p_holm"] < ALPHA)]
+    risen = rows[rows["change"] > 0]
     raised = [f"{row['task']} {row['change']:+.1f}" for _, row in rows.iterrows()]
+    untested = risen.loc[risen["p_holm"].isna(), "task"].tolist()
+    smallest = risen["p_holm"].min()
     return judge(
         len(better) > 0,
-        f"Changes in points: {', '.join(raised)}; {len(better)} of {int((rows['change'] > 0).sum())} rises are "
-        f"significant after Holm, and {int((rows['change'] < 0).sum())} tasks fall.",
+        f"Changes in points: {', '.join(raised)}; {len(better)} of {len(risen)} rises are significant after Holm"
+        + (f" ({', '.join(untested)} has no known number of answers to test)" if untested else "")
+        + f", and {int((rows['change'] < 0).sum())} tasks fall.",
         otherwise="not supported",
-        recomputed=f"{int((rows['change'] > 0).sum())} of {len(rows)} tasks rise",
+        recomputed=f"{len(risen)} of {len(rows)} tasks rise",
         n=len(rows),
-        p_value=float(rows.loc[rows["change"] > 0, "p_fisher"].min()),
-        p_adjusted=float(rows.loc[rows["change"] > 0, "p_holm"].min()),
+        p_adjusted=None if pd.isna(smallest) else float(smallest),
     )

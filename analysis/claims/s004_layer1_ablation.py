@@ -118,7 +118,7 @@ def c004_drope_more_resilient(
     row = _contrast(layer1_contrasts, "mlp_rope_over_drope")
     stated = quote(drope_stated, statement="s7_4_resilience_ratio")
     tasks = layer1_task_shares[layer1_task_shares["condition"] == "layer1_mlp"]
-    zero = int((tasks["count"] == 0).sum())
+    zero = int((tasks["right_high"] == 0).sum())
     return [
         compare(
             stated,

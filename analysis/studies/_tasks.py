@@ -1,4 +1,4 @@
-"""Accuracy of the four tasks under a condition: shares with intervals, tests against the baseline, what is lost."""
+"""Accuracy of the four tasks under a condition: shares and what they are shares of, tests where counts are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 import pandas as pd
 
-from analysis.statistics import Estimate, degradation, fisher, guards, wilson_interval, with_note
+from analysis.statistics import Estimate, degradation, fisher, wilson_interval
+from analysis.studies._arms import YES_NO, Arm, agrees, arms
 from analysis.studies._families import corrected
 from analysis.studies._perplexity import one
 from artifacts.errors import DataError
@@ -15,7 +16,9 @@ CATEGORY = {"cities": "parametric", "sports": "parametric", "imdb": "contextual"
 BASELINE = "baseline"
 # two possible answers; the passkey's chance follows from its digits
 TWO_ANSWERS = 0.5
-UNPARSED = "below chance, which wrong answers alone do not reach: answers without yes or no count as wrong"
+BELOW = "below chance, which wrong answers alone do not reach: answers that are neither option count as wrong"
+UNPAIRED = "same items in both arms, answers per item not published, so unpaired"
+READ = "and only of answers that could be read"
 
 
 def protocol(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int], dict[str, float]]:
@@ -36,98 +39,127 @@ def protocol(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int
     return items, {task: 10.0**-digits if task == "passkey" else TWO_ANSWERS for task in items}
 
 
-def shares(printed: pd.DataFrame, drope_protocols: pd.DataFrame, section: str) -> pd.DataFrame:
-    """Share of right answers per condition, model and task in percent, with Wilson intervals.
+def shares(
+    printed: pd.DataFrame,
+    drope_script_rates: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+    section: str,
+    experiment: str,
+) -> pd.DataFrame:
+    """Share of right answers per condition, model and task in percent: stored, and of how many answers.
 
-    `count` is the whole number of items next to the printed percentage, `count_low` and `count_high` the fewest and the
-    most that round to it. `against_chance` is "above" or "below" where the interval leaves chance out, else "open".
+    `share` is of the answers counted. For cities and sports these are the answers that could be read: `n_low` and
+    `n_high` of them, of which `count` and `n` are known only where the share allows one pair; `right_low` and
+    `right_high` are right answers in percent of all `items`, the unread ones taken as wrong. `low` and `high` are
+    Wilson's interval where `n` is known, and only there. `against_chance` is "above" or "below" where it leaves chance
+    out, "open" where it does not, and "unknown" without it. `lost` is the share of what the baseline has above chance
+    that the condition takes away.
     """
     items, chance = protocol(drope_protocols, section)
+    stored = arms(drope_script_rates, experiment, items)
     rows = []
     for _, cell in printed.iterrows():
-        task = str(cell["task"])
-        n = items[task]
-        fitting = [count for count in range(n + 1) if cell["low"] <= 100 * count / n <= cell["high"]]
-        if not fitting:
-            raise DataError(f"no number of {n} items gives {cell['printed']} in {task}, {cell['condition']}")
-        count = min(fitting, key=lambda right: abs(100 * right / n - float(cell["value"])))
-        low, high = wilson_interval(count, n)
+        condition, model, task = str(cell["condition"]), str(cell["positional"]), str(cell["task"])
+        arm = stored[condition, model, task]
+        if not agrees(arm, cell):
+            raise DataError(f"{model}, {task}, {condition}: {cell['printed']} is printed, {arm.share} % is stored")
+        base = stored[BASELINE, model, task]
+        ends, right, known = arm.answered.answered, arm.answered.right, arm.answered.known
+        low, high = wilson_interval(*known) if known else (None, None)
+        level = chance[task]
         rows.append(
             {
-                "condition": cell["condition"],
-                "positional": cell["positional"],
+                "condition": condition,
+                "positional": model,
                 "task": task,
                 "category": CATEGORY[task],
                 "printed_text": cell["printed"],
-                "share": 100 * count / n,
-                "low": 100 * low,
-                "high": 100 * high,
-                "count": count,
-                "n": n,
-                "count_low": fitting[0],
-                "count_high": fitting[-1],
-                "chance": 100 * chance[task],
-                "against_chance": "above" if low > chance[task] else "below" if high < chance[task] else "open",
+                "share": arm.share,
+                "low": None if low is None else 100 * low,
+                "high": None if high is None else 100 * high,
+                "count": known[0] if known else None,
+                "n": known[1] if known else None,
+                "n_low": ends[0],
+                "n_high": ends[1],
+                "right_low": 100 * right[0] / items[task],
+                "right_high": 100 * right[1] / items[task],
+                "items": items[task],
+                "chance": 100 * level,
+                "against_chance": _against(low, high, level),
+                "lost": _lost(base.share, arm.share, 100 * level),
+                "note": "; ".join(filter(None, (arm.why_empty, _no_loss(base, arm, 100 * level)))),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"count": "Int64", "n": "Int64"})
 
 
 def against_baseline(table: pd.DataFrame, study: str, test_families: pd.DataFrame) -> list[Estimate]:
-    """Fisher's exact test of every condition against the baseline, Holm over all of them.
+    """Fisher's exact test of every condition against the baseline where both counts are known, Holm over these.
 
     The items are the same in both arms, but their answers one by one are not published, so McNemar's test cannot be
-    done; Fisher's ignores the pairing and usually gives the larger p.
+    done; Fisher's ignores the pairing and usually gives the larger p. Where answers were left out of a denominator of
+    unknown size there is no row: a test would need a number of items that nobody has.
     """
-    tests = []
-    for _, row in table[table["condition"] != BASELINE].iterrows():
-        base = _baseline(table, row)
-        tests.append(
-            fisher(
-                int(row["count"]),
-                int(row["n"]),
-                int(base["count"]),
-                int(base["n"]),
-                study=study,
-                comparison=f"{row['positional']}, {row['task']}, {row['condition']} against {BASELINE}",
-                unit="item",
-                note="same items in both arms, answers per item not published, so unpaired",
-            )
+    tests = [
+        fisher(
+            int(row["count"]),
+            int(row["n"]),
+            int(base["count"]),
+            int(base["n"]),
+            study=study,
+            comparison=f"{row['positional']}, {row['task']}, {row['condition']} against {BASELINE}",
+            unit="item",
+            note=" ".join((UNPAIRED, READ if row["task"] in YES_NO else "")).strip(),
         )
-    return [with_note(test, *_rounded(table, test)) for test in corrected(tests, test_families, study)]
+        for row, base in _countable(table)
+    ]
+    return corrected(tests, test_families, study)
 
 
 def losses(table: pd.DataFrame, study: str) -> list[Estimate]:
-    """Share of the accuracy above chance that every condition removes; empty where the baseline reaches chance.
+    """Share of the accuracy above chance that every condition removes, with its interval, where the counts are known.
 
-    Accuracy surely below chance is no loss of knowledge: answers without a yes or no count as wrong. Such rows say so.
+    Empty where the baseline reaches chance. Accuracy surely below chance is no loss of knowledge: answers that are
+    neither option count as wrong. Such rows say so.
     """
-    found = []
-    for _, row in table[table["condition"] != BASELINE].iterrows():
-        base = _baseline(table, row)
-        found.append(
-            degradation(
-                int(base["count"]),
-                int(base["n"]),
-                int(row["count"]),
-                int(row["n"]),
-                float(row["chance"]) / 100,
-                study=study,
-                comparison=f"{row['positional']}, {row['task']}, {row['condition']}",
-                unit="item",
-                note=UNPARSED if row["against_chance"] == "below" else "",
-            )
+    return [
+        degradation(
+            int(base["count"]),
+            int(base["n"]),
+            int(row["count"]),
+            int(row["n"]),
+            float(row["chance"]) / 100,
+            study=study,
+            comparison=f"{row['positional']}, {row['task']}, {row['condition']}",
+            unit="item",
+            note=BELOW if row["against_chance"] == "below" else "",
         )
-    return found
+        for row, base in _countable(table)
+    ]
 
 
-def _baseline(table: pd.DataFrame, row: pd.Series) -> pd.Series:
-    return one(table, positional=row["positional"], task=row["task"], condition=BASELINE)
+def _countable(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:
+    """Conditions with their baseline, where both have a known number of answers."""
+    pairs = [
+        (row, one(table, positional=row["positional"], task=row["task"], condition=BASELINE))
+        for _, row in table[table["condition"] != BASELINE].iterrows()
+    ]
+    return [(row, base) for row, base in pairs if pd.notna(row["n"]) and pd.notna(base["n"])]
 
 
-def _rounded(table: pd.DataFrame, test: Estimate) -> guards.Notes:
-    """Say so where a percentage fits several counts."""
-    model, task, *_ = test.comparison.split(", ")
-    rows = table[(table["positional"] == model) & (table["task"] == task)]
-    open_counts = rows[rows["count_low"] < rows["count_high"]]
-    return ("whole percentages leave counts open by one item",) if len(open_counts) else ()
+def _against(low: float | None, high: float | None, chance: float) -> str:
+    if low is None or high is None:
+        return "unknown"
+    return "above" if low > chance else "below" if high < chance else "open"
+
+
+def _lost(base: float | None, share: float | None, chance: float) -> float | None:
+    if base is None or share is None or base <= chance:
+        return None
+    return 100 * (base - share) / (base - chance)
+
+
+def _no_loss(base: Arm, arm: Arm, chance: float) -> str:
+    if arm.share is None or base.share is None:
+        return ""  # the note says already that there is no share
+    return "" if base.share > chance else "the baseline is not above chance, so nothing above it to lose"

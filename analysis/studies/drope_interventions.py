@@ -78,13 +78,15 @@ def _effect(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) -> dict[
     }
 
 
-def functional_shares(drope_functional: pd.DataFrame, drope_protocols: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of both models on four tasks under four conditions, in percent with Wilson intervals over items."""
-    return shares(drope_functional, drope_protocols, TASKS)
+def functional_shares(
+    drope_functional: pd.DataFrame, drope_script_rates: pd.DataFrame, drope_protocols: pd.DataFrame
+) -> pd.DataFrame:
+    """Accuracy of both models on four tasks under four conditions, in percent of the answers counted."""
+    return shares(drope_functional, drope_script_rates, drope_protocols, TASKS, "4")
 
 
 def functional_tests(functional_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Fisher's exact test of each intervention against the baseline, Holm over models, tasks and interventions."""
+    """Fisher's exact test of each intervention against the baseline where both counts are known, Holm over these."""
     return frame(against_baseline(functional_shares, "functional_tests", test_families))
 
 
@@ -94,15 +96,33 @@ def functional_losses(functional_shares: pd.DataFrame) -> pd.DataFrame:
 
 
 def functional_categories(functional_shares: pd.DataFrame) -> pd.DataFrame:
-    """Mean accuracy over the two tasks of a category, in percent, with the change from the baseline in points."""
+    """Mean accuracy over the two tasks of a category, in percent, with the change from the baseline in points.
+
+    Empty where a task of the two has no share, since no answer could be read.
+    """
     keys = ["positional", "condition", "category"]
-    table = functional_shares.groupby(keys, sort=False).agg(
-        mean=("share", "mean"), smallest=("share", "min"), largest=("share", "max"), tasks=("task", "size")
-    )
-    table = table.reset_index()
-    base = table[table["condition"] == "baseline"][["positional", "category", "mean"]]
-    table = table.merge(base.rename(columns={"mean": "baseline"}), on=["positional", "category"])
-    table["change"] = [
-        float(finite(mean) - finite(before)) for mean, before in zip(table["mean"], table["baseline"], strict=True)
-    ]
-    return table
+    rows = []
+    for (model, condition, category), tasks in functional_shares.groupby(keys, sort=False):
+        base = functional_shares[
+            (functional_shares["positional"] == model)
+            & (functional_shares["category"] == category)
+            & (functional_shares["condition"] == "baseline")
+        ]
+        before = float(base["share"].mean())
+        whole = bool(tasks["share"].notna().all())
+        mean = float(finite(tasks["share"].mean())) if whole else None
+        rows.append(
+            {
+                "positional": model,
+                "condition": condition,
+                "category": category,
+                "mean": mean,
+                "smallest": float(tasks["share"].min()) if whole else None,
+                "largest": float(tasks["share"].max()) if whole else None,
+                "tasks": len(tasks),
+                "baseline": before,
+                "change": None if mean is None else float(finite(mean) - finite(before)),
+                "note": "" if whole else "mean, smallest, largest, change: no answer of a task could be read",
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,14 +1,13 @@
-"""Knowledge tasks under disruption of one massive dimension a head, from the rates and item counts that are reported.
+"""Knowledge tasks under disruption of one massive dimension a head, from the rates that are printed and stored.
 
 Answers per item are not published. The same items stand in both arms, so Fisher's test, which ignores the pairing, is
-beside the range of McNemar's exact p over every pairing that the two rates allow.
+beside the range of McNemar's exact p over every pairing that the two rates allow. Where answers left a denominator of
+unknown size, a rate stands alone.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial as bind
 from typing import Any
@@ -16,53 +15,69 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics import Estimate, attach, degradation, fisher, frame, mcnemar_from_counts, wilson_interval
-from analysis.statistics.guards import mixed_protocol
+from analysis.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
+from analysis.studies._arms import YES_NO, Arm
 from analysis.studies._families import corrected
-from artifacts.errors import DataError
+from analysis.studies._knowledge import (
+    LEFT_OUT,
+    MODELS,
+    TASKS,
+    Ranged,
+    percent,
+    ranged,
+    rate,
+    stored_arms,
+    summed,
+    values,
+)
 
-MODELS = ("RoPE", "DroPE")
-TASKS = ("cities", "sports", "imdb", "passkey")
 CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 CHOICES = 2  # yes or no; positive or negative
-SECTIONS = {"3": "4", "4": "5 (tasks)"}  # of drope_protocols, by experiment
 UNPAIRED = "the same items in both arms, answers per item not published, so unpaired"
 
 Ends = tuple[float, float]
-Ranged = tuple[float, float, float]  # estimate, low, high
 
 
 def knowledge_tests(
-    drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame, test_families: pd.DataFrame
+    drope_knowledge: pd.DataFrame,
+    drope_script_rates: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    test_families: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Baseline against disrupted by Fisher's test (Holm over eight), degradation above chance, and model against model.
+    """Baseline against disrupted by Fisher's test (Holm over all), degradation above chance, and model against model.
 
-    `relative` is the source's degradation (chance taken as 0) with an interval; `model_difference` is by how many
-    points more RoPE loses than DroPE, its interval by recovering the variance of both changes (MOVER).
+    Only tasks whose numbers of answers are known in the arms that are compared: cities and sports leave out answers
+    that could not be read, and mostly it is not stored how many. `relative` is the source's degradation (chance taken
+    as 0) with an interval; `model_difference` is by how many points more RoPE loses than DroPE, its interval by
+    recovering the variance of both changes (MOVER).
     """
     tested: list[Estimate] = []
     others: list[Estimate] = []
     changes: dict[tuple[str, str], Estimate] = {}
-    for (model, task), (n, base, disrupted) in _counts(drope_knowledge, drope_stated).items():
+    for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
+        before, after = base.answered.known, disrupted.answered.known
+        if before is None or after is None:
+            continue
         words = f"{model} {task}"
+        note = f"{UNPAIRED}{' and only of answers that could be read' if task in YES_NO else ''}"
         test = fisher(
-            base,
-            n,
-            disrupted,
-            n,
+            *before,
+            *after,
             study="knowledge_tests",
             comparison=words,
             unit="item",
-            note=f"baseline minus disrupted; {UNPAIRED}",
+            note=f"baseline minus disrupted; {note}",
         )
         changes[(model, task)] = test
         tested.append(test)
-        lost = bind(degradation, base, n, disrupted, n, study="knowledge_tests", comparison=words, unit="item")
-        others.append(lost(chance=_chance(drope_stated, task), note=UNPAIRED))
-        others.append(replace(lost(chance=0.0, note=UNPAIRED), test="relative"))
+        lost = bind(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
+        others.append(lost(chance=_chance(drope_stated, task), note=note))
+        others.append(replace(lost(chance=0.0, note=note), test="relative"))
     for task in TASKS:
-        rope, drope = (_ranged(changes[(model, task)]) for model in MODELS)
-        estimate, low, high = _sum([rope, (-drope[0], -drope[2], -drope[1])])
+        if any((model, task) not in changes for model in MODELS):
+            continue
+        rope, drope = (ranged(changes[(model, task)]) for model in MODELS)
+        estimate, low, high = summed([rope, (-drope[0], -drope[2], -drope[1])])
         others.append(
             Estimate(
                 study="knowledge_tests",
@@ -80,60 +95,54 @@ def knowledge_tests(
 
 
 def knowledge_tasks(
-    drope_knowledge: pd.DataFrame, drope_stated: pd.DataFrame, knowledge_tests: pd.DataFrame
+    drope_knowledge: pd.DataFrame,
+    drope_script_rates: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    knowledge_tests: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Per model and task: counts, rates with Wilson intervals, degradation as printed, relative and above chance.
+    """Per model and task: rates and what they are rates of, degradation as printed, relative and above chance.
 
-    Rates, degradations and changes are in percent or points. `chance` supposes as many items of either answer, and of a
-    passkey that every number is as likely. `p_below_chance` is the binomial p of the baseline against chance from
-    below: an accuracy that low is no guessing, it counts answers that were neither option as wrong. `p_mcnemar_low` and
+    Rates, degradations and changes are in percent or points, rates of the answers counted. For cities and sports these
+    are the answers that could be read, `base_n_low` to `base_n_high` of them; `n` counts the items asked. Numbers of
+    right answers, intervals and p stand only where the shares allow one number of answers. `chance` supposes as many
+    items of either answer, and of a passkey that every number is as likely. `p_below_chance` is the binomial p of the
+    baseline against chance from below: an accuracy that low is no guessing, it counts answers that were neither option
+    as wrong. `p_mcnemar_low` and
     `p_mcnemar_high` bound McNemar's exact p over all pairings.
     """
     tests = {(row["test"], row["comparison"]): row for row in knowledge_tests.to_dict("records")}
-    printed = _values(drope_knowledge, ("positional", "task", "metric"))
+    printed = values(drope_knowledge, ("positional", "task", "metric"))
     rows: list[dict[str, Any]] = []
-    for (model, task), (n, base, disrupted) in _counts(drope_knowledge, drope_stated).items():
+    for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
         words = f"{model} {task}"
-        change, above, relative = (tests[(test, words)] for test in ("fisher_exact", "degradation", "relative"))
-        low, high = _pairings(base, disrupted, n)
         chance = _chance(drope_stated, task)
         rows.append(
             {
                 "positional": model,
                 "category": CATEGORIES[task],
                 "task": task,
-                "n": n,
+                "n": base.answered.items,
                 "chance": 100 * chance,
-                **_rate("base", base, n),
-                **_rate("disrupted", disrupted, n),
-                "change": -100 * change["estimate"],
-                "change_low": -100 * change["ci_high"],
-                "change_high": -100 * change["ci_low"],
+                **rate("base", base),
+                **rate("disrupted", disrupted),
+                **_change(tests.get(("fisher_exact", words)), base, disrupted),
                 "degradation_printed": printed[(model, task, "degradation")],
-                "degradation": 100 * relative["estimate"],
-                "degradation_low": 100 * relative["ci_low"],
-                "degradation_high": 100 * relative["ci_high"],
-                "above_chance": 100 * above["estimate"],
-                "above_chance_low": 100 * above["ci_low"],
-                "above_chance_high": 100 * above["ci_high"],
-                "p_below_chance": float(stats.binomtest(base, n, chance, alternative="less").pvalue),
-                "p_fisher": change["p_value"],
-                "p_holm": change["p_adjusted"],
-                "p_mcnemar_low": low,
-                "p_mcnemar_high": high,
-                "note": "" if pd.notna(above["estimate"]) else f"above_chance: {_why(str(above['note']))}",
+                **_share_lost("degradation", tests.get(("relative", words)), base, disrupted, 0.0),
+                **_share_lost("above_chance", tests.get(("degradation", words)), base, disrupted, chance),
+                **_p_values(tests.get(("fisher_exact", words)), base, disrupted, chance),
+                "note": _notes(tests.get(("degradation", words)), base, disrupted, chance),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({f"{arm}_right": "Int64" for arm in ("base", "disrupted")})
 
 
 def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categories: pd.DataFrame) -> pd.DataFrame:
     """Per model and category: the mean degradation over its two tasks, as printed, relative, in points, above chance.
 
     Every task weighs the same, as in the source. `above_chance` averages the tasks whose baseline is above chance, of
-    which there are `tasks_above_chance`. Intervals by MOVER over the tasks.
+    which there are `tasks_above_chance`. Intervals by MOVER over the tasks, where every task has one.
     """
-    printed = _values(drope_knowledge_categories, ("positional", "metric"))
+    printed = values(drope_knowledge_categories, ("positional", "metric"))
     rows: list[dict[str, Any]] = []
     for model in MODELS:
         for category in dict.fromkeys(CATEGORIES.values()):
@@ -141,7 +150,10 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
             tasks = knowledge_tasks[here]
             usable = tasks[tasks["above_chance"].notna()]
             lost = tasks.assign(loss=-tasks["change"], loss_low=-tasks["change_high"], loss_high=-tasks["change_low"])
-            unusable = [task for task in tasks["task"] if task not in list(usable["task"])]
+            unusable = [
+                f"{task}: no baseline above chance" for task in tasks["task"] if task not in list(usable["task"])
+            ]
+            open_ended = [f"{task}: no interval" for task in tasks.loc[tasks["change_low"].isna(), "task"]]
             rows.append(
                 {
                     "positional": model,
@@ -152,90 +164,23 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
                     **_mean(lost, "loss"),
                     "tasks_above_chance": len(usable),
                     **_mean(usable, "above_chance"),
-                    "note": "; ".join(f"{task}: no baseline above chance" for task in unusable),
+                    "note": "; ".join([*unusable, *open_ended]),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def knowledge_protocols(
-    drope_knowledge: pd.DataFrame,
-    drope_functional: pd.DataFrame,
-    drope_protocols: pd.DataFrame,
-    test_families: pd.DataFrame,
-) -> pd.DataFrame:
-    """The same tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and their difference.
-
-    Percent and points. `p_base` is Fisher's p of the two baselines, `p_base_holm` Holm over the eight: model, task and
-    number of items are the same in both experiments, so the baselines should agree. Rates have Wilson's interval,
-    changes Newcombe's.
-    """
-    knowledge = _values(drope_knowledge, ("positional", "task", "metric"))
-    functional = _values(drope_functional, ("positional", "task", "condition"))
-    settings = {experiment: _setting(drope_protocols, section) for experiment, section in SECTIONS.items()}
-    guard = mixed_protocol(
-        {f"Experiment {experiment}": {"precision": found["precision"]} for experiment, found in settings.items()}
-    )
-    rows: list[dict[str, Any]] = []
-    tests: list[Estimate] = []
-    for model in MODELS:
-        for task in TASKS:
-            arms = {
-                "3": (knowledge[(model, task, "baseline")], knowledge[(model, task, "disrupted")]),
-                "4": (functional[(model, task, "baseline")], functional[(model, task, "qk_disruption")]),
-            }
-            row: dict[str, Any] = {"positional": model, "task": task}
-            counts: dict[str, int] = {}
-            test = bind(fisher, study="knowledge_protocols", comparison=f"{model} {task}", unit="item")
-            for experiment, (base, disrupted) in arms.items():
-                found, n = settings[experiment], int(settings[experiment][task])
-                counts[experiment] = _count(base, n)
-                right = _count(disrupted, n)
-                change = test(right, n, counts[experiment], n)
-                estimate, low, high = _ranged(change)
-                row |= {
-                    f"n_{experiment}": n,
-                    f"precision_{experiment}": found["precision"],
-                    f"digits_{experiment}": found["digits"],
-                    **{f"{name}_{experiment}": value for name, value in _rate("base", counts[experiment], n).items()},
-                    **{f"{name}_{experiment}": value for name, value in _rate("disrupted", right, n).items()},
-                    f"change_{experiment}": 100 * estimate,
-                    f"change_low_{experiment}": 100 * low,
-                    f"change_high_{experiment}": 100 * high,
-                    f"p_change_{experiment}": change.p_value,
-                }
-            rows.append(row)
-            tests.append(attach(test(counts["4"], row["n_4"], counts["3"], row["n_3"]), guard))
-    corrected_tests = corrected(tests, test_families, "knowledge_protocols")
-    adjusted = [(each.p_value, each.p_adjusted, each.note) for each in corrected_tests]
-    return pd.DataFrame(rows).join(pd.DataFrame(adjusted, columns=["p_base", "p_base_holm", "note"]))
-
-
-def _values(long: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
-    """The values of a long source by its keys."""
-    return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in long.to_dict("records")}
-
-
-def _counts(knowledge: pd.DataFrame, stated: pd.DataFrame) -> Mapping[tuple[str, str], tuple[int, int, int]]:
-    """Items, right answers at baseline and right answers under disruption, by model and task."""
-    rates = _values(knowledge, ("positional", "task", "metric"))
+def _knowledge_arms(
+    knowledge: pd.DataFrame, rates: pd.DataFrame, stated: pd.DataFrame
+) -> Mapping[tuple[str, str], tuple[Arm, Arm]]:
+    """Baseline and disrupted arm of Experiment 3, by model and task."""
     items = {task: _stated(stated, f"s4_1_{task}_items") for task in TASKS}
+    found = stored_arms(knowledge, rates, items)
     return {
-        (model, task): (
-            items[task],
-            _count(rates[(model, task, "baseline")], items[task]),
-            _count(rates[(model, task, "disrupted")], items[task]),
-        )
+        (model, task): (found["baseline", model, task], found["disrupted", model, task])
         for model in MODELS
         for task in TASKS
     }
-
-
-def _setting(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
-    """Items per task, digits of the passkey, and precision of a section."""
-    row = protocols[protocols["section"] == section].iloc[0]
-    items: dict[str, Any] = {name: int(count) for name, count in re.findall(r"(\w+) (\d+)", str(row["items"]))}
-    return items | {"precision": row["precision"], "digits": int(row["passkey_digits"])}
 
 
 def _chance(stated: pd.DataFrame, task: str) -> float:
@@ -247,17 +192,53 @@ def _stated(stated: pd.DataFrame, name: str) -> int:
     return int(stated.loc[stated["statement"] == name, "value"].iloc[0])
 
 
-def _count(rate: float, n: int) -> int:
-    """Items behind a rate in percent; DataError when the rate is none of n items."""
-    count = round(rate * n / 100)
-    if not math.isclose(100 * count / n, rate, abs_tol=0.05):
-        raise DataError(f"a rate of {rate} % is no number of {n} items; check the number of items")
-    return count
+def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[str, Any]:
+    """Disrupted minus baseline in points, with the interval of Fisher's row where there is one."""
+    return {
+        "change": percent(disrupted) - percent(base),
+        "change_low": None if test is None else -100 * test["ci_high"],
+        "change_high": None if test is None else -100 * test["ci_low"],
+    }
 
 
-def _rate(name: str, count: int, n: int) -> dict[str, Any]:
-    low, high = wilson_interval(count, n)
-    return {f"{name}_right": count, name: 100 * count / n, f"{name}_low": 100 * low, f"{name}_high": 100 * high}
+def _share_lost(
+    name: str, test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float
+) -> dict[str, float | None]:
+    """Lost share of what the baseline has above chance, in percent; its interval where the arms are counted."""
+    if test is not None:
+        ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
+        return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in ends.items()}
+    room = percent(base) - 100 * chance
+    lost = 100 * (percent(base) - percent(disrupted)) / room if room > 0 else None
+    return {name: lost, f"{name}_low": None, f"{name}_high": None}
+
+
+def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> dict[str, float | None]:
+    """Fisher's p, the ends of McNemar's, and the binomial p of the baseline from below; empty without counts."""
+    before, after = base.answered.known, disrupted.answered.known
+    both = None if before is None or after is None or before[1] != after[1] else (before[0], after[0], before[1])
+    low, high = _pairings(*both) if both else (None, None)
+    return {
+        "p_below_chance": None
+        if before is None
+        else float(stats.binomtest(before[0], before[1], chance, alternative="less").pvalue),
+        "p_fisher": None if test is None else test["p_value"],
+        "p_holm": None if test is None else test["p_adjusted"],
+        "p_mcnemar_low": low,
+        "p_mcnemar_high": high,
+    }
+
+
+def _notes(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> str:
+    """Why cells of a row are empty."""
+    parts = []
+    if base.answered.known is None or disrupted.answered.known is None:
+        parts.append(f"no counts, intervals and p: {LEFT_OUT}")
+    if test is not None and pd.isna(test["estimate"]):
+        parts.append(f"above_chance: {_why(str(test['note']))}")
+    elif test is None and percent(base) <= 100 * chance:
+        parts.append("above_chance: no baseline above chance")
+    return "; ".join(parts)
 
 
 def _pairings(base: int, disrupted: int, n: int) -> Ends:
@@ -272,26 +253,14 @@ def _pairings(base: int, disrupted: int, n: int) -> Ends:
     return min(found), max(found)
 
 
-def _ranged(test: Estimate) -> Ranged:
-    """Estimate and interval of a test that has both."""
-    if test.estimate is None or test.ci_low is None or test.ci_high is None:
-        raise DataError(f"{test.study}, {test.comparison}: no estimate or interval to go on with")
-    return test.estimate, test.ci_low, test.ci_high
-
-
-def _sum(parts: Iterable[Ranged]) -> Ranged:
-    """A sum of independent estimates, its interval by recovering their variances (MOVER; Zou & Donner 2008)."""
-    listed = list(parts)
-    total = sum(estimate for estimate, _, _ in listed)
-    down = math.hypot(*(estimate - low for estimate, low, _ in listed))
-    return total, total - down, total + math.hypot(*(high - estimate for estimate, _, high in listed))
-
-
 def _mean(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
-    """Mean of a column over tasks with its interval."""
+    """Mean of a column over tasks, with its interval where every task has one."""
     columns = [name, f"{name}_low", f"{name}_high"]
-    ranged: list[Ranged] = [(row[0], row[1], row[2]) for row in tasks[columns].to_numpy(dtype=float).tolist()]
-    return {column: total / len(ranged) for column, total in zip(columns, _sum(ranged), strict=True)}
+    values = tasks[columns].astype(float)
+    if values.isna().any(axis=None):
+        return {name: float(values[name].mean()), columns[1]: None, columns[2]: None}
+    ranged: list[Ranged] = [(row[0], row[1], row[2]) for row in values.to_numpy().tolist()]
+    return {column: total / len(ranged) for column, total in zip(columns, summed(ranged), strict=True)}
 
 
 def _why(note: str) -> str:

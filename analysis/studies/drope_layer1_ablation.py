@@ -113,13 +113,15 @@ def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, within
     }
 
 
-def layer1_task_shares(drope_layer1_tasks: pd.DataFrame, drope_protocols: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of both models on four tasks under each ablation of layer 1, in percent with Wilson intervals."""
-    return shares(drope_layer1_tasks, drope_protocols, TASKS)
+def layer1_task_shares(
+    drope_layer1_tasks: pd.DataFrame, drope_script_rates: pd.DataFrame, drope_protocols: pd.DataFrame
+) -> pd.DataFrame:
+    """Accuracy of both models on four tasks under each ablation of layer 1, in percent of the answers counted."""
+    return shares(drope_layer1_tasks, drope_script_rates, drope_protocols, TASKS, "6")
 
 
 def layer1_task_tests(layer1_task_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
-    """Fisher's exact test of each ablation against the baseline, Holm over models, tasks and ablations."""
+    """Fisher's exact test of each ablation against the baseline where both counts are known, Holm over all of these."""
     return frame(against_baseline(layer1_task_shares, "layer1_task_tests", test_families))
 
 

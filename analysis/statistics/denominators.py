@@ -1,0 +1,90 @@
+"""Which numbers of answers a stored share allows, where answers that could not be read left the denominator."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+# a share is a quotient of two small whole numbers, rounded once: two neighbours of n <= 1000 differ by more than 1e-6
+EQUAL = 1e-12
+
+Pair = tuple[int, int]
+Unread = Literal["no", "possible", "certain"]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What one arm of a task may have been.
+
+    Attributes
+    ----------
+    items : int
+        Items that were asked.
+    pairs : tuple of (right, answered)
+        Every pair that gives the share; answered is 0 where no answer may have been read.
+    """
+
+    items: int
+    pairs: tuple[Pair, ...]
+
+    @property
+    def known(self) -> Pair | None:
+        """Right answers and answers read, where the share allows one pair only and an answer was read."""
+        return self.pairs[0] if len(self.pairs) == 1 and self.pairs[0][1] else None
+
+    @property
+    def unread(self) -> bool:
+        """Whether it may be that no answer could be read, so that there is no share."""
+        return any(answered == 0 for _, answered in self.pairs)
+
+    @property
+    def answered(self) -> Pair:
+        """Fewest and most answers read."""
+        return self._ends(1)
+
+    @property
+    def right(self) -> Pair:
+        """Fewest and most right answers."""
+        return self._ends(0)
+
+    def _ends(self, place: int) -> Pair:
+        values = [pair[place] for pair in self.pairs]
+        return min(values), max(values)
+
+
+def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Unread = "no") -> Answered:
+    """Give every count of right answers and of answers read that a share allows.
+
+    Parameters
+    ----------
+    share : float
+        Right answers over answers read, in [0, 1].
+    items : int
+        Items asked; at most so many answers were read.
+    half_unit : float
+        By how much the share may be off, where it was rounded; 0 for a stored fraction.
+    unread : {"no", "possible", "certain"}
+        Whether no answer at all may have been read, which only a share of zero allows; `certain` leaves no other pair.
+
+    Raises
+    ------
+    ValueError
+        When the share is outside [0, 1], no pair gives it, or a share above zero is said to be of no answer.
+    """
+    if not (math.isfinite(share) and 0 <= share <= 1):
+        raise ValueError(f"a share of {share} is none; give right answers over answers read, from 0 to 1")
+    if items < 1 or half_unit < 0:
+        raise ValueError(f"{items} items and half a unit of {half_unit}; both are positive, the second may be 0")
+    if unread != "no" and share:
+        raise ValueError(f"a share of {share} is of at least one answer read")
+    if unread == "certain":
+        return Answered(items, ((0, 0),))
+    room = max(half_unit, EQUAL)
+    pairs = [(0, 0)] if unread == "possible" else []
+    for answered in range(1, items + 1):
+        first, last = math.ceil((share - room) * answered), math.floor((share + room) * answered)
+        pairs += [(right, answered) for right in range(max(first, 0), min(last, answered) + 1)]
+    if not pairs:
+        raise ValueError(f"no number of up to {items} answers gives a share of {share}; check the share and the items")
+    return Answered(items, tuple(pairs))

@@ -1,0 +1,86 @@
+"""Arms of the four tasks as the scripts stored them: the share, and how many answers it may be a share of.
+
+Cities and sports are asked for a yes or a no; an answer that reads as neither leaves the denominator, so that a share
+says how many answers were read only within limits. IMDB and passkey count every item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.statistics.denominators import Answered, Unread, denominators
+from artifacts.errors import DataError
+
+YES_NO = ("cities", "sports")
+UNREAD: Mapping[str, Unread] = {"integer": "certain", "cast": "possible"}
+# the constants that one script carries have three decimals
+TYPED = 0.0005
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One model's answers to one task under one condition.
+
+    Attributes
+    ----------
+    share : float or None
+        Right answers in percent of those counted; None where no answer may have been counted.
+    answered : Answered
+        Every pair of right answers and answers counted that the share allows.
+    """
+
+    share: float | None
+    answered: Answered
+
+    @property
+    def why_empty(self) -> str:
+        """Why there is no share, or no count; empty where there are both."""
+        if self.share is None:
+            certain = self.answered.pairs == ((0, 0),)
+            return f"{'no answer could be read' if certain else 'it may be that no answer could be read'}"
+        return "" if self.answered.known else "answers without yes or no are left out, and how many is not stored"
+
+
+def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, int]) -> dict[Key, Arm]:
+    """Arms of an experiment by condition, model and task.
+
+    Raises
+    ------
+    DataError
+        When a stored share is none of the task's items.
+    """
+    found: dict[Key, Arm] = {}
+    for row in drope_script_rates[drope_script_rates["experiment"].astype(str) == experiment].to_dict("records"):
+        task, share, stored = str(row["task"]), float(row["value"]), str(row["stored"])
+        n = items[task]
+        key = (str(row["condition"]), str(row["positional"]), task)
+        try:
+            if task in YES_NO:
+                unread = UNREAD.get(stored, "no") if share == 0 else "no"
+                answered = denominators(share, n, half_unit=TYPED if stored == "typed" else 0.0, unread=unread)
+            else:
+                answered = Answered(n, (_all_items(share, n),))
+        except ValueError as error:
+            raise DataError(f"drope_script_rates, experiment {experiment}, {', '.join(key)}: {error}") from error
+        found[key] = Arm(None if answered.unread else 100 * share, answered)
+    if not found:
+        raise DataError(f"drope_script_rates has no row of experiment {experiment!r}")
+    return found
+
+
+def agrees(arm: Arm, printed: pd.Series) -> bool:
+    """Whether the printed percentage is the stored share, rounded."""
+    share = 0.0 if arm.share is None else arm.share
+    return bool(printed["low"] - 1e-9 <= share <= printed["high"] + 1e-9)
+
+
+def _all_items(share: float, n: int) -> tuple[int, int]:
+    right = round(share * n)
+    if abs(right / n - share) > TYPED:
+        raise ValueError(f"a share of {share} is no number of {n} items; check the number of items")
+    return right, n

@@ -1,0 +1,73 @@
+"""What the two studies of the knowledge tasks share: stored arms, rates as columns, sums of intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from analysis.statistics import Estimate, wilson_interval
+from analysis.studies._arms import Arm, agrees, arms
+from artifacts.errors import DataError
+
+MODELS = ("RoPE", "DroPE")
+TASKS = ("cities", "sports", "imdb", "passkey")
+LEFT_OUT = "answers without yes or no are left out, and how many is not stored"
+
+Ranged = tuple[float, float, float]  # estimate, low, high
+
+
+def values(long: pd.DataFrame, keys: Sequence[str]) -> Mapping[tuple[str, ...], float]:
+    """The values of a long source by its keys."""
+    return {tuple(str(row[key]) for key in keys): float(row["value"]) for row in long.to_dict("records")}
+
+
+def stored_arms(
+    knowledge: pd.DataFrame, rates: pd.DataFrame, items: Mapping[str, int]
+) -> Mapping[tuple[str, str, str], Arm]:
+    """Arms of Experiment 3; DataError where a printed rate is not the stored one, rounded."""
+    found = arms(rates, "3", items)
+    for row in knowledge.to_dict("records"):
+        key = (str(row["metric"]), str(row["positional"]), str(row["task"]))
+        if key[0] != "degradation" and not agrees(found[key], pd.Series(row)):
+            raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {found[key].share} % is stored")
+    return found
+
+
+def percent(arm: Arm) -> float:
+    """The share of an arm that has one; DataError otherwise."""
+    if arm.share is None:
+        raise DataError("an arm of the knowledge tasks has no answer that could be read")
+    return arm.share
+
+
+def rate(name: str, arm: Arm) -> dict[str, Any]:
+    """The rate of an arm with Wilson's interval where it is of a known number of answers, and the range of these."""
+    known = arm.answered.known
+    low, high = wilson_interval(*known) if known else (None, None)
+    fewest, most = arm.answered.answered
+    return {
+        f"{name}_right": known[0] if known else None,
+        name: percent(arm),
+        f"{name}_low": None if low is None else 100 * low,
+        f"{name}_high": None if high is None else 100 * high,
+        f"{name}_n_low": fewest,
+        f"{name}_n_high": most,
+    }
+
+
+def ranged(test: Estimate) -> Ranged:
+    """Estimate and interval of a test that has both."""
+    if test.estimate is None or test.ci_low is None or test.ci_high is None:
+        raise DataError(f"{test.study}, {test.comparison}: no estimate or interval to go on with")
+    return test.estimate, test.ci_low, test.ci_high
+
+
+def summed(parts: Iterable[Ranged]) -> Ranged:
+    """A sum of independent estimates, its interval by recovering their variances (MOVER; Zou & Donner 2008)."""
+    listed = list(parts)
+    total = sum(estimate for estimate, _, _ in listed)
+    down = math.hypot(*(estimate - low for estimate, low, _ in listed))
+    return total, total - down, total + math.hypot(*(high - estimate for estimate, _, high in listed))

@@ -1,0 +1,76 @@
+"""Denominators that a share allows: brute force over fractions, and the shares that the scripts stored."""
+
+from fractions import Fraction
+
+import pytest
+
+from analysis.statistics.denominators import Unread, denominators
+
+
+@pytest.mark.parametrize("items", [1, 2, 7, 20, 97, 100, 200])
+def test_every_fraction_is_found_with_all_its_multiples_and_no_other(items: int) -> None:
+    pairs = [(right, n) for n in range(1, items + 1) for right in range(n + 1)]
+    shares = sorted({Fraction(*pair) for pair in pairs})
+    for share in shares[:: max(1, len(shares) // 25)]:
+        expected = [(right, n) for right, n in pairs if right * share.denominator == n * share.numerator]
+        found = denominators(share.numerator / share.denominator, items)
+        assert list(found.pairs) == expected
+        assert found.answered == (expected[0][1], expected[-1][1])
+        assert found.right == (expected[0][0], expected[-1][0])
+        assert found.known == (expected[0] if len(expected) == 1 else None)
+
+
+@pytest.mark.parametrize("items", [3, 20, 97])
+@pytest.mark.parametrize("thousandths", [0, 1, 67, 333, 500, 575, 895, 1000])
+def test_a_rounded_share_allows_what_rounds_to_it(thousandths: int, items: int) -> None:
+    apart = {
+        (right, n): abs(2 * (1000 * right - thousandths * n)) - n for n in range(1, items + 1) for right in range(n + 1)
+    }
+    inside, edge = ({pair for pair, gap in apart.items() if test(gap)} for test in (lambda g: g < 0, lambda g: g == 0))
+    if not inside | edge:
+        with pytest.raises(ValueError, match="no number"):
+            denominators(thousandths / 1000, items, half_unit=0.0005)
+        return
+    assert inside <= set(denominators(thousandths / 1000, items, half_unit=0.0005).pairs) <= inside | edge
+
+
+@pytest.mark.parametrize(
+    ("share", "items", "answered"),
+    [
+        (0.5989583333333334, 200, [192]),
+        (0.7010309278350515, 100, [97]),
+        (0.4895833333333333, 200, [96, 192]),
+        (0.6229508196721312, 200, [61, 122, 183]),
+        (0.885, 200, [200]),
+        (0.99, 200, [100, 200]),
+    ],
+)
+def test_stored_shares(share: float, items: int, answered: list[int]) -> None:
+    assert [n for _, n in denominators(share, items).pairs] == answered
+
+
+def test_a_zero_may_be_of_no_answer() -> None:
+    possible = denominators(0.0, 3, unread="possible")
+    assert possible.pairs == ((0, 0), (0, 1), (0, 2), (0, 3))
+    assert possible.unread
+    assert possible.known is None
+    certain = denominators(0.0, 3, unread="certain")
+    assert certain.pairs == ((0, 0),)
+    assert certain.known is None
+    assert not denominators(0.0, 3).unread
+
+
+@pytest.mark.parametrize(
+    ("share", "items", "half", "unread", "match"),
+    [
+        (1.2, 10, 0.0, "no", "from 0 to 1"),
+        (float("nan"), 10, 0.0, "no", "from 0 to 1"),
+        (0.5, 0, 0.0, "no", "items"),
+        (0.5, 10, -1.0, "no", "half a unit"),
+        (0.3, 3, 0.0, "no", "no number of up to 3"),
+        (0.5, 10, 0.0, "possible", "at least one answer"),
+    ],
+)
+def test_what_is_no_share_is_an_error(share: float, items: int, half: float, unread: Unread, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        denominators(share, items, half_unit=half, unread=unread)
