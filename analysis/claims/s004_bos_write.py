@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims._origins import caveat, unrotated
 
 MODELS = ("RoPE", "DroPE")
 HALF_LARGEST = 65504  # of the 16-bit floating-point format
@@ -107,18 +108,25 @@ def c004_scores_overflow(
     )
 
 
-def c004_drope_writes_more(write_summary: pd.DataFrame, write_layers: pd.DataFrame) -> Verdict:
+def c004_drope_writes_more(
+    write_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
     """DroPE's first token has larger values and larger write scores than RoPE's.
 
     Source: 004, 6.3 Results.
     """
     more = _of(write_summary, "layers_with_more_write", "DroPE")
     rope, drope = (_of(write_summary, "write_without_layer_1", model) for model in MODELS)
-    return judge(
+    larger = (
         _of(write_summary, "effective_write", "DroPE") > _of(write_summary, "effective_write", "RoPE")
-        and more > len(write_layers) / 2,
-        f"The score is larger in {more:.0f} of {len(write_layers)} layers, and without layer 1 on average too "
-        f"({drope:.2f} against {rope:.2f}).",
+        and more > len(write_layers) / 2
+    )
+    return judge(
+        larger and not unrotated(drope_attention_origins, 5),
+        f"The score is larger in {more:.0f} of {len(write_layers)} layers, without layer 1 {drope:.2f} against "
+        f"{rope:.2f} on average.{caveat(drope_attention_origins, 5)}",
+        otherwise="not supported" if larger else "contradicted",
+        failure="control" if larger else "",
         reported=_printed(write_summary, "effective_write"),
         recomputed=f"{_of(write_summary, 'effective_write', 'DroPE'):.3f} against "
         f"{_of(write_summary, 'effective_write', 'RoPE'):.3f}",

@@ -175,7 +175,10 @@ def c004_only_degrades(disruption_by_text: pd.DataFrame) -> Verdict:
 
 
 def c004_text_types(
-    drope_disruption_texts_reported: pd.DataFrame, disruption_by_text: pd.DataFrame, disruption_ratios: pd.DataFrame
+    drope_disruption_texts_reported: pd.DataFrame,
+    disruption_by_text: pd.DataFrame,
+    disruption_ratios: pd.DataFrame,
+    drope_text_repeats: pd.DataFrame,
 ) -> list[Verdict]:
     """The results hold across text types.
 
@@ -199,10 +202,21 @@ def c004_text_types(
             )
         )
     more = [(str(row["text"]), float(row["difference_nats"])) for _, row in disruption_ratios.iterrows()]
+    every = all(nats > 0 for _, nats in more)
+    repeats = drope_text_repeats.loc[drope_text_repeats["experiment"].astype(str) == "2", "repeats"]
+    kinds = bool((repeats == 1).any())
     verdicts.append(
         judge(
-            all(nats > 0 for _, nats in more),
-            f"RoPE less DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}.",
+            every and kinds,
+            f"RoPE less DroPE: {', '.join(f'{nats:.1f} nats ({text})' for text, nats in more)}."
+            + (
+                ""
+                if kinds
+                else f" But the texts of every set are one passage repeated {repeats.min()} to {repeats.max()} times: "
+                "these are three sets of repeated sentences, not types of text."
+            ),
+            otherwise="not supported" if every else "contradicted",
+            failure="control" if every else "",
             n=len(more),
             key="order",
             statement="RoPE loses more than DroPE on every text type.",

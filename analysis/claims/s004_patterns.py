@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims._origins import caveat, unrotated
 from analysis.claims._repeats import repeating
 from analysis.claims._words import p
 
@@ -143,7 +144,9 @@ def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.Da
     return verdicts
 
 
-def c004_pat_nearly_identical(attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame) -> Verdict:
+def c004_pat_nearly_identical(
+    attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
     """The attention patterns of the two models are nearly identical.
 
     Source: 004, 8.4 Key Finding.
@@ -152,14 +155,16 @@ def c004_pat_nearly_identical(attention_agreement: pd.DataFrame, attention_tests
     run = pick(attention_tests, comparison="bos, all layers", test="pearson")
     gap = pick(attention_tests, comparison="bos, all layers", test="paired_t")
     return judge(
-        bos["mean_absolute_difference"] < 1 and local["mean_absolute_difference"] < 1,
+        bos["mean_absolute_difference"] < 1
+        and local["mean_absolute_difference"] < 1
+        and not unrotated(drope_attention_origins, 7),
         f"The profiles over {bos['n']} layers run together (r = {run['estimate']:.2f}), but single layers differ by "
         f"{bos['mean_absolute_difference']:.1f} points of attention to BOS on average and "
         f"{bos['largest_difference']:.1f} in "
         f"layer {bos['largest_difference_layer']}; the last {bos['late_run']} layers all attend more to BOS in DroPE "
         "(mean "
         f"difference {gap['estimate']:.1f} points, Holm {p(gap['p_adjusted'])}). Means over heads cannot show that "
-        "heads agree.",
+        f"heads agree.{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
         recomputed=float(bos["mean_absolute_difference"]),
         n=int(bos["n"]),
@@ -168,17 +173,23 @@ def c004_pat_nearly_identical(attention_agreement: pd.DataFrame, attention_tests
     )
 
 
-def c004_pat_routed_identically(attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame) -> Verdict:
+def c004_pat_routed_identically(
+    attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
     """The two models route attention identically.
 
     Source: 004, 8.4 Key Finding.
     """
     local = pick(attention_agreement, kind="local", layers="all layers")
     gap = pick(attention_tests, comparison="local, all layers", test="paired_t")
+    bare = unrotated(drope_attention_origins, 7)
     return judge(
-        local["layers_drope_less"] < 0.75 * local["n"],
+        local["layers_drope_less"] < 0.75 * local["n"] and not bare,
         f"DroPE attends less to neighbours in {local['layers_drope_less']} of {local['n']} layers, by "
-        f"{-gap['estimate']:.1f} points on average (Holm {p(gap['p_adjusted'])}, layers as units).",
+        f"{-gap['estimate']:.1f} points on average (Holm {p(gap['p_adjusted'])}, layers as units)."
+        f"{caveat(drope_attention_origins, 7)}",
+        otherwise="not supported" if bare else "contradicted",
+        failure="control" if bare else "",
         recomputed=float(gap["estimate"]),
         n=int(local["n"]),
         p_value=float(gap["p_value"]),
@@ -187,7 +198,9 @@ def c004_pat_routed_identically(attention_agreement: pd.DataFrame, attention_tes
     )
 
 
-def c004_pat_similarity_against_function(attention_experiments: pd.DataFrame) -> Verdict:
+def c004_pat_similarity_against_function(
+    attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
     """Similar patterns with different importance of layer 1 show that similarity need not mean equal function.
 
     Source: 004, 8.4 Key Finding.
@@ -195,17 +208,17 @@ def c004_pat_similarity_against_function(attention_experiments: pd.DataFrame) ->
     network = pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=7)
     layer = pick(attention_experiments, quantity="sink heads", layers="layer 1", experiment=4)
     return judge(
-        abs(layer["difference"]) <= 5,
+        abs(layer["difference"]) <= 5 and not unrotated(drope_attention_origins, 7),
         f"The similarity ({network['rope']:.1f} against {network['drope']:.1f} % sink heads) is that of all layers, "
         "the "
         f"importance that of layer 1, where Experiment 4 finds {layer['rope']:.0f} against {layer['drope']:.0f} %: the "
-        "compared layers are not the same.",
+        f"compared layers are not the same.{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
         recomputed=float(layer["difference"]),
     )
 
 
-def c004_pat_bos_order(attention_experiments: pd.DataFrame) -> Verdict:
+def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame) -> Verdict:
     """By mean attention to BOS the models stand in one order, DroPE above RoPE.
 
     Source: 004, 8.3 Results, pattern table.
@@ -215,9 +228,10 @@ def c004_pat_bos_order(attention_experiments: pd.DataFrame) -> Verdict:
         pick(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=e) for e in (7, 5)
     )
     return judge(
-        here["difference"] > 0 and other["difference"] > 0,
+        here["difference"] > 0 and other["difference"] > 0 and not unrotated(drope_attention_origins, 7),
         f"Here {here['drope']:.1f} against {here['rope']:.1f} %, in Experiment 5 {other['drope']:.1f} against "
-        f"{other['rope']:.1f} % on other texts: the order turns with the texts.",
+        f"{other['rope']:.1f} % on other texts{': the order turns' if other['difference'] < 0 else ''}."
+        f"{caveat(drope_attention_origins, 7)}",
         otherwise="not supported",
         recomputed=f"{here['difference']:+.1f} and {other['difference']:+.1f} points",
     )

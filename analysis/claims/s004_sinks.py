@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, judge, pick, quote, untestable
+from analysis.claims import Verdict, about, judge, pick, quote
 from analysis.claims._judge import compare
+from analysis.claims._origins import caveat, unrotated
 from analysis.claims._words import p
 
 
@@ -51,16 +52,31 @@ def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_state
     )
 
 
-def c004_attention_by_hand(models: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
+def c004_attention_by_hand(
+    models: pd.DataFrame,
+    drope_attention_origins: pd.DataFrame,
+    drope_first_sink_rates: pd.DataFrame,
+    sink_rate_layers: pd.DataFrame,
+) -> Verdict:
     """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys.
 
     Source: 004, 5.2 Method.
     """
     encoding = pick(models, model="llama2-7b-rope")["position_encoding"]
-    return untestable(
+    shown = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
+    own = 100 * float(drope_first_sink_rates["value"].mean())
+    rotated = {"yes": "are", "no": "are not"}.get(str(shown["rotated"]), "are not shown to be")
+    return judge(
+        str(shown["rotated"]) == "yes" or str(shown["taken_from"]) == "model",
         f"The printed listing multiplies queries and keys as they leave the projections, but this model ({encoding}) "
-        f"rotates them first; whether the scripts did so for the {len(sink_rate_layers)} layers is not told. Rates "
-        "from rotated queries and keys would decide."
+        f"rotates them first, and the printed rates {rotated} of rotated ones: no stored script computes them. The "
+        f"attention that the model returned in a first run, on padded paragraphs, gave {own:.1f}% where "
+        f"{sink_rate_layers['rope'].mean():.1f}% are printed.",
+        otherwise="not supported",
+        failure="control",
+        reported=f"{sink_rate_layers['rope'].mean():.1f}%",
+        recomputed=f"{own:.1f}%",
+        n=len(sink_rate_layers),
     )
 
 
@@ -183,7 +199,9 @@ def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests
     )
 
 
-def c004_later_layers_free(sink_summary: pd.DataFrame, write_layers: pd.DataFrame) -> Verdict:
+def c004_later_layers_free(
+    sink_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
     """Early processing in DroPE leaves the later layers free for attention to content.
 
     Source: 004, 6.5 The Massive Activation Connection.
@@ -192,9 +210,10 @@ def c004_later_layers_free(sink_summary: pd.DataFrame, write_layers: pd.DataFram
     rope, drope = 100 * later["mass_rope"].mean(), 100 * later["mass_drope"].mean()
     rates = [_of(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
     return judge(
-        rope - drope > 10,
+        rope - drope > 10 and not unrotated(drope_attention_origins, 5),
         f"From layer 2 on {rates[1]:.1f}% of DroPE's heads are sinks against {rates[0]:.1f}% of RoPE's, and the first "
-        f"token takes {drope:.1f}% of later tokens' attention against {rope:.1f}%: no layer is freed.",
+        f"token takes {drope:.1f}% of later tokens' attention against {rope:.1f}%"
+        f"{': no layer is freed' if rope - drope <= 10 else ''}.{caveat(drope_attention_origins, 5)}",
         otherwise="not supported",
         recomputed=f"{rope - drope:.1f} points less attention to the first token",
         n=len(later),

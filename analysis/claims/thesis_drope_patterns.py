@@ -9,7 +9,7 @@ from analysis.claims._words import p
 
 
 def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_attention: pd.DataFrame) -> Verdict:
-    """In layer 1 both models attend to BOS about as much as a head that attends evenly would on sentences this short.
+    """The attention to BOS given for layer 1 of either model is about that of a head that attends evenly.
 
     Source: thesis, What removing rotary positions changes.
     """
@@ -18,8 +18,8 @@ def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_att
     return judge(
         all(low <= layer[f"bos_{model}"] <= high for model in ("rope", "drope")),
         f"RoPE {layer['bos_rope']:.1f} and DroPE {layer['bos_drope']:.1f} %; even attention gives {low:.1f} to "
-        f"{high:.1f} % on "
-        f"{int(uniform_bos_attention['tokens'].max())} to {int(uniform_bos_attention['tokens'].min())} tokens.",
+        f"{high:.1f} % on {int(uniform_bos_attention['tokens'].max())} to "
+        f"{int(uniform_bos_attention['tokens'].min())} tokens. RoPE's is of queries and keys without their rotation.",
         otherwise="not supported",
         recomputed=f"{layer['bos_rope']:.1f} and {layer['bos_drope']:.1f} %",
     )

@@ -1,0 +1,25 @@
+"""Whose attention an experiment of document 004 shows: what is said where it is not the model's."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+
+def unrotated(drope_attention_origins: pd.DataFrame, experiment: int) -> bool:
+    """Whether the printed attention of RoPE is of queries and keys that were not rotated."""
+    rows = drope_attention_origins[
+        (drope_attention_origins["experiment"].astype(str) == str(experiment))
+        & (drope_attention_origins["positional"] == "RoPE")
+        & (drope_attention_origins["run"] == "printed")
+    ]
+    return bool((rows["rotated"] == "no").any())
+
+
+def caveat(drope_attention_origins: pd.DataFrame, experiment: int) -> str:
+    """A sentence to end a reason with; empty where RoPE's attention is its own."""
+    if not unrotated(drope_attention_origins, experiment):
+        return ""
+    return (
+        f" The script of Experiment {experiment} multiplies queries and keys without rotating them, so that RoPE's "
+        "side is not the attention of the model."
+    )

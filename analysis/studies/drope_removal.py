@@ -1,0 +1,36 @@
+"""Massive values when the rotation is removed: from SmolLM-360M without training, from Llama-2-7B with it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+LLAMA = "llama2-7b"
+
+
+def massive_removal(drope_smollm_massive: pd.DataFrame, massive_counts: pd.DataFrame) -> pd.DataFrame:
+    """Totals over the layers with rotation and without, and their change in percent, one row a model and tensor.
+
+    `layers_more` counts the layers with more massive values after the removal, where layers are stored by model.
+    """
+    rows = []
+    for (model, tensor), cells in drope_smollm_massive.groupby(["model", "tensor"], sort=False):
+        layers = cells.pivot_table(index="layer", columns="variant", values="value")
+        before, after = (float(layers[name].sum()) for name in ("rotation", "rotation removed"))
+        more = int((layers["rotation removed"] > layers["rotation"]).sum())
+        rows.append(_row(str(model), str(tensor), "no", before, after) | {"layers_more": more, "note": ""})
+    reported = massive_counts[massive_counts["run"] == "reported totals"]
+    for cell in reported.to_dict("records"):
+        row = _row(LLAMA, str(cell["tensor"]), "yes", float(cell["rope_mean"]), float(cell["drope_mean"]))
+        rows.append(row | {"layers_more": None, "note": "layers_more: totals of another run than the layers"})
+    return pd.DataFrame(rows).astype({"layers_more": "Int64"})
+
+
+def _row(model: str, tensor: str, recalibrated: str, before: float, after: float) -> dict[str, object]:
+    return {
+        "model": model,
+        "tensor": tensor,
+        "recalibrated": recalibrated,
+        "before": before,
+        "after": after,
+        "change": 100 * (after / before - 1),
+    }

@@ -1,0 +1,261 @@
+"""Claims on the sources' scripts and captures: what they say now, and that each turns when what it reads is another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from analysis.claims import Verdict, thesis_captures, thesis_scripts
+from analysis.claims.s004_bos_tasks import c004_no_valid_answers, c004_rope_fails_all_tasks
+from analysis.claims.s004_bos_write import c004_drope_writes_more
+from analysis.claims.s004_disruption import c004_text_types
+from analysis.claims.s004_knowledge_drope import c004_cities_improve
+from analysis.claims.s004_layer1_tasks import c004_attention_preserves_parametric
+from analysis.claims.s004_patterns import c004_pat_routed_identically
+from analysis.claims.s004_sinks import c004_attention_by_hand
+from analysis.studies.captures import capture_heads, recalibration_tokens
+from analysis.studies.drope_interventions import functional_shares
+from analysis.studies.drope_knowledge import knowledge_tasks, knowledge_tests
+from analysis.studies.drope_layer1_ablation import layer1_task_shares, layer1_task_tests
+from analysis.studies.drope_removal import massive_removal
+from artifacts.store import read
+from conftest import ROOT
+
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def source(name: str) -> pd.DataFrame:
+    return read(ROOT, name)
+
+
+def where(column: str, value: object, field: str, new: object) -> Change:
+    """Another value of one field in the rows that have `value` in `column`."""
+
+    def changed(frame: pd.DataFrame) -> pd.DataFrame:
+        copy = frame.copy()
+        rows = copy[column].astype(str) == str(value)
+        assert rows.any()
+        copy[field] = [new if hit else old for hit, old in zip(rows, copy[field], strict=True)]
+        return copy
+
+    return changed
+
+
+def test_texts_that_do_not_repeat_turn_the_claim_on_copying() -> None:
+    tables = [source("drope_text_repeats"), source("disruption_by_text"), source("drope_layer1_perplexity")]
+    assert thesis_scripts.thesis_texts_repeat(*tables).verdict == "holds"
+    tables[0] = where("text_set", "technical", "repeats", 1)(tables[0])
+    assert thesis_scripts.thesis_texts_repeat(*tables).verdict == "contradicted"
+
+
+def test_sets_are_kinds_of_text_only_where_a_text_does_not_repeat() -> None:
+    tables = [
+        source(name)
+        for name in ("drope_disruption_texts_reported", "disruption_by_text", "disruption_ratios", "drope_text_repeats")
+    ]
+    (order,) = [each for each in c004_text_types(*tables) if each.key == "order"]
+    assert order.verdict == "not supported"
+    assert "repeated 10 to 30 times" in order.reason
+    tables[3] = where("text_set", "technical", "repeats", 1)(tables[3])
+    (order,) = [each for each in c004_text_types(*tables) if each.key == "order"]
+    assert order.verdict == "holds"
+    assert "repeated" not in order.reason
+    tables[2] = tables[2].assign(difference_nats=-tables[2]["difference_nats"])
+    (order,) = [each for each in c004_text_types(*tables) if each.key == "order"]
+    assert order.verdict == "contradicted"
+
+
+def test_attention_is_the_models_only_where_it_is_rotated() -> None:
+    origins = source("drope_attention_origins")
+    assert thesis_scripts.thesis_attention_unrotated(origins).verdict == "holds"
+    rotated = where("experiment", 7, "rotated", "yes")(origins)
+    turned = thesis_scripts.thesis_attention_unrotated(rotated)
+    assert turned.verdict == "contradicted"
+    assert "Experiment 5" in turned.reason
+    assert "Experiment 7" not in turned.reason
+    tables = [source("attention_agreement"), source("attention_tests")]
+    bare, whole = (c004_pat_routed_identically(*tables, each) for each in (origins, rotated))
+    assert (bare.verdict, whole.verdict) == ("not supported", "contradicted")
+    assert "without rotating" in bare.reason
+    assert "without rotating" not in whole.reason
+
+
+def test_write_scores_need_the_rotation_too() -> None:
+    origins = source("drope_attention_origins")
+    tables = [source("write_summary"), source("write_layers")]
+    assert c004_drope_writes_more(*tables, origins).verdict == "not supported"
+    rotated = where("experiment", 5, "rotated", "yes")(origins)
+    assert c004_drope_writes_more(*tables, rotated).verdict == "holds"
+
+
+def test_sink_rates_by_hand_need_the_rotation_or_the_models_attention() -> None:
+    origins = source("drope_attention_origins")
+    rest = [source("drope_first_sink_rates"), source("sink_rate_layers")]
+    found = c004_attention_by_hand(source("models"), origins, *rest)
+    assert found.verdict == "not supported"
+    assert "91.9% where 97.8% are printed" in found.reason
+    rotated = where("run", "printed", "rotated", "yes")(origins)
+    assert c004_attention_by_hand(source("models"), rotated, *rest).verdict == "holds"
+
+
+def test_the_first_runs_sinks_and_perplexities_are_others() -> None:
+    first, layers = source("drope_first_sink_rates"), source("sink_rate_layers")
+    assert thesis_scripts.thesis_sinks_first_run(first, layers).verdict == "holds"
+    same = first.assign(value=layers.sort_values("layer")["rope"].to_numpy() / 100)
+    assert thesis_scripts.thesis_sinks_first_run(same, layers).verdict == "contradicted"
+    stored, effects = source("drope_first_perplexity"), source("bos_mlp_effects")
+    found = thesis_scripts.thesis_factor_not_stored(stored, effects)
+    assert (found.verdict, found.recomputed) == ("holds", "873×")
+    agreeing = stored.copy()
+    baseline = float(stored.loc[stored["condition"] == "baseline", "value"].iloc[0])
+    row = (agreeing["positional"] == "RoPE") & (agreeing["condition"] == "bos_mlp_ablation")
+    agreeing.loc[row, "value"] = 1250 * baseline
+    assert thesis_scripts.thesis_factor_not_stored(agreeing, effects).verdict == "contradicted"
+
+
+def test_answers_are_unknown_for_most_arms() -> None:
+    stored, protocols = source("drope_script_rates"), source("drope_protocols")
+    functional = functional_shares(source("drope_functional"), stored, protocols)
+    layer1 = layer1_task_shares(source("drope_layer1_tasks"), stored, protocols)
+    tests = knowledge_tests(source("drope_knowledge"), stored, source("drope_stated"))
+    tasks = knowledge_tasks(source("drope_knowledge"), stored, source("drope_stated"), tests)
+    found = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
+    assert found.verdict == "holds"
+    known = [table.assign(n_low=table["n_high"]) for table in (functional, layer1)]
+    turned = thesis_scripts.thesis_answers_unknown(*known, tasks)
+    assert turned.verdict == "contradicted"
+    assert turned.reason != found.reason
+
+
+def test_removal_alone_takes_few_massive_values() -> None:
+    massive, counts = source("drope_smollm_massive"), source("massive_counts")
+    found = thesis_scripts.thesis_removal_alone(massive_removal(massive, counts))
+    assert (found.verdict, found.recomputed) == ("holds", "-6.4 % and +28.1 %")
+    halved = massive.copy()
+    rows = halved["variant"] == "rotation removed"
+    halved["value"] = halved["value"].where(~rows, halved["value"] / 2)
+    assert thesis_scripts.thesis_removal_alone(massive_removal(halved, counts)).verdict == "contradicted"
+
+
+def test_totals_of_massive_values_and_layers_that_gain() -> None:
+    table = massive_removal(source("drope_smollm_massive"), source("massive_counts")).set_index(["model", "tensor"])
+    assert table.loc[("smollm-360m", "query"), "before"] == pytest.approx(401.0)
+    assert table.loc[("smollm-360m", "key"), "after"] == pytest.approx(167.6)
+    assert table.loc[("llama2-7b", "query"), "change"] == pytest.approx(100 * (901.4 / 1475.5 - 1))
+
+
+def test_recalibration_is_training() -> None:
+    runs = source("drope_recalibration")
+    assert thesis_scripts.thesis_recalibration_is_training(recalibration_tokens(runs)).verdict == "holds"
+    short = recalibration_tokens(runs.assign(steps=10))
+    assert thesis_scripts.thesis_recalibration_is_training(short).verdict == "contradicted"
+
+
+def heads(settings: Change = lambda frame: frame, models: Change = lambda frame: frame) -> pd.DataFrame:
+    return capture_heads(settings(source("capture_settings")), models(source("models")), source("nope_facts"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "changed"),
+    [
+        (thesis_captures.thesis_heads_sampled, heads(where("model", "qwen3-4b", "heads_sampled", 1152))),
+        (thesis_captures.thesis_heads_sampled, heads(where("model", "qwen3-4b", "heads_sampled", 100))),
+        (thesis_captures.thesis_captured_beyond, heads(models=where("model", "qwen3-0.6b", "claimed_context", 131072))),
+        (thesis_captures.thesis_captured_beyond, heads(where("model", "qwen3-0.6b", "capture_tokens", 65536))),
+        (thesis_captures.thesis_shared_texts, heads(where("model", "qwen3-4b", "texts", "another"))),
+    ],
+)
+def test_claims_on_captures_turn(claim: Callable[[pd.DataFrame], Verdict], changed: pd.DataFrame) -> None:
+    before, after = claim(heads()), claim(changed)
+    assert before.verdict == "holds"
+    assert after.verdict == "contradicted"
+    assert before.reason != after.reason
+
+
+def test_sampled_heads_are_counted_without_cross_attention() -> None:
+    table = heads().set_index("model")
+    assert table.loc["llama3.2-11b", "heads"] == table.loc["llama3.1-8b", "heads"] == 1024
+    assert (table["heads"].min(), table["heads"].max()) == (448, 1600)
+    assert table.loc["qwen3-1.7b", "beyond"] == 75
+
+
+def test_noise_of_a_capture_is_larger_than_the_spread_of_the_models() -> None:
+    twins, models = source("nope_twins"), source("matched_models")
+    found = thesis_captures.thesis_capture_noise(twins, models)
+    assert (found.verdict, found.recomputed) == ("holds", "0.027 against 0.019")
+    quiet = where("quantity", "decile_mean", "value", 0.005)(twins)
+    assert thesis_captures.thesis_capture_noise(quiet, models).verdict == "contradicted"
+    apart = models.assign(ap_overall=range(len(models)))
+    assert thesis_captures.thesis_capture_noise(twins, apart).verdict == "contradicted"
+
+
+def test_the_flat_family_is_the_scaled_one() -> None:
+    captured = source("captured_models")
+    assert thesis_captures.thesis_flat_family_scaled(heads(), captured).verdict == "holds"
+    unscaled = heads().assign(scaling="none")
+    assert thesis_captures.thesis_flat_family_scaled(unscaled, captured).verdict == "contradicted"
+    steep = where("family", "Ministral 3", "ap_drop", 0.3)(captured)
+    assert thesis_captures.thesis_flat_family_scaled(heads(), steep).verdict == "contradicted"
+
+
+def rates(**cells: tuple[str, object]) -> pd.DataFrame:
+    frame = source("drope_script_rates")
+    for condition, (field, value) in cells.items():
+        rows = (
+            (frame["positional"] == "RoPE")
+            & (frame["condition"] == condition)
+            & frame["task"].isin(["cities", "sports"])
+        )
+        assert rows.any()
+        frame = frame.assign(**{field: frame[field].where(~rows, value)})
+    return frame
+
+
+def test_a_stored_integer_zero_is_no_accuracy() -> None:
+    stated = source("drope_stated")
+    shares = functional_shares(source("drope_functional"), rates(), source("drope_protocols"))
+    assert c004_no_valid_answers(shares).verdict == "holds"
+    assert c004_rope_fails_all_tasks(shares, stated).verdict == "not supported"
+    counted = functional_shares(
+        source("drope_functional"), rates(bos_mlp_ablation=("stored", "fraction")), source("drope_protocols")
+    )
+    assert c004_no_valid_answers(counted).verdict == "contradicted"
+    assert c004_rope_fails_all_tasks(counted, stated).verdict == "holds"
+
+
+def test_preserved_is_judged_by_a_test_only_where_both_numbers_are_known() -> None:
+    shares = layer1_task_shares(source("drope_layer1_tasks"), source("drope_script_rates"), source("drope_protocols"))
+    tests = layer1_task_tests(shares)
+    found = {each.key: each for each in c004_attention_preserves_parametric(shares, tests)}
+    assert found["cities"].verdict == "contradicted"
+    assert found["cities"].p_value is None
+    assert found["sports"].verdict == "not supported"
+    assert found["sports"].n == 197
+    near = shares.copy()
+    row = (near["positional"] == "RoPE") & (near["condition"] == "layer1_attn") & (near["task"] == "cities")
+    near.loc[row, "share"] = 97.0
+    turned = {each.key: each for each in c004_attention_preserves_parametric(near, tests)}
+    assert turned["cities"].verdict == "not supported"
+
+
+def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
+    knowledge, stored, stated = source("drope_knowledge"), source("drope_script_rates"), source("drope_stated")
+    protocols = source("knowledge_protocols")
+
+    def judged(frame: pd.DataFrame) -> Verdict:
+        tests = knowledge_tests(knowledge, frame, stated)
+        return c004_cities_improve(knowledge_tasks(knowledge, frame, stated, tests), protocols)
+
+    found = judged(stored)
+    assert found.verdict == "not testable"
+    assert "100 to 200" in found.reason
+    row = (
+        (stored["experiment"].astype(str) == "3")
+        & (stored["positional"] == "DroPE")
+        & (stored["task"] == "cities")
+        & (stored["condition"] == "baseline")
+    )
+    known = stored.assign(value=stored["value"].where(~row, 132 / 167))
+    assert judged(known).verdict != "not testable"
