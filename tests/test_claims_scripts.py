@@ -14,7 +14,7 @@ from analysis.claims.s004_disruption import c004_text_types
 from analysis.claims.s004_knowledge_drope import c004_cities_improve
 from analysis.claims.s004_layer1_tasks import c004_attention_preserves_parametric
 from analysis.claims.s004_patterns import c004_pat_routed_identically
-from analysis.claims.s004_sinks import c004_attention_by_hand
+from analysis.claims.s004_sinks import c004_attention_by_hand, c004_sink_rates_high
 from analysis.studies.captures import capture_heads, recalibration_tokens
 from analysis.studies.drope_interventions import functional_shares
 from analysis.studies.drope_knowledge import knowledge_tasks, knowledge_tests
@@ -259,3 +259,14 @@ def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
     )
     known = stored.assign(value=stored["value"].where(~row, 132 / 167))
     assert judged(known).verdict != "not testable"
+
+
+def test_high_sink_rates_need_the_models_own_attention_too() -> None:
+    tables = [source("sink_summary"), source("sink_rate_layers")]
+    first, pattern = source("drope_first_sink_rates"), source("drope_attention")
+    found = c004_sink_rates_high(*tables, first, pattern)
+    assert (found.verdict, found.recomputed) == ("holds", "29 of 32")
+    low = first.assign(value=first["value"].where(first["layer"] < 20, 0.5))
+    turned = c004_sink_rates_high(*tables, low, pattern)
+    assert turned.verdict == "contradicted"
+    assert turned.reason != found.reason

@@ -9,7 +9,6 @@ from analysis.claims._judge import compare
 from analysis.claims._origins import caveat, unrotated
 from analysis.claims._words import p
 
-
 HIGH = 0.9  # share of a layer's heads
 NEARLY_ALL = 0.9
 
@@ -131,9 +130,9 @@ def c004_sink_rates_high(
     drope = quote(drope_attention, positional="DroPE", metric="sink_heads").printed
     return judge(
         high >= layers - 2 and sure >= NEARLY_ALL * layers,
-        f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown to "
-        f"be of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts this short "
-        "the threshold alone says little, but texts of "
+        f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
+        f"to be of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts this "
+        "short the threshold alone says little, but texts of "
         f"{_of(sink_summary, 'shortest_pattern_text'):.0f} to {_of(sink_summary, 'longest_pattern_text'):.0f} tokens "
         f"give DroPE {drope} (Experiment 7).",
         reported="nearly all",
