@@ -119,7 +119,7 @@ def test_answers_are_unknown_for_most_arms() -> None:
     stored, protocols = source("drope_script_rates"), source("drope_protocols")
     functional = functional_shares(source("drope_functional"), stored, protocols)
     layer1 = layer1_task_shares(source("drope_layer1_tasks"), stored, protocols)
-    tests = knowledge_tests(source("drope_knowledge"), stored, source("drope_stated"))
+    tests = knowledge_tests(source("drope_knowledge"), stored, source("drope_stated"), source("test_families"))
     tasks = knowledge_tasks(source("drope_knowledge"), stored, source("drope_stated"), tests)
     found = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
     assert found.verdict == "holds"
@@ -227,7 +227,7 @@ def test_a_stored_integer_zero_is_no_accuracy() -> None:
 
 def test_preserved_is_judged_by_a_test_only_where_both_numbers_are_known() -> None:
     shares = layer1_task_shares(source("drope_layer1_tasks"), source("drope_script_rates"), source("drope_protocols"))
-    tests = layer1_task_tests(shares)
+    tests = layer1_task_tests(shares, source("test_families"))
     found = {each.key: each for each in c004_attention_preserves_parametric(shares, tests)}
     assert found["cities"].verdict == "contradicted"
     assert found["cities"].p_value is None
@@ -245,7 +245,7 @@ def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
     protocols = source("knowledge_protocols")
 
     def judged(frame: pd.DataFrame) -> Verdict:
-        tests = knowledge_tests(knowledge, frame, stated)
+        tests = knowledge_tests(knowledge, frame, stated, source("test_families"))
         return c004_cities_improve(knowledge_tasks(knowledge, frame, stated, tests), protocols)
 
     found = judged(stored)
