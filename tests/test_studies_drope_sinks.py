@@ -374,7 +374,7 @@ def test_tasks_of_experiment_four():
     assert row["mean"] == 65.25
     assert row["change"] == 0.25
     verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table, FAMILIES))}
-    assert verdicts == {"rope": "holds", "drope": "not significant"}
+    assert verdicts == {"rope": "holds", "drope": "not supported"}
     assert c004_rope_cannot_function(table).verdict == "not supported"
     none = one(means, positional="RoPE", condition="bos_mlp_ablation", category="parametric")
     assert pd.isna(none["mean"])
