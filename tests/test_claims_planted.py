@@ -1,0 +1,50 @@
+"""Planted typos: what is planted is another number, always the same ones, and what is judged turns."""
+
+import random
+
+import pytest
+
+from analysis.claims._planted import DOCUMENTS, Project, Typo, planted, typo, typos
+from artifacts import store
+from artifacts.errors import DataError
+from artifacts.printed import parse
+from conftest import ROOT
+
+
+@pytest.mark.parametrize("text", ["0.186", "−31%", "1,249×", "50–65K", "7", "~200x", "1.57e-3"])
+def test_a_typo_stands_for_another_number(text):
+    for seed in range(20):
+        new, kind = typo(text, random.Random(seed))
+        assert kind in ("digit", "exchanged", "lost", "sign")
+        assert (parse(new).low, parse(new).high) != (parse(text).low, parse(text).high)
+
+
+def test_a_word_cannot_be_mistyped():
+    with pytest.raises(DataError, match="no digit"):
+        typo("flat", random.Random(1))
+
+
+def test_the_same_typos_are_planted_each_time_in_every_document():
+    first, again = typos(ROOT, 10), typos(ROOT, 10)
+    assert first == again
+    assert [each.document for each in first] == [each for each in DOCUMENTS for _ in range(2)]
+    assert typos(ROOT, 10, seed=1) != first
+
+
+def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_refused():
+    project = Project(ROOT)
+    frame = store.read(ROOT, "nope_models")
+    row = int(frame.index[(frame["metric"] == "recovery")][0]) + 1
+    before = frame["printed"].iloc[row - 1]
+    by = planted(project, Typo("000", "nope_models", row, before, f"-{before.lstrip('+')}", "sign"))
+    assert by.partition(".")[0] in project.claims or by.endswith("(refused)")
+    with pytest.raises(DataError, match="prints"):
+        planted(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
+
+
+def test_most_planted_typos_are_detected():
+    table = store.read(ROOT, "planted_typos")
+    assert set(table["document"]) == set(DOCUMENTS)
+    assert len(table) >= 40
+    assert table["detected"].mean() > 0.75
+    assert ((table["by"] != "") == table["detected"]).all()
