@@ -33,7 +33,7 @@ def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies
     -------
     dict
         With `openin_any=p` and `openout_any=p`: TeX's own commands neither read nor write above its folder. A file
-        that `\\pdfobj` embeds is not held back by them: `artifacts.armour` refuses it in exhibits.
+        that `\pdfobj` embeds is not held back by them: `artifacts.armour` refuses it in exhibits.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return kept | {
