@@ -180,15 +180,17 @@ def test_degradation_is_empty_when_the_base_may_be_guessing():
     assert "reaches chance" in degradation(0, 10, 0, 10, 0.0, **META).note
 
 
-@pytest.mark.parametrize(("base", "disrupted"), [(9, 4), (10, 2), (8, 0)])
-def test_degradation_interval_has_the_jeffreys_quantiles(base, disrupted):
-    row = degradation(base, 10, disrupted, 10, 0.0, **META)
+@pytest.mark.parametrize(("base", "disrupted", "chance"), [(10, 2, 0.6), (9, 4, 0.5)])
+def test_degradation_interval_has_the_jeffreys_quantiles(base, disrupted, chance):
+    row = degradation(base, 10, disrupted, 10, chance, draws=100_000, **META)
     before, after = (stats.beta(count + 0.5, 10 - count + 0.5) for count in (base, disrupted))
-    # with chance 0 the share lost is 1 - after / before, at most r where after is at least (1 - r) before
     for end, level in ((row.ci_low, 0.025), (row.ci_high, 0.975)):
-        reached, _ = integrate.quad(lambda b, end=end: before.pdf(b) * after.sf((1 - end) * b), 0, 1, limit=200)
-        if end != row.estimate:  # at 0 right the end is drawn out to the estimate
-            assert reached == pytest.approx(level, abs=0.006)
+        # at most this share is lost where the disrupted accuracy is at least before - end (before - chance)
+        reached, _ = integrate.quad(
+            lambda b, end=end: before.pdf(b) * after.sf(b - end * (b - chance)), chance, 1, limit=400
+        )
+        # another half in the prior moves a level by .0035 or more, the draws by .0005
+        assert reached / before.sf(chance) == pytest.approx(level, abs=0.0015)
 
 
 def test_degradation_refuses():
