@@ -23,7 +23,7 @@ def table(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame, bos_m
         groups="positional",
         space=0,
         size="footnotesize",
-        column_space=7,
+        column_space=4,
         marks={"below": BELOW},
         caption=(
             "Accuracy under interventions at the first token and on Q and K, Section 5.5 of the source [@africa2026], "

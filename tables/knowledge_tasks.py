@@ -49,7 +49,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
             Column("printed", "printed", printed(), group="Degradation"),
             Column(
                 "above_chance",
-                "above chance, %",
+                "excess, %",
                 integer(),
                 ci=("above_chance_low", "above_chance_high"),
                 group="Degradation",
@@ -75,7 +75,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         note=(
             "Accuracy of cities and sports is of the answers that read as yes or no; *of* is how many these can have "
             "been, by the unrounded share. Where that is not one number in both arms there is no test. "
-            "Degradation: lost share of the baseline accuracy as printed, and lost share of the accuracy above chance. "
+            "Degradation: lost share of the baseline accuracy as printed, and, as *excess*, of the accuracy above chance. "
             f"Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
             f"{rows['chance'].min():.3f} % for the passkey. Fisher's exact test treats the arms as different items; "
             f"Holm over the {int(rows['p_holm'].notna().sum())} tests. McNemar: the largest exact p over all "
@@ -87,4 +87,4 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
 def _of(rows: pd.DataFrame, arm: str) -> list[str]:
     """How many answers an arm's share can be of."""
     ends = rows[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy().tolist()
-    return [str(most) if fewest == most else f"{fewest} to {most}" for fewest, most in ends]
+    return [str(most) if fewest == most else f"{fewest}-{most}" for fewest, most in ends]

@@ -26,7 +26,7 @@ def table(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame, fun
         groups="positional",
         space=0,
         size="footnotesize",
-        column_space=7,
+        column_space=4,
         marks={"below": BELOW},
         caption=(
             "Accuracy without parts of layer 1, Section 7.3 of the source [@africa2026], with 95 % Wilson intervals "
