@@ -45,7 +45,7 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
                 cell = cells[model, condition, task]
                 row |= {task: cell["share"], f"{task}_low": cell["low"], f"{task}_high": cell["high"]}
                 fewest, most = int(cell["n_low"]), int(cell["n_high"])
-                row[f"{task}_of"] = str(most) if fewest == most else f"{fewest} to {most}"
+                row[f"{task}_of"] = str(most) if fewest == most else f"{fewest}-{most}"
                 row[f"{task}_why"] = NONE_READ if most == 0 else UNREAD
                 row[f"{task}_mark"] = "below" if cell["against_chance"] == "below" else ""
                 against = f"{model}, {task}, {condition} against {BASELINE}"
@@ -61,7 +61,7 @@ def task_columns() -> list[Column]:
     columns = []
     for task, name in TASKS.items():
         if task in YES_NO:
-            group = f"{name.capitalize()}, % of answers read"
+            group = f"{name.capitalize()}, % of read"
             columns += [
                 Column(task, "right", integer(), p=f"{task}_p", reason=f"{task}_why", group=group),
                 Column(f"{task}_of", "of", group=group, align="right"),

@@ -60,6 +60,8 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
             Column("p_mcnemar_high", "McNemar", pvalue(), group="$p$", missing=UNKNOWN),
         ],
         groups="positional",
+        size="scriptsize",
+        column_space=1.7,
         marks={
             "below": (
                 "The interval lies below chance, which guessing does not give; answers that are neither option, "
@@ -75,7 +77,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
         note=(
             "Accuracy of cities and sports is of the answers that read as yes or no; *of* is how many these can have "
             "been, by the unrounded share. Where that is not one number in both arms there is no test. "
-            "Degradation: lost share of the baseline accuracy as printed, and, as *excess*, of the accuracy above chance. "
+            "Degradation: lost share of the baseline accuracy as printed; *excess*: of the accuracy above chance. "
             f"Chance is {rows['chance'].max():.0f} %, supposing that both answers are equally frequent, and "
             f"{rows['chance'].min():.3f} % for the passkey. Fisher's exact test treats the arms as different items; "
             f"Holm over the {int(rows['p_holm'].notna().sum())} tests. McNemar: the largest exact p over all "
