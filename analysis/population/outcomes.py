@@ -145,12 +145,12 @@ def loss_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
         for low, high in itertools.pairwise(EDGES):
             low, high = round(low * recipe.length / 128), round(high * recipe.length / 128)
             part = slice(max(low - 1, 0), high - 1)
-            for words, chosen in (("answer", marks[:, part]), ("other", ~marks[:, part])):
+            for scored, chosen in (("answer", marks[:, part]), ("other", ~marks[:, part])):
                 some = losses[:, part][chosen].double()
                 rows.append(
                     {
                         "text": name,
-                        "words": words,
+                        "words": scored,
                         "low": low,
                         "high": high,
                         "nats": some.mean().item(),

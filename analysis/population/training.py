@@ -123,7 +123,8 @@ class _Run:
     def _fresh(self) -> None:
         """New optimizers and a new average, for a new stage."""
         torch = need("torch")
-        written, others = [], []
+        written: list[Tensor] = []
+        others: list[Tensor] = []
         for name, part in self.model.named_parameters():
             (written if any(kind in name for kind in ORTHOGONAL) else others).append(part)
         self.muon = Muon(written)

@@ -107,7 +107,8 @@ def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None
             raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
     start = trained(root, which.start, recipe, tell).trained.weights if which.start else None
-    begun, first = time.monotonic(), []
+    begun = time.monotonic()
+    first: list[int] = []
 
     def said(done: int, most: int, line: str) -> None:
         if not first:
