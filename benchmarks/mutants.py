@@ -1,6 +1,6 @@
 """How many planted faults in statistics, studies and claims the tests notice, without golden files.
 
-    python benchmarks/mutants.py --count 100 --out docs/mutants.csv
+    python benchmarks/mutants.py --faults 100 --out docs/mutants.csv
 
 Seeded: the same seed plants the same faults in the same sources. Each is written into a copy of the project, and the
 tests that import the changed file, directly or through one other, run until one fails. Tests that compare with what is
@@ -8,18 +8,19 @@ committed (golden files, the ledger, kernels, the thesis) are left out, since th
 """
 
 import ast
-import copy
 import csv
 import functools
+import itertools
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -62,20 +63,26 @@ class Mutant:
     text: str
 
 
-def mutants(file: Path) -> Iterator[Mutant]:
-    """Every fault that can be planted in a file's functions; words, f-strings and annotations stay."""
+def count(file: Path) -> int:
+    """How many faults can be planted in a file's functions; words, f-strings and annotations stay."""
+    return sum(1 for _ in _sites(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+def mutant(file: Path, number: int) -> Mutant:
+    """Plant one of a file's faults."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
+    node, change = next(itertools.islice(_sites(tree), number, None))
+    before = ast.unparse(node)
+    change(node)
+    said = " ".join(f"{before} -> {ast.unparse(node)}".split())
+    return Mutant(file.relative_to(ROOT).as_posix(), node.lineno, said, ast.unparse(tree))
+
+
+def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         for node in _places(function):
             for change in _changes(node):
-                before = ast.unparse(node)
-                kept = copy.copy(node.__dict__)
-                change(node)
-                after = ast.unparse(node)
-                text = ast.unparse(tree)
-                node.__dict__.clear()
-                node.__dict__.update(kept)
-                yield Mutant(file.relative_to(ROOT).as_posix(), node.lineno, f"{before} -> {after}", text)
+                yield node, change
 
 
 def _places(function: ast.FunctionDef) -> Iterator[ast.expr]:
@@ -89,7 +96,7 @@ def _places(function: ast.FunctionDef) -> Iterator[ast.expr]:
         waiting += ast.iter_child_nodes(node)
 
 
-def _changes(node: ast.expr):
+def _changes(node: ast.expr) -> Iterator[Callable[[Any], None]]:
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARE:
         yield lambda each: setattr(each, "ops", [COMPARE[type(each.ops[0])](), *each.ops[1:]])
     elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC and not _is_text(node):
@@ -162,14 +169,14 @@ def _through_package(mutated: str, test: Path) -> bool:
     return bool(own & taken)
 
 
-def judged(place: Path, mutant: Mutant, seconds: int) -> str:
+def judged(place: Path, fault: Mutant, seconds: int) -> str:
     """The first test that fails with a fault in place, `none concerned`, or `survived`."""
-    tests = concerned(mutant.file)
+    tests = concerned(fault.file)
     if not tests:
         return "survived: no test imports it"
-    target = place / mutant.file
+    target = place / fault.file
     known = target.read_text(encoding="utf-8")
-    target.write_text(mutant.text, encoding="utf-8")
+    target.write_text(fault.text, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", *tests]
     try:
         done = subprocess.run(
@@ -194,18 +201,18 @@ def judged(place: Path, mutant: Mutant, seconds: int) -> str:
 
 
 @click.command()
-@click.option("--count", default=100, show_default=True, help="Faults, spread evenly over the rooms.")
+@click.option("--faults", default=100, show_default=True, help="Faults, spread evenly over the rooms.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--seconds", default=900, show_default=True, help="Limit for the tests of one fault.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Outcomes; those in it are not run again.")
-def main(count: int, seed: int, seconds: int, out: Path) -> None:
+def main(faults: int, seed: int, seconds: int, out: Path) -> None:
     """Plant faults one by one and write which test noticed each."""
     draw = random.Random(seed)
     chosen: list[Mutant] = []
     for number, room in enumerate(ROOMS):
         files = sorted((ROOT / "analysis" / room).glob("*.py"))
-        found = [mutant for file in files for mutant in mutants(file)]
-        chosen += draw.sample(found, count // len(ROOMS) + (number < count % len(ROOMS)))
+        found = [(file, each) for file in files for each in range(count(file))]
+        chosen += [mutant(*site) for site in draw.sample(found, faults // len(ROOMS) + (number < faults % len(ROOMS)))]
     known = {}
     if out.is_file():
         with out.open(encoding="utf-8", newline="") as stream:
@@ -214,11 +221,11 @@ def main(count: int, seed: int, seconds: int, out: Path) -> None:
         place = Path(folder) / "project"
         shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns("out", ".*", "__pycache__", "golden"))
         rows = []
-        for mutant in chosen:
-            key = (mutant.file, str(mutant.line), mutant.change)
-            outcome = known.get(key) or judged(place, mutant, seconds)
+        for fault in chosen:
+            key = (fault.file, str(fault.line), fault.change)
+            outcome = known.get(key) or judged(place, fault, seconds)
             rows.append((*key, outcome))
-            click.echo(f"{mutant.file}:{mutant.line}: {mutant.change}: {outcome}")
+            click.echo(f"{fault.file}:{fault.line}: {fault.change}: {outcome}")
             with out.open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows([("file", "line", "change", "outcome"), *rows])
     for room in ROOMS:
