@@ -207,12 +207,12 @@ def judged(place: Path, fault: Mutant, seconds: int) -> str:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Outcomes; those in it are not run again.")
 def main(faults: int, seed: int, seconds: int, out: Path) -> None:
     """Plant faults one by one and write which test noticed each."""
-    draw = random.Random(seed)
     chosen: list[Mutant] = []
     for number, room in enumerate(ROOMS):
         files = sorted((ROOT / "analysis" / room).glob("*.py"))
-        found = [(file, each) for file in files for each in range(count(file))]
-        chosen += [mutant(*site) for site in draw.sample(found, faults // len(ROOMS) + (number < faults % len(ROOMS)))]
+        sites = [(file, each) for file in files for each in range(count(file))]
+        random.Random(f"{seed}/{room}").shuffle(sites)  # so that a longer run begins with the faults of a shorter one
+        chosen += [mutant(*site) for site in sites[: faults // len(ROOMS) + (number < faults % len(ROOMS))]]
     known = {}
     if out.is_file():
         with out.open(encoding="utf-8", newline="") as stream:
