@@ -9,6 +9,7 @@ import pytest
 
 from artifacts.errors import ModelError
 from artifacts.kinds import SCHEMA
+from artifacts.schema import check, resource
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
@@ -161,8 +162,13 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
     """A family twice: the second run trains nothing; one whose weights are gone but whose rows are there, neither."""
     (tmp_path / "artifacts").mkdir()
     shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
+    for name in tables.TABLES:  # the tables as they are before the first model: a header
+        header = ",".join(field["name"] for field in resource(ROOT, name)["schema"]["fields"])
+        tables.folder(tmp_path, name).parent.mkdir(parents=True)
+        tables.folder(tmp_path, name).write_text(header + "\n", encoding="utf-8")
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
     assert tables.known(tmp_path) == {"b400-s3-A", "b400-s3-C"}
+    assert [str(fault) for name in tables.TABLES for fault in check(tmp_path, name)] == []
     before = {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES}
     for path in (tmp_path / "out/population/weights").iterdir():
         path.unlink()

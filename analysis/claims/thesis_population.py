@@ -1,0 +1,101 @@
+"""What the thesis says of its population of small models, and that it reports the tests that were planned."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, untestable
+
+LEVEL = 0.05
+CONTRASTS = {
+    "keys_far_4x": (1, "Trained on without rotation, a model finds more far keys than trained on with it."),
+    "training_on": (1, "Training on with rotation by itself lets a model find more far keys."),
+    "brief_drop": (1, "A fifth of the steps without rotation is enough to find more far keys."),
+    "never_rotated": (1, "A model that never rotated finds more far keys than one that dropped its rotation."),
+    "keys_near_1x": (-1, "Within the training length dropping the rotation costs keys."),
+    "facts_held": (-1, "Dropping the rotation costs facts that the second phase left out."),
+    "plasticity_drops": (-1, "Dropping the rotation lowers the plasticity of heads."),
+    "bias_window_drops": (1, "Dropping the rotation raises the positional bias over the window."),
+    "base_interaction": (1, "The smaller base of the rotation gains more from dropping it."),
+}
+RELATIONS = {
+    "h1_plasticity": (-1, "Models whose late plasticity is higher lose fewer keys with length."),
+    "h3_bias": (1, "Models with a larger positional bias a token lose more keys with length."),
+    "h3_bias_window": (1, "Models with a larger positional bias over the window lose more keys with length."),
+    "drop_decline": (1, "Models whose plasticity drops more within the window lose more keys with length."),
+}
+
+
+def thesis_population_planned(
+    population_plan: pd.DataFrame,
+    population_contrasts: pd.DataFrame,
+    population_relations: pd.DataFrame,
+    population_head_damage: pd.DataFrame,
+) -> Verdict:
+    """The tests that the thesis reports of its population are those of the plan, all of them and no other.
+
+    Source: thesis, A population of small models.
+    """
+    planned = set(population_plan["item"])
+    reported = {*population_contrasts["item"], *population_relations["item"], *population_head_damage["item"]}
+    return judge(
+        planned == reported,
+        f"{len(planned & reported)} tests are planned and reported, {len(planned - reported)} planned only, "
+        f"{len(reported - planned)} reported only.",
+        recomputed=f"{len(planned & reported)} of {len(planned | reported)}",
+        n=len(planned),
+    )
+
+
+def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
+    """What dropping the rotation does, against training on with it.
+
+    Source: thesis, A population of small models.
+    """
+    found = []
+    for item, (sign, statement) in CONTRASTS.items():
+        row = pick(population_contrasts, item=item)
+        found.append(_verdict(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds"))
+    return found
+
+
+def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
+    """What goes with the loss of keys over length, where nothing else varies.
+
+    Source: thesis, A population of small models.
+    """
+    found = []
+    for item, (sign, statement) in RELATIONS.items():
+        row = pick(population_relations, item=item)
+        units = f"{int(row['models'])} models of {int(row['seeds'])} seeds"
+        found.append(_verdict(row, "rho", sign, item, statement, units))
+    return found
+
+
+def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
+    """Within a layer, the more plastic a head is, the more retrieval loses by its removal.
+
+    Source: thesis, A population of small models.
+    """
+    row = pick(population_head_damage, item="head_damage")
+    return _verdict(row, "rho", 1, "", "", f"{int(row['models'])} models of {int(row['seeds'])} seeds")
+
+
+def _verdict(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
+    """Both directions: significant as said, significant the other way round, or neither."""
+    if pd.isna(row[value]):
+        return untestable(f"Planned, not measured yet: {row['note']}.", key=key, statement=statement)
+    size, p = float(row[value]), float(row["p_holm"])
+    told = f"{value} {size:+.3g} over {units}, Holm-corrected p {p:.3g}, the least attainable {row['p_least']:.3g}."
+    right = p <= LEVEL and sign * size > 0
+    other = "contradicted" if p <= LEVEL and sign * size < 0 else "not significant"
+    return judge(
+        right,
+        told,
+        otherwise=other,
+        recomputed=f"{size:+.3g}",
+        n=int(row["seeds"]),
+        p_value=p,
+        key=key,
+        statement=statement,
+    )

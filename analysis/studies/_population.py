@@ -1,0 +1,133 @@
+"""The population's models by arm and seed, and what each of them does, as one table of outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from artifacts.errors import DataError
+
+FAR = 1.25  # training lengths from the question
+TRAINED = 128  # words of a training sequence
+EXACT = "e"
+HEADS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window", "sink", "sink_backcopy")
+QUESTION = ("model", "encoding", "multiple", "item", "context", "keys", "distance", "letter", "right", "far")
+OUTCOME = ("model", "outcome", "encoding", "multiple", "value", "n")
+SIZES = ("bias_strength", "bias_window")  # of which the absolute value counts
+
+
+def each(table: pd.DataFrame) -> Iterator[Any]:
+    """Rows of a table, their cells as attributes."""
+    yield from table.itertuples(index=False)
+
+
+def questions(keys: pd.DataFrame, prompts: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """One row a question for a key: `model, encoding, multiple, item, context, keys, distance, letter, right, far`.
+
+    Raises
+    ------
+    DataError
+        When a model has more letters than its seed has prompts.
+    """
+    if keys.empty:
+        return pd.DataFrame(columns=list(QUESTION))
+    seeds = dict(zip(models["model"], models["seed"], strict=True))
+    listed = {name: part.sort_values("item") for name, part in prompts.groupby(["seed", "multiple"])}
+    columns = ("item", "context", "keys", "distance")
+    held = {name: [part[column].to_numpy(dtype=int) for column in columns] for name, part in listed.items()}
+    sizes, parts, letters = [], [], []
+    for row in each(keys):
+        part = held[seeds[row.model], row.multiple]
+        count = len(row.letters)
+        if count > len(part[0]):
+            raise DataError(f"{row.model}, {row.encoding} at {row.multiple:g}x: more answers than prompts of its seed")
+        sizes.append(count)
+        parts.append([values[:count] for values in part])
+        letters += list(row.letters)
+    made = pd.DataFrame({name: np.repeat(keys[name].to_numpy(), sizes) for name in ("model", "encoding", "multiple")})
+    for place, column in enumerate(columns):
+        made[column] = np.concatenate([part[place] for part in parts])
+    made["letter"] = letters
+    made["right"] = made["letter"] == EXACT
+    made["far"] = made["distance"] > FAR * TRAINED
+    return made
+
+
+def outcomes(
+    models: pd.DataFrame,
+    asked: pd.DataFrame,
+    tasks: pd.DataFrame,
+    losses: pd.DataFrame,
+    heads: pd.DataFrame,
+) -> pd.DataFrame:
+    """One row a model, outcome, encoding and multiple: `value`, and `n` units that it is a mean over.
+
+    `keys_far` and `keys_all` are shares of questions; under an extension both are over the questions that it was
+    asked, and `keys_far_extended` is `keys_far` over the same questions for every encoding. `decline` is 1 minus the
+    share of all keys at four training lengths over that at one. Of heads, `bias_*` are means of absolute values,
+    `sink_backcopy_most` and `value_ratio_least` extremes, the rest means.
+    """
+    rows: list[tuple[object, ...]] = []
+
+    def put(model: Any, outcome: str, encoding: Any, multiple: Any, value: float, n: int) -> None:
+        rows.append((model, outcome, encoding, multiple, value, n))
+
+    few = asked[asked["encoding"] != "own"].groupby("multiple")["item"].max()
+    for (model, encoding, multiple), part in asked.groupby(["model", "encoding", "multiple"]):
+        put(model, "keys_all", encoding, multiple, part["right"].mean(), len(part))
+        far = part[part["far"]]
+        if len(far):
+            put(model, "keys_far", encoding, multiple, far["right"].mean(), len(far))
+        shared = far[far["item"] <= few.get(multiple, -1)]
+        if len(shared):
+            put(model, "keys_far_extended", encoding, multiple, shared["right"].mean(), len(shared))
+    own = asked[(asked["encoding"] == "own") & asked["multiple"].isin([1.0, 4.0])].astype({"right": float})
+    share = own.pivot_table(index="model", columns="multiple", values="right", aggfunc="mean")
+    for model, row in share.iterrows():
+        if row[1.0] > 0:
+            put(model, "decline", "own", 4.0, 1 - row[4.0] / row[1.0], int((own["model"] == model).sum()))
+    bare = tasks[(tasks["multiple"] == 0) & tasks["task"].isin(["fact", "fact_held"])]
+    for row in each(bare):
+        name = "facts_held" if row.task == "fact_held" else "facts_seen"
+        put(row.model, name, "own", 0.0, row.right / row.asked, int(row.asked))
+    text = losses[(losses["text"] == "mixed") & (losses["words"] == "other") & (losses["low"] == 0)]
+    for row in each(text):
+        put(row.model, "text_loss", "own", 1.0, row.nats, int(row.count))
+    sized = heads.assign(**{name: heads[name].abs() for name in SIZES})
+    for model, part in sized.groupby("model"):
+        for name in HEADS:
+            values = part[name].dropna()
+            if len(values):
+                put(model, name, "own", 1.0, values.mean(), len(values))
+        put(model, "sink_backcopy_most", "own", 1.0, part["sink_backcopy"].max(), len(part))
+        put(model, "value_ratio_least", "own", 1.0, part["value_ratio"].min(), len(part))
+    found = pd.DataFrame(rows, columns=list(OUTCOME)).merge(
+        models[["model", "arm", "base", "seed", "reached"]], on="model"
+    )
+    found["counted"] = found["model"].map(counted(models)).astype(bool)
+    return found.sort_values(["outcome", "encoding", "multiple", "model"], ignore_index=True)
+
+
+def counted(models: pd.DataFrame) -> dict[str, bool]:
+    """Whether the plan counts a model: it met the criterion (D has none), and so did the one that it starts from."""
+    reached = {row.model: bool(row.reached) or row.arm == "D" for row in each(models)}
+    return {
+        row.model: reached[row.model] and (row.start == "none" or reached.get(row.start, False)) for row in each(models)
+    }
+
+
+def by_seed(found: pd.DataFrame, outcome: str, arm: str, base: int, multiple: float) -> pd.Series:
+    """Values of an outcome by seed, of the models that count; `arm` may name an extension as in `B:yarn`."""
+    letter, _, encoding = arm.partition(":")
+    part = found[
+        found["counted"]
+        & (found["outcome"] == outcome)
+        & (found["arm"] == letter)
+        & (found["encoding"] == (encoding or "own"))
+        & (found["base"] == (0 if letter == "E" else base))
+        & np.isclose(found["multiple"].astype(float), multiple)
+    ]
+    return part.set_index("seed")["value"].sort_index()

@@ -1,0 +1,49 @@
+"""What the plan of the population asks for, and what is there."""
+
+import pandas as pd
+
+from tables import Column, Table, integer
+
+ARMS = {
+    "A": "rotation, from scratch",
+    "B": "A, trained on with rotation",
+    "C": "A, trained on without",
+    "D": "A, a fifth of the steps without",
+    "E": "without rotation, from scratch",
+}
+STATES = ("counted", "excluded", "not trained")
+
+
+def table(population_record: pd.DataFrame) -> Table:
+    """Count models by base and arm."""
+    rows = []
+    for (base, arm), part in population_record.groupby(["base", "arm"]):
+        counts = part["status"].value_counts()
+        missing = part.loc[part["status"] == "not trained", "seed"]
+        shown = "none" if base == 0 else f"{base:,}"
+        named = {state.replace(" ", "_"): int(counts.get(state, 0)) for state in STATES}
+        seeds = ", ".join(str(seed) for seed in missing) or "none"
+        rows.append({"base": shown, "arm": arm, "what": ARMS[str(arm)], "planned": len(part), **named, "seeds": seeds})
+    frame = pd.DataFrame(rows).sort_values(["arm", "base"], ignore_index=True)
+    done = int((population_record["status"] != "not trained").sum())
+    return Table(
+        rows=frame,
+        columns=[
+            Column("arm", "Arm"),
+            Column("what", "Training"),
+            Column("base", "Base"),
+            Column("planned", "Planned", integer(), group="Models"),
+            Column("counted", "Counted", integer(), group="Models"),
+            Column("excluded", "Excluded", integer(), group="Models"),
+            Column("seeds", "Seeds not trained yet"),
+        ],
+        caption=(
+            f"The plan of the population and its record: {done} of {len(population_record)} models are trained and "
+            "measured. Unit: one model."
+        ),
+        short="The plan of the population and its record",
+        note=(
+            "Excluded models missed the criterion of convergence, or start from one that did. What is not trained yet "
+            "is left open, not dropped: the command trains it in the plan's order."
+        ),
+    )

@@ -1,0 +1,177 @@
+"""The population's studies on made-up tables whose effects are known, with all seeds, with few, and with none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.studies import _population, population, population_relations
+from artifacts.errors import DataError
+from artifacts.store import read
+from conftest import ROOT
+from population_made import made, name
+
+FROM_TABLES = ("models", "keys", "prompts", "tasks", "losses", "heads")
+
+
+def given(tables, names=FROM_TABLES):
+    return [tables[f"population_{each}"] for each in names]
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return read(ROOT, "population_plan")
+
+
+def outcomes_of(tables):
+    models, keys, prompts, *rest = given(tables)
+    return _population.outcomes(models, _population.questions(keys, prompts, models), *rest)
+
+
+def contrasts_of(plan, tables):
+    return population.population_contrasts(plan, *given(tables)).set_index("item")
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return made()
+
+
+@pytest.fixture(scope="module")
+def found(tables):
+    return outcomes_of(tables)
+
+
+@pytest.fixture(scope="module")
+def contrasts(plan, tables):
+    return contrasts_of(plan, tables)
+
+
+def test_far_keys_are_counted_from_the_letters_and_the_prompts(tables, found):
+    model = name(400, 3, "C")
+    prompts = tables["population_prompts"]
+    part = prompts[(prompts["seed"] == 3) & (prompts["multiple"] == 4)]
+    keys = tables["population_keys"]
+    [letters] = keys.loc[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4), "letters"]
+    far = [letter for letter, distance in zip(letters, part["distance"], strict=True) if distance > 160]
+    row = found[(found["model"] == model) & (found["outcome"] == "keys_far") & (found["multiple"] == 4)]
+    row = row[row["encoding"] == "own"].iloc[0]
+    assert (row["value"], row["n"]) == (far.count("e") / len(far), len(far))
+
+
+def test_every_planned_contrast_has_a_row_and_all_seeds(plan, contrasts):
+    planned = plan[~plan["unit"].isin(population.UNITS)]
+    assert list(contrasts.index) == list(planned["item"])
+    assert set(contrasts["seeds"]) == {8}
+
+
+def test_the_primary_contrast_finds_the_effect_that_was_planted(contrasts):
+    row = contrasts.loc["keys_far_4x"]
+    assert row["difference"] == pytest.approx(0.7, abs=0.05)
+    assert row["low"] < 0.7 < row["high"]
+    assert (row["p"], row["p_least"]) == (2 / 256, 2 / 256)
+    assert row["p_holm"] == pytest.approx(3 * 2 / 256)  # three lengths, all at the least p
+    assert contrasts.loc["training_on", "low"] < 0 < contrasts.loc["training_on", "high"]
+
+
+def test_an_interval_over_seeds_and_contexts_covers_the_truth_of_other_draws(plan):
+    """The planted difference lies in the interval for each of several populations."""
+    for shift in (20, 40, 60):
+        tables = made(seeds=range(shift, shift + 8), bases=(400,))
+        row = contrasts_of(plan, tables).loc["keys_far_4x"]
+        assert row["low"] < 0.7 < row["high"]
+        assert 0.01 < row["high"] - row["low"] < 0.2
+
+
+def test_extensions_are_compared_on_the_questions_that_they_were_asked(contrasts, found):
+    rows = found[(found["outcome"] == "keys_far_extended") & (found["multiple"] == 4)]
+    sizes = rows.groupby("seed")["n"].nunique()
+    assert set(sizes) == {1}
+    assert contrasts.loc["yarn_b", "difference"] > 0.5
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_seeds_are_told_to_be_few(plan, count):
+    rows = contrasts_of(plan, made(seeds=range(1, count + 1), bases=(400,)))
+    row = rows.loc["keys_far_4x"]
+    assert row["seeds"] == count
+    assert row["p"] >= 2 / 2**count == row["p_least"]
+    assert "no test of signs can reach .05" in row["note"]
+    assert pd.isna(row["low"]) == (count == 1)
+    assert rows.loc["keys_far_4x_10000", "note"] == "no seed with both arms yet"
+
+
+def test_a_model_that_missed_the_criterion_is_left_out_with_those_that_start_from_it(plan):
+    tables = made(bases=(400,), missed=(name(400, 2, "C"), name(400, 5, "A")))
+    assert contrasts_of(plan, tables).loc["keys_far_4x", "seeds"] == 6
+    members = pd.DataFrame({"model": [name(400, 2, "C"), name(400, 5, "B"), name(400, 1, "B"), name(10_000, 1, "A")]})
+    record = population.population_record(members.assign(place=1), tables["population_models"])
+    assert list(record["status"]) == ["excluded", "excluded", "counted", "not trained"]
+
+
+def test_the_brief_arm_has_no_criterion():
+    models = made(seeds=(1,), bases=(400,), missed=(name(400, 1, "D"),))["population_models"]
+    assert all(_population.counted(models).values())
+
+
+def test_more_answers_than_prompts_are_refused(tables):
+    keys = tables["population_keys"].copy()
+    keys.loc[0, "letters"] += "e"
+    with pytest.raises(DataError, match="more answers than prompts"):
+        _population.questions(keys, tables["population_prompts"], tables["population_models"])
+
+
+def test_heads_that_matter_are_found_within_layers(plan, tables):
+    names = ("models", "heads", "ablation")
+    rows = population_relations.population_head_damage(plan, *(tables[f"population_{each}"] for each in names))
+    rows = rows.set_index("item")
+    assert rows.loc["head_damage", "rho"] == pytest.approx(1)
+    assert rows.loc["head_damage", "p"] == 2 / 256
+    assert abs(rows.loc["head_damage_bias", "rho"]) < 0.3
+    assert rows.loc["head_damage", "slope_low"] > 0
+
+
+def test_a_difference_between_layers_alone_is_no_relation_of_heads(plan, tables):
+    """Damage that grows with the layer, as plasticity does, says nothing of heads within a layer."""
+    changed = {each: tables[f"population_{each}"].copy() for each in ("models", "heads", "ablation")}
+    draw = np.random.default_rng(3)
+    out = changed["ablation"]["layer"] >= 0
+    changed["ablation"].loc[out, "nats_1x"] = changed["ablation"]["layer"] + draw.normal(size=len(out)) * 0.01
+    rows = population_relations.population_head_damage(plan, *changed.values()).set_index("item")
+    assert abs(rows.loc["head_damage", "rho"]) < 0.3
+
+
+def test_relations_are_asked_within_seeds(plan, found):
+    """A value that is the decline's rank in every seed goes with it; one that differs between seeds only does not."""
+    changed = found.copy()
+    own = changed["encoding"] == "own"
+    decline = changed[own & (changed["outcome"] == "decline")].set_index("model")["value"]
+    late = own & (changed["outcome"] == "ap_last_20")
+    changed.loc[late, "value"] = -changed.loc[late, "model"].map(decline)
+    between = own & (changed["outcome"] == "bias_strength")
+    changed.loc[between, "value"] = changed.loc[between, "seed"].astype(float)
+    rows = population_relations._related(plan, changed).set_index("item")
+    assert rows.loc["h1_plasticity", "rho"] == pytest.approx(-1)
+    assert rows.loc["h1_plasticity", "p"] < 0.001
+    assert rows.loc["h3_bias", "rho"] == 0
+    assert rows.loc["h3_bias", "p"] == 1
+
+
+def test_with_models_of_one_arm_every_study_says_what_is_missing(plan):
+    tables = made(seeds=(1,), bases=(400,), arms="A")
+    assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
+    rows = population_relations.population_relations(plan, *given(tables))
+    assert set(rows["note"]) == {"no seed with 3 models yet"}
+
+
+def test_before_any_model_every_study_says_so(plan):
+    tables = {each: rows.iloc[:0] for each, rows in made(seeds=(1,), bases=(400,), arms="A").items()}
+    assert set(contrasts_of(plan, tables)["note"]) == {"no seed with both arms yet"}
+    rows = population_relations.population_relations(plan, *given(tables))
+    assert set(rows["note"]) == {"no seed with 3 models yet"}
+    rows = population_relations.population_head_damage(plan, *given(tables, ("models", "heads", "ablation")))
+    assert set(rows["note"]) == {"no model that counts yet"}
+    record = population.population_record(read(ROOT, "population_members"), tables["population_models"])
+    assert len(record) == 72
+    assert set(record["status"]) == {"not trained"}
