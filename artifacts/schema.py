@@ -127,7 +127,8 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         text = text_of(root, path)
         if not text.strip():
             return [Fault(path, 0, "", "the file is empty; restore it from version control")]
-        if fault := _cut(text) or (broken(root, path) if path.startswith("artifacts/measurements/") else ""):
+        measured = path.startswith("artifacts/measurements/")
+        if fault := _cut(text, described.get("awaits", "")) or (broken(root, path) if measured else ""):
             return [Fault(path, 0, "", fault)]
         header = header_of(root / path)
     except (DataError, csv.Error) as error:
@@ -183,15 +184,18 @@ def _resources(root: Path, described: dict[str, Any], path: str, fields: list[di
     return told
 
 
-def _cut(text: str) -> str:
-    """What tells that a table was cut, emptied or damaged, whatever its fields are; empty when nothing does."""
+def _cut(text: str, awaits: str) -> str:
+    """What tells that a table was cut, emptied or damaged, whatever its fields are; empty when nothing does.
+
+    A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
+    """
     if "\0" in text:
         return "holds NUL characters; restore it from version control"
     if "\r" in text.replace("\r\n", ""):
         return "lines end with a lone carriage return; save it with line feeds"
     if not text.endswith("\n"):
         return "ends in the middle of a line; restore it from version control, or end the last line"
-    if text.count("\n") < 2:
+    if text.count("\n") < 2 and not awaits:
         return "holds a header and no row; restore it from version control"
     return ""
 
