@@ -3,6 +3,7 @@
 import difflib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
+
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and programs inherit that: tests of Ctrl-C would wait.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
