@@ -112,7 +112,7 @@ def content_hash(content: bytes) -> str:
 def _hashed(column: tuple[str, ...]) -> list[str]:
     name, *cells = column
     numbers = _numbers(pd.Series(cells, dtype=str))
-    floats = np.array([any(mark in cell for mark in ".eE") for cell in cells]) & np.isfinite(numbers)
+    floats = np.array([any(mark in cell for mark in ".eE") for cell in cells], dtype=bool) & np.isfinite(numbers)
     if not floats.any():
         return [name, *cells]
     kept = rounded(name, numbers, HASHED_DIGITS, 10 * FLOOR)

@@ -17,7 +17,7 @@ os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tes
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
-# A shell starts what it runs in the background with Ctrl-C ignored, and programs inherit that: tests of Ctrl-C would wait.
+# What a shell runs in the background ignores Ctrl-C, and programs inherit that: tests of Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

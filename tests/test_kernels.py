@@ -92,3 +92,4 @@ def test_the_hash_is_of_the_content_and_not_of_its_bytes():
     ):
         assert content_hash(plain) != content_hash(other)
     assert content_hash(b"a,b\n1,2\n") != content_hash(b"a,b\n12,\n")
+    assert content_hash(b"a,b\n") != content_hash(b"a,c\n")
