@@ -33,7 +33,8 @@ def build(job: Job) -> dict[str, bytes]:
 def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
     described = resource(job.root, name) or {}
     origins = described.get("origin") or []
-    commands = {"source": "transcribed", "result": f"python build.py analyze {name}"}
+    awaited = f"awaits {described['awaits']}" if "awaits" in described else ""
+    commands = {"source": "transcribed", "result": f"python build.py analyze {name}", "measurement": awaited}
     note = manifest(job.root, file)
     versions = note.get("versions", {})
     return {
