@@ -38,7 +38,7 @@ def table(population_contrasts: pd.DataFrame) -> Table:
             Column("p_holm", "p, Holm", fixed(3)),
             Column("primary", "Role", blank=True),
         ],
-        column_space=4,
+        column_space=2.8,
         rule_before="new",
         size="footnotesize",
         reason="note",
