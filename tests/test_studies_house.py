@@ -394,4 +394,4 @@ def test_effects_come_to_their_scale_with_their_interval():
     for found in (row, again):
         assert found["estimate"] == pytest.approx(-100 * known["estimate"])
         assert (found["low"], found["high"]) == pytest.approx((-100 * known["ci_high"], -100 * known["ci_low"]))
-        assert found["low"] < found["estimate"] < found["high"]
+        assert found["low"] <= found["estimate"] < found["high"]
