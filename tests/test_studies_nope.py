@@ -223,7 +223,8 @@ def test_less_next_to_cross_layers_would_hold_if_a_test_could_show_it(bounds):
     assert s000_findings.c000_f2_adjacent_less(rows).verdict == "not significant"
     sure = rows.assign(p_at_least=0.001, statistic_at_most=5.0)
     assert s000_findings.c000_f2_adjacent_less(sure).verdict == "holds"
-    assert s000_findings.c000_f2_adjacent_less(rows.assign(difference=0.005)).verdict == "contradicted"
+    assert s000_findings.c000_f2_adjacent_less(rows.assign(difference=0.005)).verdict == "not supported"
+    assert s000_findings.c000_f2_adjacent_less(sure.assign(difference=0.005)).verdict == "contradicted"
 
 
 def test_the_r2_of_the_second_outlier_is_not_the_one_stated(source):
