@@ -184,7 +184,8 @@ def test_ctrl_c_ends_what_runs_and_keeps_what_is_finished(tmp_path: Path) -> Non
 
     def interrupt() -> None:
         until(lambda: runs(tally) == Counter(["first", "second"]))
-        signal.raise_signal(signal.SIGINT)
+        # to the thread that waits: a signal that another one takes does not end a wait
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
