@@ -59,10 +59,9 @@ def c004_attention_preserves_parametric(
                 statement=f"RoPE's {task} task is preserved.",
             )
             if test is not None
-            else judge(
-                False,
-                f"{told}. Without the number of answers there is no test.",
-                otherwise="not supported" if abs(moved) <= EQUIVALENT else "contradicted",
+            else Verdict(
+                verdict="not supported" if abs(moved) <= EQUIVALENT else "contradicted",
+                reason=f"{told}. Without the number of answers there is no test.",
                 reported=hit["printed_text"],
                 recomputed=f"{moved:+.0f} points",
                 key=task,

@@ -84,7 +84,11 @@ def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
 def _verdict(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     """Both directions: significant as said, significant the other way round, or neither."""
     if pd.isna(row[value]):
-        return untestable(f"Planned, not measured yet: {row['note']}.", key=key, statement=statement)
+        return untestable(
+            f"Planned, not measured yet: {row['note']}; the models of the plan would decide it.",
+            key=key,
+            statement=statement,
+        )
     size, p = float(row[value]), float(row["p_holm"])
     told = f"{value} {size:+.3g} over {units}, Holm-corrected p {p:.3g}, the least attainable {row['p_least']:.3g}."
     right = p <= LEVEL and sign * size > 0
