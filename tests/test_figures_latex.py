@@ -69,7 +69,7 @@ def test_text_of_the_figure_is_in_the_pdf(format_folder):
     write(SAMPLES["bars"], "words", format_folder)
     compile_("words", format_folder, "-fmt=figure")
     text = PdfReader(format_folder / "words.pdf").pages[0].extract_text()
-    for word in ("base", "zeroed", "perplexity", "1500", "5.2", "RoPE", "DroPE", "reported"):
+    for word in ("base", "zeroed", "perplexity", "1,500", "5.2", "RoPE", "DroPE", "reported"):
         assert word in text
 
 

@@ -162,7 +162,7 @@ def test_tables_show_measured_models_apart(shared, entered):
     text = render(by_length, "lbp_per_length", "markdown")
     _, _, after = text.partition("*Score, without thinking, measured by this project*")
     assert "\n| Llama-3.2-1B<sup>" in after
-    assert "(without thinking 250 samples); 95 % intervals" in after
+    assert "(without thinking 250 samples); 95% intervals" in after
     assert "without thinking 34.50 to 40.50;" in after
     assert "random weights, the null reference. Measured by this project on the questions of smoke-set" in after
     declines = decline_table.table(given["length_decline"], given["length_decline_tests"], decline, lengths)
