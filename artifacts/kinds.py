@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SCHEMA = "artifacts/datapackage.yaml"
+DOCUMENTS = "artifacts/sources/documents.csv"
 KEY_TABLES = ("artifacts/sources/models.csv", "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
 
 
@@ -90,6 +91,7 @@ KINDS = (
         function="",
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
+        also=(DOCUMENTS,),
     ),
     Kind(
         name="claim",
@@ -97,6 +99,7 @@ KINDS = (
         folder="analysis/claims",
         function="",
         targets=("out/claims/{name}.json",),
+        also=(DOCUMENTS,),
     ),
     Kind(
         name="ledger",
