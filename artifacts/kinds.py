@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 SCHEMA = "artifacts/datapackage.yaml"
 DOCUMENTS = "artifacts/sources/documents.csv"
-KEY_TABLES = ("artifacts/sources/models.csv", "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
+MODELS = "artifacts/sources/models.csv"
+FAMILIES = "artifacts/sources/families.csv"
+SUBJECTS = "artifacts/sources/subjects.csv"
+KEY_TABLES = (MODELS, FAMILIES, DOCUMENTS, "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ KINDS = (
         function="",
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
-        also=(DOCUMENTS,),
+        also=(DOCUMENTS, SUBJECTS),
     ),
     Kind(
         name="claim",
@@ -144,7 +147,7 @@ KINDS = (
         folder="figures",
         function="figure",
         targets=("out/figures/{name}.tex", "out/figures/{name}.float.tex"),
-        also=("figures/_templates/*",),
+        also=("figures/_templates/*", MODELS, FAMILIES, SUBJECTS),
     ),
     Kind(
         name="picture",
