@@ -120,6 +120,8 @@ def check(root: Path, name: str) -> list[Fault]:
     if described is None:
         where = paths[0] if paths else name
         return [Fault(where, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
+    if not paths and described.get("awaits"):
+        return []
     if not paths:
         return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
     faults = [fault for path in paths for fault in _check_file(root, described, path)]
