@@ -416,6 +416,28 @@ for measuring in (capture, heads, run, lab, bench):
     main.add_command(measuring)
 
 
+@main.group()
+def new() -> None:
+    """Begin something new."""
+
+
+@new.command("paper")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--title", default="A New Thesis", show_default=True, help="Of the title page.")
+def new_paper(folder: Path, title: str) -> None:
+    """Write the empty frame of another thesis on this engine into FOLDER, in which `paper` and `check` run at once."""
+    import datetime
+
+    from artifacts.errors import SpecError
+    from artifacts.new_paper import new_paper as write_frame
+
+    try:
+        files = write_frame(ROOT, folder, title, f"{datetime.date.today():%B %Y}")
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{folder}: {len(files)} files; go there and run: make paper")
+
+
 @main.command()
 def clean() -> None:
     """Remove out/; all of it can be built again. A build that runs is waited for."""
