@@ -29,6 +29,7 @@ from analysis.experiments.rows import Row, row
 from analysis.experiments.subject import Options, Subject
 from artifacts.errors import DataError
 
+BY_NAME = True  # it may need answers that somebody has labelled
 PLANTED = "planted"
 SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # to train on and to measure; planted statements repeat soon
 VALIDATION = 0.2  # of the units to train on; chooses the reference layer

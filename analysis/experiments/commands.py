@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from analysis.experiments.choices import (
+    BY_NAME,
     DTYPES,
     ESTIMATORS,
     EXECUTORS,
@@ -94,9 +95,9 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     click.echo("\n".join(run(obj["root"], place, **asked)))
 
 
-@click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, "anchoring")) + ".")
+@click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "everything", is_flag=True, help="Every experiment but anchoring, which needs labelled answers.")
+@click.option("--all", "everything", is_flag=True, help="Every experiment but those that run by name only.")
 @click.option("--model", metavar="NAME_OR_ID", help="tiny-rope, tiny-drope, a local folder, or a Hub id.")
 @click.option("--against", metavar="NAME_OR_ID", help="A second model, asked the very same items.")
 @click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A file that says it all.")
