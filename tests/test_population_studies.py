@@ -129,7 +129,9 @@ def test_heads_that_matter_are_found_within_layers(plan, tables):
     assert rows.loc["head_damage", "rho"] == pytest.approx(1)
     assert rows.loc["head_damage", "p"] == 2 / 256
     assert rows.loc["head_damage", "low"] == pytest.approx(1)
-    assert rows.loc["head_damage_bias", "low"] < rows.loc["head_damage_bias", "rho"] < rows.loc["head_damage_bias", "high"]
+    assert (
+        rows.loc["head_damage_bias", "low"] < rows.loc["head_damage_bias", "rho"] < rows.loc["head_damage_bias", "high"]
+    )
     assert abs(rows.loc["head_damage_bias", "rho"]) < 0.3
     assert rows.loc["head_damage", "slope_low"] > 0
 
