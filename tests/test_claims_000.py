@@ -277,14 +277,18 @@ def test_adjacent_layers_recover_less_only_if_the_interval_says_so():
 
 def recovery(*changes):
     """Four models: two Llama of 32 layers that share a network, a small one, and one of another family."""
+    names = ("model", "family", "text_layers", "network", "recovers", "recovery")
     held = [
-        {"model": SMALL, "family": "Llama 3", "text_layers": 32, "network": "a", "recovers": True, "recovery": 0.03},
-        {"model": BIG, "family": "Llama 3", "text_layers": 32, "network": "a", "recovers": True, "recovery": 0.02},
-        {"model": "llama3.2-3b", "family": "Llama 3", "text_layers": 28, "network": "b", "recovers": False, "recovery": -0.1},
-        {"model": "llama3.2-1b", "family": "Llama 3", "text_layers": 16, "network": "c", "recovers": False, "recovery": -0.2},
-        {"model": "qwen3-14b", "family": "Qwen3", "text_layers": 40, "network": "d", "recovers": False, "recovery": -0.3},
-        {"model": "ministral3-14b", "family": "Ministral 3", "text_layers": 40, "network": "e", "recovers": False, "recovery": -0.1},
-    ]  # fmt: skip
+        dict(zip(names, values, strict=True))
+        for values in (
+            (SMALL, "Llama 3", 32, "a", True, 0.03),
+            (BIG, "Llama 3", 32, "a", True, 0.02),
+            ("llama3.2-3b", "Llama 3", 28, "b", False, -0.1),
+            ("llama3.2-1b", "Llama 3", 16, "c", False, -0.2),
+            ("qwen3-14b", "Qwen3", 40, "d", False, -0.3),
+            ("ministral3-14b", "Ministral 3", 40, "e", False, -0.1),
+        )
+    ]
     for row in held:
         row |= {"display_name": row["model"], "layers": row["text_layers"], "draw_up": 0.0, "agreement": "holds"}
         row |= {"shape": "rises" if row["recovers"] else "falls", "rise_from": 5, "rise_to": 7}
@@ -329,7 +333,7 @@ def test_models_of_stated_depth_do_not_recover(claim, model, stated):
     assert verdict(claim, nope_stated=states(**stated), nope_recovery_recomputed=recovery()) == "holds"
     risen = recovery((model, {"recovery": 0.1}))
     assert verdict(claim, nope_stated=states(**stated), nope_recovery_recomputed=risen) == "contradicted"
-    other = {key: "36" for key in stated}
+    other = dict.fromkeys(stated, "36")
     assert verdict(claim, nope_stated=states(**other), nope_recovery_recomputed=recovery()) == "contradicted"
 
 

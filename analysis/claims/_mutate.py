@@ -189,12 +189,11 @@ def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple
 
 def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Every estimate with its interval and p made sure (of either sign), or nothing; not what is parsed from print."""
-    if "printed" in frame.columns:
-        return
+    parsed_too = set(PARSED) if "printed" in frame.columns else set()
     triples = [
         (middle, low, high)
         for low in frame.columns
-        if str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
+        if low not in parsed_too and str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
         for middle in (str(low)[:-4], "estimate", "mean_difference", "difference", "rho", "value")
         if middle in frame.columns
     ]

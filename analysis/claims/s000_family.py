@@ -24,8 +24,8 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     return judge(
         set(sure["model"]) == set(expected["model"]) and len(sure) == stated["as_number"],
         f"Recomputed from the deciles of all {len(rows)} captured models, {listed(list(sure['display_name']))} "
-        f"recover in the window, and the {len(others)} others reach {others['recovery'].max():+.3f} at most; the two of "
-        f"{DEEP} layers share their text weights.",
+        f"recover in the window, and the {len(others)} others reach {others['recovery'].max():+.3f} at most; the two "
+        f"of {DEEP} layers share their text weights.",
         reported=str(stated["printed"]),
         recomputed=f"{len(sure)} of {len(rows)}",
         n=len(rows),
@@ -95,8 +95,8 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
         (
             f"{needed} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {enough}.",
             f"It shows that depth is not enough ({enough}), not that it plays no part: within Llama the deepest of "
-            f"{len(llama)} networks recovers and no other (p = {within['p_value']:.2f}, the smallest possible), and the "
-            f"study itself asks for {DEEP} layers.",
+            f"{len(llama)} networks recovers and no other (p = {within['p_value']:.2f}, the smallest possible), and "
+            f"the study itself asks for {DEEP} layers.",
         ),
         otherwise="not supported",
         reported="not depth",

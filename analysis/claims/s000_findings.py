@@ -127,8 +127,8 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
             f"The text weights of {vision['display_name']} are {'' if shared else 'not '}those of "
             f"{pick(models, model=PAIR[0])['display_name']}, and its cross-attention layers are "
             f"{'' if skipped else 'not '}skipped on text: the captures differ in such layers.",
-            f"{vision['display_name']} runs the text weights of {pick(models, model=PAIR[0])['display_name']} and skips "
-            "its cross-attention layers on text: both captures are of one network without such layers, so the "
+            f"{vision['display_name']} runs the text weights of {pick(models, model=PAIR[0])['display_name']} and "
+            "skips its cross-attention layers on text: both captures are of one network without such layers, so the "
             "comparison could not have come out otherwise; the conclusion follows from the architecture alone.",
         ),
         otherwise="not supported",

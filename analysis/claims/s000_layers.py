@@ -151,8 +151,10 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     return judge(
         not failing,
         f"Among the {len(table)} printed layers they are apart in "
-        f"{listed([name for name, holds in apart.items() if holds])}{f', not in {listed(failing)}' if failing else ''}: "
-        f"the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others {rest['r2_pos'].min():.3f}.",
+        f"{listed([name for name, holds in apart.items() if holds])}"
+        + (f", not in {listed(failing)}" if failing else "")
+        + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
+        f"{rest['r2_pos'].min():.3f}.",
         otherwise="not supported",
         reported="outliers",
         recomputed=f"{len(apart) - len(failing)} of {len(apart)} measures",
@@ -210,8 +212,8 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     words = [f"{layer} ({groups[layer]})" for layer in least.index]
     return judge(
         found == ["after"],
-        f"{'It does' if found == ['after'] else f'It is {listed(found)} in the listed groups'}; the three least plastic "
-        f"of the printed layers are {listed(words)}"
+        ("It does" if found == ["after"] else f"It is {listed(found)} by the groups")
+        + f"; the three least plastic of the printed layers are {listed(words)}"
         + (
             ", so that adjacency is no common trait of theirs."
             if len({groups[layer] for layer in least.index}) > 1
