@@ -249,13 +249,15 @@ def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted
     measure(target, planted)
     metrics = read(target, "model_metrics").fillna({"reason": ""}).assign(model="planted")
     names = pd.DataFrame({"model": ["planted"], "display_name": ["Planted 1B"]})
-    table = measured_models(pd.concat([metrics, metrics.assign(model="other", key_heads=1, reason="one; two")]), names)
+    table = measured_models(
+        pd.concat([metrics, metrics.assign(model="other", key_heads=1, reason="one; two")]), names, names
+    )
     assert set(table["display_name"]) == {"Planted 1B", "other"}
     row = table.set_index("model").loc["planted"]
     assert row["ap_drop"] == metrics.set_index("metric").loc["ap_drop", "value"]
     assert table.set_index("model").loc["other", "reason"].startswith("ap_overall: one, two; ap_first_20: one, two")
     with pytest.raises(DataError, match=r"planted.csv: no metric r_k_a; measure the model again"):
-        measured_models(metrics[metrics["metric"] != "r_k_a"], names)
+        measured_models(metrics[metrics["metric"] != "r_k_a"], names, names)
 
 
 def test_choices_are_those_of_the_analysis():
