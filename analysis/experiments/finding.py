@@ -17,7 +17,7 @@ from analysis.heads.head import Head
 from analysis.heads.missing import Row, Scalar
 from analysis.heads.moments import HeadMoments, head_moments
 from analysis.heads.pca import COMPONENTS, pca
-from analysis.heads.plasticity import Options, Plasticity, plasticity
+from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
 from analysis.jobs.content import key
@@ -156,7 +156,7 @@ def analyse(capture: captures.Capture, head: sampling.Head, options: Options, ve
     except ValueError as error:
         found.without((*METRICS, *DECILES, *LENGTHS), str(error))
         return found
-    moments = head_moments(data)
+    moments = head_moments(data, options.precision)
     _plasticity(found, data, moments, options)
     _try(found, ROTATION, lambda: _rotation(found, data, moments, capture.context))
     _try(found, COMPONENT[:5], lambda: _components(found, moments))
@@ -201,7 +201,8 @@ def _components(found: Finding, moments: HeadMoments) -> None:
 
 
 def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Options) -> None:
-    known = plasticity(data, options, moments.queries)
+    given = prepared(data, options, moments.queries)
+    known = plasticity(data, options, given=given)
     summary = summarise(known)
     found.precision = known.precision
     for name in PLASTICITY:
@@ -212,7 +213,7 @@ def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Optio
     if options.estimator == "empirical":
         found.without(GAPS, "the estimator itself counts")
     else:
-        [gap] = gaps_to_empirical(data, options, (options.estimator,))
+        [gap] = gaps_to_empirical(data, options, (options.estimator,), given=given)
         found.put("gap_by_pair", gap.by_pair)
         found.put("gap_by_bin", gap.by_bin)
     _maps(found, known)
