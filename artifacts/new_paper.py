@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from artifacts.facts import Reader
 from artifacts.files import write
 from artifacts.kinds import KINDS, SCHEMA
 from artifacts.schema import package
+from artifacts.text_file import text_of
 
 MACHINERY = (
     *("artifacts", "paper", "analysis/statistics", "analysis/heads", "analysis/jobs", "analysis/models"),
@@ -99,14 +102,14 @@ def new_paper(root: Path, folder: Path, title: str, date: str) -> list[str]:
 def _written(root: Path, title: str, date: str) -> Iterator[tuple[str, str]]:
     """The files of the frame that are its own: a title, a chapter, and tables without rows."""
     resources = [_emptied(entry) for entry in package(root)["resources"] if entry["name"] in (*TABLES, *GATHERED)]
-    yield SCHEMA, _yaml({"name": "a-new-paper", "title": title, "resources": resources})
+    yield SCHEMA, f"name: a-new-paper\ntitle: {_word(title)}\n{_shared(root)}{_yaml({'resources': resources})}"
     thesis = {"document": "thesis", "group": "thesis", "title": title, "coverage": "claims"}
     thesis["reason"] = "citation: it does not cite itself"
     for entry in resources:
         if entry["name"] in TABLES:
             rows = [thesis] if entry["name"] == "documents" else []
             yield f"artifacts/{entry['path']}", _csv([field["name"] for field in entry["schema"]["fields"]], rows)
-    yield "paper/metadata.yaml", METADATA.format(title=_yaml(title).removesuffix("...\n").strip(), date=date)
+    yield "paper/metadata.yaml", METADATA.format(title=_word(title), date=date)
     yield "paper/references.bib", "% One entry a work that the chapters cite.\n"
     yield CHAPTER, INTRODUCTION
     yield "README.md", README.format(title=title)
@@ -118,12 +121,23 @@ def _emptied(entry: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "origin": [], "awaits": "the first row"}
 
 
+def _shared(root: Path) -> str:
+    """The part of this project's data package that names the schemas which tables share, as it is written."""
+    found = re.search(r"^shared:\n(?:[ #].*\n)+", text_of(root, SCHEMA), re.MULTILINE)
+    return found[0] if found else ""
+
+
 def _csv(names: list[str], rows: list[dict[str, str]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _word(text: str) -> str:
+    """A text as YAML on one line."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _yaml(data: Any) -> str:
