@@ -1,5 +1,6 @@
 """Claims on document 002, on frames made by hand: each with what makes it true and what makes it false."""
 
+import pandas as pd
 import pytest
 
 from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
@@ -60,7 +61,8 @@ def test_a_spread_is_over_the_bound_only_beyond_its_rounding():
 
 
 def test_the_mode_of_scores_is_the_one_they_equal():
-    scores = prints("model metric length printed", ("m", "lbp", "8k", "50.1"), ("m", "lbp", "128k", "40.2"))
+    cells = [("m", "thinking", "lbp", "8k", "50.1"), ("m", "thinking", "lbp", "128k", "40.2")]
+    scores = prints("model mode metric length printed", *cells)
     published = [("m", "thinking", "8k", "50.1"), ("m", "thinking", "128k", "40.2"), ("m", "nonthinking", "8k", "44")]
     overall = prints("model metric printed", ("m", "lbp", "38.5"))
     stated = states(t3_prompt_mode=word("thinking"))
@@ -485,7 +487,7 @@ def test_a_trait_of_a_family_is_had_by_its_other_models():
     other = two.iloc[:1].assign(model="llama3.2-1b", recovery=-0.1)
 
     def family(recovery):
-        return two._append(other.assign(recovery=recovery), ignore_index=True)
+        return pd.concat([two, other.assign(recovery=recovery)], ignore_index=True)
 
     assert says("c002_t4_llama_family", family(-0.1), origin) == "not supported: 0 of 1 others"
     assert says("c002_t4_llama_family", family(0.1), origin) == "holds: 1 of 1 others"
