@@ -146,13 +146,19 @@ def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
 def _says_nothing(before: Verdict, now: Verdict) -> bool:
     """Whether a verdict has turned, and its words have not.
 
-    A reason that stays is enough only where the number beside it tells the rest: another one is reported, or another
-    one recomputed, and the reason speaks of no none, not, all or only that was so before.
+    A reason that stays is enough only where the number beside it tells the rest: another one is reported, another
+    interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
+    before.
     """
-    if before.reason != now.reason or before.reported != now.reported:
+    if before.reason != now.reason or before.reported != now.reported or _tested(before) != _tested(now):
         return False
     compared = "number" in (before.failure, now.failure)
     return before.recomputed == now.recomputed or (not compared and bool(_FIXED.search(now.reason)))
+
+
+def _tested(verdict: Verdict) -> tuple[float | None, ...]:
+    """The interval and the p that an effect is judged by."""
+    return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
 
 
 def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
