@@ -69,6 +69,25 @@ def test_a_reason_that_stays_when_the_verdict_turns_is_found():
     assert answer.unsaid == answer.turned
 
 
+@pytest.mark.parametrize(("reason", "mute"), [("None is above it.", True), ("Of one.", False)])
+def test_a_number_beside_the_reason_does_not_mend_a_none_that_is_not_so(reason, mute):
+    def half(scores):
+        """Turns with its number alone."""
+        most = scores["value"].max()
+        return judge(bool(most > 2), reason, recomputed=f"{most:g}")
+
+    (answer,) = both_ways("c_half", half, {"scores": table(value=[1.0, 3.0])}).answers.values()
+    assert answer.turned
+    assert bool(answer.unsaid) == mute
+
+
+def test_a_text_that_cannot_be_turned_into_a_number_is_left_out():
+    frame = table(key=["p", "q"], printed=["< 10⁻⁴⁸", "2"])
+    kinds = [what for what, _ in mutations({"frame": frame})]
+    assert "frame: row 3, printed flipped" in kinds
+    assert "frame: row 2, printed flipped" not in kinds
+
+
 def test_a_contradicted_number_turns_when_it_is_repaired():
     def wrong(stated):
         """Printed as 10, is 12.34."""
@@ -146,7 +165,7 @@ def test_every_claim_answers_to_what_it_reads(document):
     tallies = {}
     for name, claim in found.items():
         frames = {each: measured(frame) for each, frame in inputs(ROOT, claim).items()}
-        tallies[name] = both_ways(name, claim, frames, TRIES)
+        tallies[name] = both_ways(name, claim, frames, TRIES, words=True)
     silent = {name: tally for name, tally in tallies.items() if not tally.speaks}
     assert sorted(silent) == [name for name in sorted(SILENT) if name.startswith(document)]
     assert all(not inputs(ROOT, found[name]) for name in silent)

@@ -26,6 +26,7 @@ Claim = Callable[..., Verdict | list[Verdict]]
 Frames = Mapping[str, pd.DataFrame]
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_FIXED = re.compile(r"\b(no|none|not|never|neither|nor|nothing|cannot|all|every|each|both|only)\b", re.IGNORECASE)
 _NOT_READ = {"source", "reason", "note"}
 # What an input that is named wrongly by a mutation makes a claim raise; it has noticed, and has not turned.
 NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
@@ -145,13 +146,19 @@ def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
 def _says_nothing(before: Verdict, now: Verdict) -> bool:
     """Whether a verdict has turned, and its words have not.
 
-    A reason that stays is enough only where the number beside it is the whole verdict: another one is reported, or
-    another one recomputed and the two compared.
+    A reason that stays is enough only where the number beside it tells the rest: another one is reported, another
+    interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
+    before.
     """
-    if before.reason != now.reason or before.reported != now.reported:
+    if before.reason != now.reason or before.reported != now.reported or _tested(before) != _tested(now):
         return False
     compared = "number" in (before.failure, now.failure)
-    return before.recomputed == now.recomputed or not compared
+    return before.recomputed == now.recomputed or (not compared and bool(_FIXED.search(now.reason)))
+
+
+def _tested(verdict: Verdict) -> tuple[float | None, ...]:
+    """The interval and the p that an effect is judged by."""
+    return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
 
 
 def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
