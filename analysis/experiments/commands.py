@@ -16,6 +16,7 @@ from analysis.experiments.choices import (
     PAIRS,
     POSITIONS,
     QUANTIZATIONS,
+    SEPARATIONS,
     STATEMENTS,
 )
 
@@ -86,7 +87,13 @@ def capture(obj: dict[str, Any], /, **asked: Any) -> None:
 @click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores].")
+@click.option("--sample", type=click.IntRange(2), metavar="N", help="Draw so many pairs a bin [all pairs].")
+@click.option("--separation", type=click.Choice(SEPARATIONS), default=SEPARATIONS[0], show_default=True)
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores], or jobs [of eight heads].")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
+@click.option("--partition", help="Slurm's partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
+@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     """Analyse every head of a CAPTURE into measurements.

@@ -11,6 +11,7 @@ from analysis.heads.laws import ESTIMATORS, POOLED, Binned, Estimator, Law
 from analysis.heads.missing import Row
 from analysis.heads.moments import PRECISIONS, Moments, Precision
 from analysis.heads.pairs import PAIR_MODES, Keys, PairMode, competing, limits, pair_counts
+from analysis.heads.rotation import SEPARATIONS, Separation
 
 MIN_QUERIES = 30
 CELLS = (16, 16)
@@ -18,7 +19,7 @@ CELLS = (16, 16)
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How plasticity is estimated.
+    """How a head is analysed.
 
     Parameters
     ----------
@@ -42,6 +43,8 @@ class Options:
     precision : str
         Precision of the products, "single" (within 1e-6 of double; what it does not suit is done again) or "double".
         Means, plasticity and sums are double always.
+    separation : str
+        The second axis of the planar rotation, see `rotation`; plasticity does not depend on it.
 
     Raises
     ------
@@ -57,12 +60,14 @@ class Options:
     seed: int = 0
     cells: tuple[int, int] = CELLS
     precision: Precision = "single"
+    separation: Separation = "distance"
 
     def __post_init__(self) -> None:
         for name, value, known in (
             ("estimator", self.estimator, ESTIMATORS),
             ("pairs", self.pairs, PAIR_MODES),
             ("precision", self.precision, PRECISIONS),
+            ("separation", self.separation, SEPARATIONS),
         ):
             if value not in known:
                 raise ValueError(f"{name} {value!r}; give one of {', '.join(known)}")
