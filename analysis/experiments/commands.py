@@ -85,6 +85,7 @@ def capture(obj: dict[str, Any], /, **asked: Any) -> None:
 @click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
+@click.option("--halves", is_flag=True, help="Even and odd documents apart as well: the noise of a capture.")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores].")
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:

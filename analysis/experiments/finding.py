@@ -115,6 +115,8 @@ def kept(capture: captures.Capture, head: sampling.Head, options: Options, folde
     sides = [layout.folder(head.layer, head.query, "q"), layout.folder(head.layer, head.key, "k")]
     vectors = "".join(digest(capture.root / side / layout.FILE) for side in sides)
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    if capture.share is not None:
+        asked["documents"] = capture.documents
     path = folder / f"{key(analyse, asked, vectors + code())}.json"
     try:
         return Finding(**json.loads(path.read_text(encoding="utf-8"))), True
