@@ -1,6 +1,7 @@
 """From a capture with known structure to measurements: values, what is kept and refused, and the table at the end."""
 
 import csv
+import dataclasses
 import json
 import os
 import shutil
@@ -92,6 +93,30 @@ def read(root, name, model="planted-model"):
 def measure(root, planted, **changes):
     options = {"estimator": "bucket_full", "pairs": "earlier", "bins": None, "min_queries": 30}
     return heads.run(root, str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
+
+
+def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
+    """Even and odd documents share no vector, their means differ by noise alone, and the whole stays as it was."""
+    opened = open_capture(str(planted), context=CONTEXT, group=2)
+    with pytest.raises(DataError, match="0 documents cannot be dealt to 2 shares"):
+        measure(target, planted, halves=True)
+    listed = dataclasses.replace(opened, manifest={"documents": [{"number": number} for number in range(DOCUMENTS)]})
+    one, other = listed.shares(2)
+    assert (len(one.documents), len(other.documents), set(one.documents) & set(other.documents)) == (30, 30, set())
+    whole, first, second = (each.queries(listed.heads[0]) for each in (listed, one, other))
+    assert set(first.document) == set(one.documents)
+    assert len(first.position) + len(second.position) == len(whole.position)
+    measure(target, planted)
+    before = read(target, "model_metrics")
+    monkeypatch.setattr(heads, "open_capture", lambda place, **more: listed)
+    files = measure(target, planted, halves=True, replace=True)
+    assert "artifacts/measurements/capture_halves/planted-model.csv" in files
+    pd.testing.assert_frame_equal(read(target, "model_metrics"), before)
+    halves = read(target, "capture_halves").pivot(index="metric", columns="half", values="value")
+    values = before.set_index("metric")["value"]
+    assert halves.loc["bias_window", 0] != halves.loc["bias_window", 1]
+    np.testing.assert_allclose(halves.loc["bias_window"].mean(), values["bias_window"], rtol=0.05)
+    assert (read(target, "capture_halves")["documents"] == 30).all()
 
 
 def test_what_was_planted_is_found(planted, target):

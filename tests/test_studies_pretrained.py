@@ -92,6 +92,22 @@ def test_profiles_have_the_middles_of_their_bins():
     assert set(found["model"]) == {"any-name"}
 
 
+def test_noise_is_half_the_difference_of_halves():
+    halves = pd.concat([metrics(ap_drop=drop).assign(half=half, documents=5) for half, drop in ((0, 0.2), (1, 0.14))])
+    twins = pd.DataFrame({"metric": ["ap_drop", "ap_drop", "bias"], "twin_difference": [-0.03, -0.03, 1.0]})
+    rows = pretrained.pretrained_noise(halves, MODELS, twins).set_index("metric")
+    row = rows.loc["ap_drop"]
+    assert row[["difference", "noise_sd", "twice_sd"]].tolist() == pytest.approx([0.06, 0.03, 0.03 * 2**0.5])
+    assert (row["twin_difference"], row["documents"]) == (0.03, 10)
+    # chi-square with one degree of freedom is the square of a normal value
+    assert row["noise_low"] == pytest.approx(0.03 / stats.norm.ppf(0.9875))
+    assert row["noise_high"] == pytest.approx(0.03 / stats.norm.ppf(0.5125))
+    assert pd.isna(rows.loc["plane_var", "twin_difference"])
+    assert rows.loc["plane_var", "noise_sd"] == 0
+    with pytest.raises(DataError, match="capture_halves has no pretrained model"):
+        pretrained.pretrained_noise(halves.assign(model="other"), MODELS, twins)
+
+
 def patterns(texts=6):
     rng = np.random.default_rng(0)
     shares = rng.uniform(0.2, 0.9, size=(2, texts))
@@ -182,7 +198,7 @@ def test_exhibits_show_what_is_measured():
     )
     text = render(geometry_table.table(geometry(ap_drop=0.16), measured, MODELS), "pretrained_geometry", "markdown")
     assert "A model" in text
-    assert r"0.160 \[0.110, 0.210\]" in text
+    assert (r"0.160\[0.110,0.210\]") in "".join(text.split())
     assert "Another" not in text
     assert "all 270 captured heads of 90 key heads over 8,192 tokens" in text
     deciles = pd.DataFrame({f"d{number}": [0.5, 0.6, 0.7] for number in range(10)})

@@ -126,6 +126,8 @@ def place(capture: captures.Capture, head: sampling.Head, options: Options, fold
     sides = [layout.folder(head.layer, head.query, "q"), layout.folder(head.layer, head.key, "k")]
     vectors = "".join(digest(capture.root / side / layout.FILE) for side in sides)
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    if capture.share is not None:
+        asked["documents"] = capture.documents
     return folder / f"{key(analyse, asked, vectors + code())}.json", vectors
 
 

@@ -19,17 +19,19 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from analysis.experiments import head_jobs
 from analysis.experiments.bar import Bar, bar, duration
 from analysis.experiments.finding import Finding, kept
-from analysis.experiments.head_frames import frames
+from analysis.experiments.head_frames import frames, half_metrics
 from analysis.experiments.measurements import named, others, refuse, save, slug
 from analysis.heads.laws import Estimator
 from analysis.heads.pairs import PairMode
 from analysis.heads.plasticity import Options
 from analysis.heads.rotation import Separation
 from analysis.jobs import Resources
-from analysis.models import manifest, sampling
+from analysis.models import manifest, sampling, text_sets
 from analysis.models.captures import Capture, open_capture
 from artifacts.errors import DataError, ThesisError
 from artifacts.files import digest
@@ -72,6 +74,7 @@ def measure(
     executor: str = "local",
     resources: Resources | None = None,
     replace: bool = False,
+    halves: bool = False,
 ) -> Measured:
     """Analyse every head of a capture and write the measurements of its model.
 
@@ -94,6 +97,8 @@ def measure(
         `local`, or a cluster's: see `analysis.jobs.open_executor`.
     replace : bool
         Overwrite measurements of this name that are of another capture.
+    halves : bool
+        Analyse the even and the odd documents by themselves as well, into `capture_halves`.
 
     Raises
     ------
@@ -106,6 +111,7 @@ def measure(
     settings = (capture.manifest or {}).get("settings", {})
     shown = str(settings.get("model") or branch or Path(place).name)
     model = named(name or slug(shown))
+    parts = capture.shares(2) if halves else ()
     if not replace:
         table = root / "artifacts/measurements/head_metrics" / f"{model}.csv"
         refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
@@ -122,7 +128,15 @@ def measure(
     bins = options.bins or capture.buckets
     tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
-    files = save(root, tables, model, _manifest(capture, findings, options, model, place, branch))
+    if parts:
+        with bar("heads of halves") as progress:
+            found = [(part, analysed(part, options, folder, here, progress)[0]) for part in parts]
+        tables["capture_halves"] = pd.concat(
+            [half_metrics(each, options, part, bins) for part, each in found], ignore_index=True
+        )
+    described = _manifest(capture, findings, options, model, place, branch)
+    described["command"] = f"{described['command']}{' --halves' if halves else ''}"
+    files = save(root, tables, model, described)
     return Measured(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
 
 
@@ -244,7 +258,18 @@ def _manifest(
 ) -> dict[str, object]:
     found = capture.manifest or {}
     settings = found.get("settings", {})
-    facts = ("model", "revision", "architecture", "dtype", "quantization", "context", "buckets", "rate", "pre_rope")
+    facts = (
+        "model",
+        "revision",
+        "architecture",
+        "dtype",
+        "quantization",
+        "context",
+        "buckets",
+        "rate",
+        "pre_rope",
+        "gguf",
+    )
     name = Path(place).name if Path(place).is_dir() else place
     given = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
     given += [f"--sample {options.cap}"] * (options.cap is not None)
@@ -265,12 +290,22 @@ def _manifest(
             **{fact: settings[fact] for fact in facts if fact in settings},
             **({"model": Path(settings["model"]).name} if settings.get("fingerprint") else {}),
             **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
+            **_read(settings, found),
             "context": capture.context,
             "documents": len(found["documents"]) if "documents" in found else None,
             "manifest": digest(capture.root / manifest.FILE) or None,
             "vectors": contents.hexdigest(),
         },
     }
+
+
+def _read(settings: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
+    """The installed set that a capture read, and a hash of its documents; a file of the user's is named nowhere."""
+    place = str(settings.get("texts", ""))
+    if text_sets.split(place) is None:
+        return {}
+    said = "".join(str(each.get("digest")) for each in found.get("documents", ()))
+    return {"texts": place, "text_hash": hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}
 
 
 def run(

@@ -115,6 +115,47 @@ def pretrained_profiles(model_metrics: pd.DataFrame, pretrained_models: pd.DataF
     return pd.DataFrame(rows).sort_values(["model", "bin"], ignore_index=True)
 
 
+def pretrained_noise(
+    capture_halves: pd.DataFrame, pretrained_models: pd.DataFrame, capture_noise: pd.DataFrame
+) -> pd.DataFrame:
+    """What a capture of a pretrained model would differ by when made again over other documents of the kind.
+
+    Even and odd documents are independent halves, so that the whole capture's standard deviation is estimated by half
+    their absolute difference, with a chi-square interval of one degree of freedom: one difference says little.
+    `twice_sd` is that of the difference of two captures, the counterpart of `twin_difference`, which the source's two
+    captures of one network differ by.
+
+    Raises
+    ------
+    DataError
+        When no capture of a pretrained model was analysed in halves.
+    """
+    twins = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
+    rows = []
+    for model, name in _named(pretrained_models).items():
+        mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
+        values = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
+        for metric in METRICS:
+            if metric not in values.index:
+                continue
+            first, second = (float(values.loc[metric, half]) for half in (0, 1))
+            noise = abs(first - second) / 2
+            low, high = (noise / float(np.sqrt(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
+            twin = twins.get(metric)
+            rows.append(
+                {
+                    **{"model": model, "display_name": name, "metric": metric, "first": first, "second": second},
+                    **{"difference": first - second, "noise_sd": noise, "noise_low": low, "noise_high": high},
+                    **{"twice_sd": float(np.sqrt(2)) * noise},
+                    "twin_difference": None if twin is None or pd.isna(twin) else abs(float(twin)),
+                    "documents": int(mine.groupby("half")["documents"].first().sum()),
+                }
+            )
+    if not rows:
+        raise DataError("capture_halves has no pretrained model; run: python build.py heads CAPTURE --halves")
+    return pd.DataFrame(rows)
+
+
 def pretrained_layers(attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
     """Attention to the first token and sink heads, by layer of each pretrained model.
 
