@@ -42,9 +42,9 @@ def figure(
             )
             for position, ((data, title), label) in enumerate(zip(shown, labels, strict=True))
         ],
-        columns=3,
+        columns=2,
+        height=34,
         letters=True,
-        share_y=True,
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
             f"{int((~models).sum())} checkpoints of SmolLM3-3B, each over its own window, with the bias (a) per token "

@@ -9,6 +9,7 @@ from pathlib import Path
 
 ESTIMATORS = ("bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
 PAIRS = ("earlier", "earlier_bucket", "same_bucket")
+SEPARATIONS = ("distance", "centroid")
 DTYPES = ("auto", "bf16", "fp16", "fp32")
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 POSITIONS = ("as configured", "rope", "drope")
