@@ -282,13 +282,14 @@ def why(target: str) -> None:
 @click.argument("revision")
 @click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
 @click.option("--results-only", is_flag=True, help="Leave the tables out.")
+@click.option("--all", "every", is_flag=True, help="Name every cell, however many.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
-def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> None:
-    """Compare results and tables with a git REVISION's.
+def diff(revision: str, tolerance: float, results_only: bool, every: bool, strict: bool) -> None:
+    """Compare results and tables with a git REVISION's: a page of what matters most, or every cell.
 
     Cell by cell; numbers count when they differ by more than the tolerance.
     """
-    from artifacts.changes import results, tables
+    from artifacts.changes import results, summary, tables
 
     with session() as project:
         chosen = [step for step in project.graph.steps.values() if step.kind.name == "table" and not results_only]
@@ -300,8 +301,8 @@ def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> N
 
             rendered = {step.name: render(project.job(step).call(), step.name, "markdown") for step in chosen}
             changes += tables(ROOT, revision, rendered, tolerance)
-    for change in changes:
-        click.echo(str(change))
+    if changes:
+        click.echo("\n".join(map(str, changes) if every else summary(changes)))
     click.echo(f"{len(changes)} differences from {revision}" if changes else f"no difference from {revision}", err=True)
     if changes and strict:
         raise SystemExit(1)
