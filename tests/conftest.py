@@ -63,6 +63,16 @@ def project(tmp_path):
     return copy_project(tmp_path / "project")
 
 
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """A project of its own for measurements, which the command line takes for the root."""
+    root = tmp_path / "project"
+    (root / "artifacts").mkdir(parents=True)
+    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
+    monkeypatch.setattr("build.ROOT", root)
+    return root
+
+
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory):
     """A project whose results rest on shipped artifacts only, freshly analysed.

@@ -20,6 +20,7 @@ def main() -> int:
     parser.add_argument(
         "--only", metavar="WORDS", help="kill this build alone, e.g. --only paper, --only 'table ap_drop'"
     )
+    parser.add_argument("--warm", action="store_true", help="begin with what is built here, and remake its LaTeX only")
     asked = parser.parse_args()
     amiss: list[str] = []
     for word, counts, wrong in fuzz.run(ROOT, asked.mutations, asked.seed) if asked.mutations else ():
@@ -29,7 +30,14 @@ def main() -> int:
     targets = (*kill.TARGETS, *((("paper",),) if asked.paper else ()))
     if asked.only:
         targets = (tuple(asked.only.split()),)
-    told = kill.run(ROOT, asked.kills, asked.seed, targets, lambda words: print(words, file=sys.stderr, flush=True))
+    told = kill.run(
+        ROOT,
+        asked.kills,
+        asked.seed,
+        targets,
+        lambda words: print(words, file=sys.stderr, flush=True),
+        warm=asked.warm,
+    )
     for word, iterations, kills, wrong in told if asked.kills else ():
         print(f"| {word} | {iterations} | {kills} | {len(wrong)} |", flush=True)
         amiss += wrong
