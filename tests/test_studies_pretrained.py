@@ -61,7 +61,7 @@ def test_columns_are_the_reported_range_the_tiny_model_and_what_is_measured():
     assert rows.loc[("ap_drop", "tiny"), ["value", "low", "high", "n", "context"]].tolist() == [0.5, 0.4, 0.6, 3, 128]
     mine = rows.loc[("ap_drop", "any-name")]
     assert mine[["value", "low", "high"]].tolist() == pytest.approx([0.16, 0.11, 0.21])
-    assert (mine["label"], mine["n"], mine["unit"], mine["heads"]) == ("A model", 90, "key head", 270)
+    assert (mine["label"], mine["n"], mine["unit"]) == ("A model", 90, "key head")
 
 
 def test_a_role_decides_and_no_name():
@@ -104,6 +104,11 @@ def test_noise_is_half_the_difference_of_halves():
     assert row["noise_high"] == pytest.approx(0.03 / stats.norm.ppf(0.5125))
     assert pd.isna(rows.loc["plane_var", "twin_difference"])
     assert rows.loc["plane_var", "noise_sd"] == 0
+    # halves of 3 and 2 documents: var(difference) = s2 (1/3 + 1/2), var(whole) = s2 / 5
+    unequal = halves.assign(documents=halves["half"].map({0: 3, 1: 2}))
+    row = pretrained.pretrained_noise(unequal, MODELS, twins).set_index("metric").loc["ap_drop"]
+    assert row["noise_sd"] == pytest.approx(0.06 * np.sqrt((1 / 5) / (1 / 3 + 1 / 2)))
+    assert row["documents"] == 5
     with pytest.raises(DataError, match="capture_halves has no pretrained model"):
         pretrained.pretrained_noise(halves.assign(model="other"), MODELS, twins)
 
@@ -185,6 +190,40 @@ def test_a_range_holds_the_whole_interval_or_not(value, verdict):
     }
     assert found["any-name_plane_var"] == verdict
     assert found["any-name_ap_drop"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "value", "verdicts"),
+    [
+        ((250, 2), (80, 2), (2, 1), ("holds", "holds")),
+        ((80, 2), (250, 2), (2, 1), ("contradicted", "holds")),
+        ((80, 9), (82, 9), (81, 9), ("not supported", "not supported")),
+        ((80, 2), (60, 2), (100, 2), ("holds", "contradicted")),
+    ],
+)
+def test_massive_values_are_compared_by_their_intervals(query, key, value, verdicts):
+    rows = [
+        {
+            **{"model": "any-name", "display_name": "A model", "where": "pre", "threshold": 5.0, "tensor": tensor},
+            **{"count": mean, "low": mean - half, "high": mean + half, "texts": 6},
+        }
+        for tensor, (mean, half) in {"query": query, "key": key, "value": value}.items()
+    ]
+    found = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
+    assert (found["any-name_queries"], found["any-name_values"]) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.001, 0.01, "holds"), (0.001, 0.05, "not supported"), (0.03, 0.9, "contradicted")]
+)
+def test_noise_is_set_against_the_reported_pair(low, high, verdict):
+    row = {
+        **{"model": "any-name", "display_name": "A model", "metric": "ap_overall", "twice_sd": 0.0014, "documents": 5},
+        **{"noise_low": low, "noise_high": high, "twin_difference": 0.028},
+    }
+    other = row | {"metric": "plane_var", "twin_difference": None}
+    [found] = claims.thesis_pretrained_noise(pd.DataFrame([row, other]))
+    assert (found.verdict, found.key) == (verdict, "any-name_ap_overall")
 
 
 def test_exhibits_show_what_is_measured():

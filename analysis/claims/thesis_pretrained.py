@@ -8,6 +8,7 @@ from analysis.claims import Verdict, directed, judge, pick
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 BESIDE = ("reported", "tiny")
+LAMBDA = 5.0  # times the layer's mean norm, where the source counts
 
 
 def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
@@ -86,6 +87,73 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
                 )
             )
     return found
+
+
+def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model has more massive values in its queries than in its keys, and fewer in its values than in both.
+
+    Source: thesis, Pretrained models.
+    """
+    rows = pretrained_massive[(pretrained_massive["threshold"] == LAMBDA) & (pretrained_massive["where"] == "pre")]
+    found = []
+    for model, part in rows.groupby("model", sort=False):
+        query, key, value = (pick(part, tensor=tensor) for tensor in ("query", "key", "value"))
+        name, n = str(query["display_name"]), int(query["texts"])
+        said = (
+            f"queries have {_counted(query)}, keys {_counted(key)}, values {_counted(value)} at {LAMBDA:g} times the "
+            f"mean, over {n} texts"
+        )
+        least = query if query["count"] < key["count"] else key
+        for word, more, less, statement in (
+            ("queries", query, key, f"{name} has more massive values in its queries than in its keys."),
+            ("values", least, value, f"{name} has fewer massive values in its values than in queries and in keys."),
+        ):
+            found.append(
+                judge(
+                    float(more["low"]) > float(less["high"]),
+                    said,
+                    otherwise="contradicted" if float(less["low"]) > float(more["high"]) else "not supported",
+                    recomputed=float(more["count"]) - float(less["count"]),
+                    n=n,
+                    key=f"{model}_{word}",
+                    statement=statement,
+                )
+            )
+    return found
+
+
+def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
+    """Two captures of a pretrained model differ less than the source's two captures of one network.
+
+    Source: thesis, Pretrained models.
+    """
+    found = []
+    rows = pretrained_noise[
+        pretrained_noise["metric"].isin(list(COMPARED)) & pretrained_noise["twin_difference"].notna()
+    ]
+    for _, row in rows.iterrows():
+        low, high = (2**0.5 * float(row[end]) for end in ("noise_low", "noise_high"))
+        reported = float(row["twin_difference"])
+        found.append(
+            judge(
+                high < reported,
+                f"the standard deviation of the difference is {row['twice_sd']:.4f} [{low:.4f}, {high:.4f}] from the "
+                f"halves of {int(row['documents'])} documents, and the reported pair differs by {reported:.4f}",
+                otherwise="contradicted" if low > reported else "not supported",
+                recomputed=float(row["twice_sd"]),
+                n=int(row["documents"]),
+                key=f"{row['model']}_{row['metric']}",
+                statement=(
+                    f"In the {COMPARED[str(row['metric'])]}, two captures of {row['display_name']} over other "
+                    "documents differ less than the source's two captures of one network."
+                ),
+            )
+        )
+    return found
+
+
+def _counted(row: pd.Series) -> str:
+    return f"{row['count']:.1f} [{row['low']:.1f}, {row['high']:.1f}]"
 
 
 def _measured(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Series]]:

@@ -79,7 +79,7 @@ def pretrained_geometry(
                 {
                     **{"metric": metric, "column": model, "label": names[model], "value": float(found["value"])},
                     **{"low": found["ci_low"], "high": found["ci_high"], "n": int(found["key_heads"])},
-                    **{"unit": "key head", "context": int(found["context"]), "heads": int(found["heads"])},
+                    **{"unit": "key head", "context": int(found["context"])},
                     "note": "" if pd.notna(found["ci_low"]) else str(found["reason"]),
                 }
             )
@@ -120,8 +120,9 @@ def pretrained_noise(
 ) -> pd.DataFrame:
     """What a capture of a pretrained model would differ by when made again over other documents of the kind.
 
-    Even and odd documents are independent halves, so that the whole capture's standard deviation is estimated by half
-    their absolute difference, with a chi-square interval of one degree of freedom: one difference says little.
+    Even and odd documents are independent, so that the whole capture's standard deviation is estimated from their
+    difference: half its size where they are as many, else less by what unequal halves differ more. The interval is by
+    chi-square with one degree of freedom: one difference says little.
     `twice_sd` is that of the difference of two captures, the counterpart of `twin_difference`, which the source's two
     captures of one network differ by.
 
@@ -134,12 +135,13 @@ def pretrained_noise(
     rows = []
     for model, name in _named(pretrained_models).items():
         mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
+        counts = mine.groupby("half")["documents"].first().to_dict()
         values = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
         for metric in METRICS:
             if metric not in values.index:
                 continue
             first, second = (float(values.loc[metric, half]) for half in (0, 1))
-            noise = abs(first - second) / 2
+            noise = abs(first - second) * float(np.sqrt(counts[0] * counts[1])) / (counts[0] + counts[1])
             low, high = (noise / float(np.sqrt(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
             twin = twins.get(metric)
             rows.append(
@@ -148,7 +150,8 @@ def pretrained_noise(
                     **{"difference": first - second, "noise_sd": noise, "noise_low": low, "noise_high": high},
                     **{"twice_sd": float(np.sqrt(2)) * noise},
                     "twin_difference": None if twin is None or pd.isna(twin) else abs(float(twin)),
-                    "documents": int(mine.groupby("half")["documents"].first().sum()),
+                    "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
+                    "documents": int(sum(counts.values())),
                 }
             )
     if not rows:
