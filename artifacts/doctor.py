@@ -20,6 +20,8 @@ _PURPOSE = {
     "models": "capture and experiments",
     "quant": "quantized models",
     "cluster": "jobs on Slurm",
+    "pretrained": "models in GGUF files",
+    "gemma": "Gemma 3 270M, under the Gemma Terms of Use",
 }
 
 

@@ -26,16 +26,7 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of what is rendered")
 
 
-# Faults that are known and not mended yet: each is shown in the summary of every run until it is.
-OPEN = {
-    "test_decimals_line_up_on_paper": "an interval moves a decimal point",
-}
-
-
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.name in OPEN:
-            item.add_marker(pytest.mark.xfail(reason=OPEN[item.name], strict=False))
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
         skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")

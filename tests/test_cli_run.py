@@ -289,14 +289,14 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; the experiments are: massive_values"),
+        (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; did you mean massive_values"),
         (["--model", "m"], 2, "name an experiment, or give --all"),
         (["sinks"], 2, "which model? give --model"),
         (["sinks", "--model", "m", "--against", "m"], 2, "--against is the same model as --model"),
         (["sinks", "--model", "m", "--items", "0"], 2, "--items"),
         (["sinks", "--model", "m", "--seeds", "x"], 2, "'x' is not whole numbers with commas between, such as 0,1,2"),
         (["sinks", "--model", "m", "--seeds", ""], 2, "is not whole numbers"),
-        (["sinks", "--model", "nowhere"], 1, "'nowhere' is no folder and not built in"),
+        (["sinks", "--model", "nowhere"], 1, "'nowhere' is no folder and not known by name"),
         (["sinks", "--model", "tiny-ropes"], 1, "did you mean tiny-rope?"),
         (["sinks", "--model", "no/such"], 1, "no/such: "),
         (["sinks", "--recipe", "RECIPE", "--model", "m"], 2, "a recipe names models and experiments itself"),

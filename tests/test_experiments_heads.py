@@ -1,6 +1,7 @@
 """From a capture with known structure to measurements: values, what is kept and refused, and the table at the end."""
 
 import csv
+import dataclasses
 import json
 import os
 import shutil
@@ -11,16 +12,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.experiments import choices, heads
+from analysis.experiments import choices, head_jobs, heads
 from analysis.experiments.finding import kept
 from analysis.experiments.head_frames import frames
 from analysis.experiments.measurements import slug
 from analysis.heads.laws import ESTIMATORS
 from analysis.heads.pairs import PAIR_MODES
 from analysis.heads.plasticity import Options
+from analysis.heads.rotation import SEPARATIONS
+from analysis.jobs import Resources
 from analysis.models.captures import open_capture
 from analysis.studies.measured import measured_models
-from artifacts.errors import DataError
+from artifacts.errors import DataError, ThesisError
 from artifacts.schema import check
 from conftest import ROOT, copy_project, run
 from waiting import gone, until
@@ -90,6 +93,30 @@ def read(root, name, model="planted-model"):
 def measure(root, planted, **changes):
     options = {"estimator": "bucket_full", "pairs": "earlier", "bins": None, "min_queries": 30}
     return heads.run(root, str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
+
+
+def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
+    """Even and odd documents share no vector, their means differ by noise alone, and the whole stays as it was."""
+    opened = open_capture(str(planted), context=CONTEXT, group=2)
+    with pytest.raises(DataError, match="0 documents cannot be dealt to 2 shares"):
+        measure(target, planted, halves=True)
+    listed = dataclasses.replace(opened, manifest={"documents": [{"number": number} for number in range(DOCUMENTS)]})
+    one, other = listed.shares(2)
+    assert (len(one.documents), len(other.documents), set(one.documents) & set(other.documents)) == (30, 30, set())
+    whole, first, second = (each.queries(listed.heads[0]) for each in (listed, one, other))
+    assert set(first.document) == set(one.documents)
+    assert len(first.position) + len(second.position) == len(whole.position)
+    measure(target, planted)
+    before = read(target, "model_metrics")
+    monkeypatch.setattr(heads, "open_capture", lambda place, **more: listed)
+    files = measure(target, planted, halves=True, replace=True)
+    assert "artifacts/measurements/capture_halves/planted-model.csv" in files
+    pd.testing.assert_frame_equal(read(target, "model_metrics"), before)
+    halves = read(target, "capture_halves").pivot(index="metric", columns="half", values="value")
+    values = before.set_index("metric")["value"]
+    assert halves.loc["bias_window", 0] != halves.loc["bias_window", 1]
+    np.testing.assert_allclose(halves.loc["bias_window"].mean(), values["bias_window"], rtol=0.05)
+    assert (read(target, "capture_halves")["documents"] == 30).all()
 
 
 def test_what_was_planted_is_found(planted, target):
@@ -249,18 +276,21 @@ def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted
     measure(target, planted)
     metrics = read(target, "model_metrics").fillna({"reason": ""}).assign(model="planted")
     names = pd.DataFrame({"model": ["planted"], "display_name": ["Planted 1B"]})
-    table = measured_models(pd.concat([metrics, metrics.assign(model="other", key_heads=1, reason="one; two")]), names)
+    table = measured_models(
+        pd.concat([metrics, metrics.assign(model="other", key_heads=1, reason="one; two")]), names, names
+    )
     assert set(table["display_name"]) == {"Planted 1B", "other"}
     row = table.set_index("model").loc["planted"]
     assert row["ap_drop"] == metrics.set_index("metric").loc["ap_drop", "value"]
     assert table.set_index("model").loc["other", "reason"].startswith("ap_overall: one, two; ap_first_20: one, two")
     with pytest.raises(DataError, match=r"planted.csv: no metric r_k_a; measure the model again"):
-        measured_models(metrics[metrics["metric"] != "r_k_a"], names)
+        measured_models(metrics[metrics["metric"] != "r_k_a"], names, names)
 
 
 def test_choices_are_those_of_the_analysis():
     assert choices.ESTIMATORS == ESTIMATORS
     assert choices.PAIRS == PAIR_MODES
+    assert choices.SEPARATIONS == SEPARATIONS
 
 
 @pytest.mark.parametrize(
@@ -335,3 +365,51 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
         assert len(children) == 2
         running.kill()
     until(lambda: all(gone(child) for child in children))
+
+
+def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
+    capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
+    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    found = sorted(folder.glob("*.json"))
+    assert len(found) == len(capture.heads) == 4
+    before = {path: path.stat().st_mtime_ns for path in found}
+    found[0].unlink()
+    asked = []
+    real = head_jobs.run_jobs
+
+    def watched(function, arguments, *rest, **more):
+        asked.extend(arguments)
+        return real(function, arguments, *rest, **more)
+
+    monkeypatch.setattr(head_jobs, "run_jobs", watched)
+    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
+    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
+    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    assert len(asked) == 1, "nothing is"
+    measure(target, planted)
+    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
+    assert len(read(target, "head_metrics")) == 4
+
+
+def test_a_sample_of_pairs_and_another_separation_are_asked_for(planted, target):
+    measure(target, planted)
+    whole = read(target, "head_metrics")
+    measure(target, planted, sample=50, separation="centroid", replace=True)
+    some = read(target, "head_metrics")
+    said = json.loads((target / "artifacts/measurements/head_metrics/planted-model.json").read_text())
+    assert "--sample 50 --separation centroid" in said["command"]
+    assert read(target, "head_profile")["pairs"].max() == 50
+    assert 0 < np.abs(some["ap_overall"] - whole["ap_overall"]).max() < 0.1
+    assert (some["separation_strength"] <= whole["separation_strength"] + 1e-9).all(), "the largest, by definition"
+    assert np.abs(some["separation_strength"] - whole["separation_strength"]).max() > 1e-6
+
+
+@pytest.mark.parametrize(("jobs", "advice"), [(1, "one head at a time.*close other programs"), (4, "with --jobs 2$")])
+def test_advice_when_memory_runs_out_fits_what_was_asked(planted, target, monkeypatch, jobs, advice):
+    def full(*rest):
+        raise MemoryError
+
+    monkeypatch.setattr(heads, "analysed", full)
+    with pytest.raises(ThesisError, match=advice):
+        measure(target, planted, jobs=jobs)

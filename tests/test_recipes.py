@@ -17,6 +17,7 @@ from analysis.experiments.recipes import Entry, load_recipe, outline, run_recipe
 from analysis.models.architecture import survey
 from analysis.models.estimate import of_config
 from analysis.models.positions import encoding, positional, shift_error
+from analysis.models.pretrained import PACKAGES
 from analysis.models.shapes import Shape
 from artifacts.errors import DataError, ModelError
 from models_tiny import saved
@@ -70,7 +71,7 @@ def written(folder: Path, content: Any) -> Path:
 
 
 def test_the_recipes_that_ship() -> None:
-    assert FILES == ["llama2-drope.yaml", "study-models.yaml", "tiny.yaml"]
+    assert FILES == ["llama2-drope.yaml", "pretrained.yaml", "study-models.yaml", "tiny.yaml"]
     for file in FILES:
         recipe = load_recipe(FOLDER / file)
         assert recipe.title
@@ -78,6 +79,7 @@ def test_the_recipes_that_ship() -> None:
     tiny = load_recipe(FOLDER / "tiny.yaml")
     assert tiny.experiments == EXPERIMENTS
     assert [entry.source.name for entry in tiny.models] == ["tiny-rope", "tiny-drope"]
+    assert {entry.source.name for entry in load_recipe(FOLDER / "pretrained.yaml").models} == set(PACKAGES)
     pair = load_recipe(FOLDER / "llama2-drope.yaml")
     assert pair.experiments == EXPERIMENTS
     assert {entry.source.quantize for entry in pair.models} == {"nf4"}

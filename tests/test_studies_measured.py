@@ -7,6 +7,7 @@ from analysis.studies.measured import METRICS, measured_models, measured_profile
 from artifacts.errors import DataError
 
 MODELS = pd.DataFrame({"model": ["qwen3-8b"], "display_name": ["Qwen3-8B"]})
+NONE = MODELS.iloc[:0]
 DECILES = tuple(f"ap_decile_{place}" for place in range(10))
 
 
@@ -21,6 +22,13 @@ def metrics(model, value=0.5, context=4096, names=METRICS):
     ]
 
 
+def test_a_pretrained_model_has_the_name_of_its_table():
+    names = pd.DataFrame({"model": ["smollm2-135m"], "display_name": ["SmolLM2"]})
+    measured = frame(metrics("smollm2-135m"), metrics("random-llama"))
+    assert set(measured_models(measured, MODELS, names)["display_name"]) == {"SmolLM2", "random-llama"}
+    assert set(measured_profiles(measured, MODELS, names)["display_name"]) == {"SmolLM2", "random-llama"}
+
+
 def frame(*models):
     return pd.DataFrame([row for model in models for row in model])
 
@@ -29,17 +37,23 @@ def test_the_tiny_pair_stands_apart_from_captured_models():
     pair = [metrics(f"tiny-{side}{seed}", 0.9, 128) for side in ("rope", "drope") for seed in ("", "-s1", "-s12")]
     others = [metrics("random-llama"), metrics("qwen3-8b", 0.7)]
     measured = frame(*pair, *others)
-    assert list(measured_models(measured, MODELS)["display_name"]) == ["Qwen3-8B", "random-llama"]
-    assert set(measured_profiles(measured, MODELS)["model"]) == {"qwen3-8b", "random-llama"}
-    pd.testing.assert_frame_equal(measured_models(measured, MODELS), measured_models(frame(*others), MODELS))
-    pd.testing.assert_frame_equal(measured_profiles(measured, MODELS), measured_profiles(frame(*others), MODELS))
+    assert list(measured_models(measured, MODELS, NONE)["display_name"]) == ["Qwen3-8B", "random-llama"]
+    assert set(measured_profiles(measured, MODELS, NONE)["model"]) == {"qwen3-8b", "random-llama"}
+    pd.testing.assert_frame_equal(
+        measured_models(measured, MODELS, NONE), measured_models(frame(*others), MODELS, NONE)
+    )
+    pd.testing.assert_frame_equal(
+        measured_profiles(measured, MODELS, NONE), measured_profiles(frame(*others), MODELS, NONE)
+    )
 
 
 def test_only_the_pair_is_left_out():
     measured = frame(metrics("tiny-rope-nf4"), metrics("tiny-random"), metrics("tiny-rope"))
-    assert set(measured_models(measured, MODELS)["model"]) == {"tiny-rope-nf4", "tiny-random"}
+    assert set(measured_models(measured, MODELS, NONE)["model"]) == {"tiny-rope-nf4", "tiny-random"}
 
 
 def test_a_file_without_a_metric_is_named():
     with pytest.raises(DataError, match=r"model_metrics/random-llama\.csv: no metric ap_drop"):
-        measured_models(frame(metrics("random-llama", names=[name for name in METRICS if name != "ap_drop"])), MODELS)
+        measured_models(
+            frame(metrics("random-llama", names=[name for name in METRICS if name != "ap_drop"])), MODELS, NONE
+        )

@@ -10,6 +10,7 @@ from analysis.experiments.bar import bar, duration
 from analysis.jobs import Progress as Jobs
 from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.models import capture, manifest
+from analysis.models.builtin import resolve
 from analysis.models.loading import ModelSource
 from analysis.models.options import CaptureOptions
 from analysis.models.progress import Progress
@@ -19,6 +20,7 @@ LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goe
 
 
 def run(
+    root: Path,
     *,
     model: str,
     texts: str,
@@ -48,7 +50,9 @@ def run(
     ThesisError
         In the words of `analysis.models.capture.capture` and `analysis.jobs.run_jobs`.
     """
-    source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+    source = ModelSource(
+        resolve(root, model), revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code
+    )
     options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
     resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
     if capture.finished(options):

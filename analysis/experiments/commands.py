@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from analysis.experiments.choices import (
+    BY_NAME,
     DTYPES,
     ESTIMATORS,
     EXECUTORS,
@@ -15,6 +16,7 @@ from analysis.experiments.choices import (
     PAIRS,
     POSITIONS,
     QUANTIZATIONS,
+    SEPARATIONS,
     STATEMENTS,
 )
 
@@ -35,8 +37,13 @@ class Whole(click.ParamType[tuple[int, ...]]):
 
 
 @click.command()
-@click.option("--model", required=True, metavar="FOLDER_OR_ID", help="A local folder, or a Hub id.")
-@click.option("--texts", required=True, metavar="FILE_OR_ID", help="A .txt or .jsonl file, a folder, or a Hub id.")
+@click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file, or a Hub id.")
+@click.option(
+    "--texts",
+    required=True,
+    metavar="FILE_OR_ID",
+    help="A .txt or .jsonl file, a folder, an installed set, or a Hub id.",
+)
 @click.option("--context", type=click.IntRange(1), required=True, help="Tokens of a document.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The capture's folder.")
 @click.option("--heads", type=click.IntRange(1), default=300, show_default=True, help="Heads to draw.")
@@ -61,11 +68,12 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
 @click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
-def capture(**asked: Any) -> None:
+@click.pass_obj
+def capture(obj: dict[str, Any], /, **asked: Any) -> None:
     """Capture queries and keys of a model over texts; goes on where it was stopped."""
     from analysis.experiments.capture import run
 
-    click.echo(run(**asked))
+    click.echo(run(obj["root"], **asked))
 
 
 @click.command()
@@ -79,7 +87,14 @@ def capture(**asked: Any) -> None:
 @click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores].")
+@click.option("--halves", is_flag=True, help="Even and odd documents apart as well: the noise of a capture.")
+@click.option("--sample", type=click.IntRange(2), metavar="N", help="Draw so many pairs a bin [all pairs].")
+@click.option("--separation", type=click.Choice(SEPARATIONS), default=SEPARATIONS[0], show_default=True)
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores], or jobs [of eight heads].")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
+@click.option("--partition", help="Slurm's partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
+@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     """Analyse every head of a CAPTURE into measurements.
@@ -94,10 +109,12 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     click.echo("\n".join(run(obj["root"], place, **asked)))
 
 
-@click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, "anchoring")) + ".")
+@click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "everything", is_flag=True, help="Every experiment but anchoring, which needs labelled answers.")
-@click.option("--model", metavar="NAME_OR_ID", help="tiny-rope, tiny-drope, a local folder, or a Hub id.")
+@click.option("--all", "everything", is_flag=True, help="Every experiment but those that run by name only.")
+@click.option(
+    "--model", metavar="NAME_OR_ID", help="A known name such as tiny-rope, a folder, a GGUF file, or a Hub id."
+)
 @click.option("--against", metavar="NAME_OR_ID", help="A second model, asked the very same items.")
 @click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A file that says it all.")
 @click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True)

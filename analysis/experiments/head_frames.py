@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.experiments.finding import DECILES, LENGTHS, METRICS, Finding
 from analysis.heads.aggregate import OverHeads, over_heads
 from analysis.heads.plasticity import Options
+from analysis.models.captures import Capture
 
 PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
 
@@ -172,6 +173,14 @@ def model_metrics(
         }
         for place, name in enumerate(names)
     )
+
+
+def half_metrics(findings: Sequence[Finding], options: Options, part: Capture, bins: int) -> pd.DataFrame:
+    """Means over heads of a share of a capture's documents, without intervals: what differs between shares is noise."""
+    means = model_metrics(findings, options, part.context, bins)
+    kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
+    half, documents = part.share[0] if part.share else 0, len(part.documents)
+    return means[kept].assign(half=half, documents=documents)[["half", "documents", *kept]]
 
 
 def _reason(findings: Sequence[Finding], means: OverHeads, name: str, place: int) -> str:

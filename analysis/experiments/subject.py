@@ -43,7 +43,8 @@ class Options:
     seeds : tuple of int
         Seeds of items and texts.
     place : str or None
-        File, folder or Hub id of texts in place of the book's own; "imdb" and "wikitext" stand for their ids.
+        File, folder, Hub id or installed set of texts in place of the book's own; "imdb" and "wikitext" stand for
+        their ids.
     """
 
     texts: int = 10
@@ -248,7 +249,7 @@ def open_subject(
     suffix = f"-s{seed}" if card and not builtin and seed else ""
     precision, used = _precision(loaded), Used()
     usual = "fp32" if card else precision if source.quantize is None else ""
-    parts = [source.name if builtin else slug(source.name)]
+    parts = [slug(place)]
     parts[0] += suffix
     parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
     parts += _asked(source, options)

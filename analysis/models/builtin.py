@@ -1,10 +1,11 @@
-"""Models that ship with the project, by name."""
+"""Models that are known by name: the pair that ships with the project, and trained ones that come in packages."""
 
 from __future__ import annotations
 
 import difflib
 from pathlib import Path
 
+from analysis.models.pretrained import PACKAGES, from_file, packaged
 from artifacts.errors import ModelError
 
 NAMES = ("tiny-rope", "tiny-drope")
@@ -17,23 +18,31 @@ def folder(root: Path, name: str) -> Path:
 
 
 def resolve(root: Path, name: str) -> str:
-    """A name as `ModelSource` takes it: a built-in model becomes its folder, a folder or Hub id stays.
+    """A name as `ModelSource` takes it: a known model or GGUF file becomes its folder, a folder or Hub id stays.
 
     Raises
     ------
     ModelError
-        When a built-in model has not been trained, or a bare name is neither built in nor a folder.
+        When a built-in model has not been trained, a GGUF file cannot be read, or a bare name is neither known nor a
+        folder.
+    MissingDependency
+        When a packaged model is not installed.
     """
     if name in NAMES:
         place = folder(root, name)
         if not (place / "config.json").is_file():
             raise ModelError(f"{name}: not in {FOLDER} yet; train the pair: python build.py lab train")
         return str(place)
+    if name in PACKAGES:
+        return str(packaged(root, name))
+    if name.endswith(".gguf"):
+        return str(from_file(root, Path(name).expanduser()))
     if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name
-    near = difflib.get_close_matches(name, NAMES, n=1)
+    near = difflib.get_close_matches(name, (*NAMES, *PACKAGES), n=1)
     hint = f"did you mean {near[0]}? " if near else ""
+    known = ", ".join((*NAMES, *PACKAGES))
     raise ModelError(
-        f"{name!r} is no folder and not built in ({', '.join(NAMES)}); {hint}a Hub model has its owner in front, "
+        f"{name!r} is no folder and not known by name ({known}); {hint}a Hub model has its owner in front, "
         "as owner/name"
     )

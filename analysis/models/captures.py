@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,8 @@ class Capture:
         The heads it holds, ascending.
     manifest : dict or None
         What our own captures say of themselves.
+    share : (int, int) or None
+        Only share i of n of the documents: every n-th one by number, from the i-th on.
     """
 
     root: Path
@@ -59,6 +61,7 @@ class Capture:
     bucket_size: int
     heads: tuple[Head, ...]
     manifest: dict[str, Any] | None = None
+    share: tuple[int, int] | None = None
 
     @property
     def buckets(self) -> int:
@@ -67,11 +70,38 @@ class Capture:
 
     def queries(self, head: Head) -> Vectors:
         """Queries of a head."""
-        return read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
+        return self._shared(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
 
     def keys(self, head: Head) -> Vectors:
         """Keys of the key head that a head reads."""
-        return read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE)
+        return self._shared(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
+
+    def shares(self, count: int) -> tuple[Capture, ...]:
+        """The capture in `count` disjoint shares of its documents.
+
+        Raises
+        ------
+        DataError
+            When it has fewer documents, or does not say which it has.
+        """
+        if len(self.documents) < count:
+            raise DataError(
+                f"{self.root}: {len(self.documents)} documents cannot be dealt to {count} shares; capture more, with a "
+                "manifest that lists them"
+            )
+        return tuple(replace(self, share=(number, count)) for number in range(count))
+
+    @property
+    def documents(self) -> tuple[int, ...]:
+        """Numbers of the documents, of its share if it has one; empty where no manifest lists them."""
+        numbers = sorted(int(each["number"]) for each in (self.manifest or {}).get("documents", ()))
+        return tuple(numbers if self.share is None else numbers[self.share[0] :: self.share[1]])
+
+    def _shared(self, found: Vectors) -> Vectors:
+        if self.share is None:
+            return found
+        mine = np.isin(found.document, self.documents)
+        return Vectors(found.bucket[mine], found.document[mine], found.position[mine], found.vectors[mine])
 
 
 def read(path: Path) -> Vectors:

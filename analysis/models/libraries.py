@@ -20,6 +20,7 @@ EXTRAS = {
     "datasets": "models",
     "huggingface_hub": "models",
     "numba": "models",
+    "gguf": "pretrained",
     "bitsandbytes": "quant",
     "jieba": "bench",
     "sentence_transformers": "bench",

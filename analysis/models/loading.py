@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import logging
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.models import checkpoint
+from analysis.models import checkpoint, gguf
 from analysis.models.encodings import configured, named
+from analysis.models.identity import fingerprint
 from analysis.models.libraries import need, version
 from analysis.models.positions import check_position_blind
 from analysis.models.reasons import explained
@@ -26,10 +25,6 @@ _said: set[str] = set()
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
 POSITIONS = (AS_CONFIGURED, "rope", "drope")
-IDENTIFYING = (  # files of a folder that decide what a model says
-    *("*.safetensors", "config.json", "generation_config.json", "*.py"),
-    *("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model"),
-)
 CHANGES_SCORES = re.compile(r"(^|[._])(q|k|query|key)_?(layer)?norm([._]|$)|(^|[._])sinks$")
 
 
@@ -195,7 +190,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         quantization = {"library": "bitsandbytes", "type": source.quantize}
         if source.quantize != "int8":
             quantization |= {"double": source.double, "compute": str(model.dtype).removeprefix("torch.")}
-    asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling}
+    asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.origin(folder)}
     if source.position != AS_CONFIGURED:
         asked |= {"position": source.position, "encoding": named(model.config)}
     return {
@@ -212,23 +207,6 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         },
         **{key: value for key, value in asked.items() if value is not None},
     }
-
-
-def fingerprint(folder: Path) -> str:
-    """A hash of a local model: every byte of its weights, configuration and tokenizer."""
-    state = hashlib.sha256()
-    for path in sorted({path for pattern in IDENTIFYING for path in folder.glob(pattern)}):
-        if path.is_file():
-            stat = path.stat()
-            state.update(f"{path.name} {_hashed(path, stat.st_size, stat.st_mtime_ns, stat.st_ino)}\n".encode())
-    return state.hexdigest()
-
-
-@functools.cache
-def _hashed(path: Path, size: int, changed: int, inode: int) -> str:
-    """SHA-256 of a file, read once as long as its size, time and place stay the same."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _device(asked: str) -> str:

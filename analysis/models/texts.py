@@ -1,4 +1,4 @@
-"""Texts to capture on: a text file, a folder of them, JSON lines, or a data set of the Hub; read one by one."""
+"""Texts to capture on: a file, a folder, JSON lines, a data set of the Hub, or an installed set; read one by one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.models import text_sets
 from analysis.models.libraries import need
 from artifacts.errors import DataError
 
@@ -42,8 +43,8 @@ class Source:
     Parameters
     ----------
     place : str
-        A .txt file (one document), a folder of .txt files (one each, by name), a .jsonl file (one per line), or a Hub
-        data set as OWNER/NAME, OWNER/NAME:CONFIGURATION.
+        A .txt file (one document), a folder of .txt files (one each, by name), a .jsonl file (one per line), a Hub
+        data set as OWNER/NAME, OWNER/NAME:CONFIGURATION, or a set of `text_sets` as NAME, NAME:PART.
     field : str
         The field that holds the text, in JSON lines and Hub data sets.
     split : str
@@ -63,8 +64,10 @@ def texts(source: Source) -> Iterator[tuple[str, str]]:
     DataError
         When the source is absent, empty or malformed; the message names the line.
     """
-    path = Path(source.place)
-    if path.is_dir():
+    path, named = Path(source.place), text_sets.split(source.place)
+    if named is not None:
+        yield from text_sets.texts_of(*named)
+    elif path.is_dir():
         files = sorted(path.glob("*.txt"))
         if not files:
             raise DataError(f"{path}: no .txt files in this folder")
@@ -75,14 +78,19 @@ def texts(source: Source) -> Iterator[tuple[str, str]]:
     elif path.is_file():
         yield path.stem, _text(path)
     elif path.suffix or source.place.count("/") != 1 or path.is_absolute():
-        raise DataError(f"{source.place}: no such file; give a .txt or .jsonl file, a folder, or a Hub id OWNER/NAME")
+        raise DataError(
+            f"{source.place}: no such file; give a .txt or .jsonl file, a folder, a Hub id OWNER/NAME, "
+            f"or an installed set ({', '.join(text_sets.SETS)})"
+        )
     else:
         yield from _hub(source)
 
 
 def count(source: Source) -> int | None:
-    """How many texts a local source holds; None for the Hub, which is read as it streams."""
+    """How many texts a local source holds; None for what is read as it streams: the Hub, and installed sets."""
     path = Path(source.place)
+    if text_sets.split(source.place) is not None:
+        return None
     if path.is_dir():
         return len(list(path.glob("*.txt")))
     if path.suffix == ".jsonl" and path.is_file():

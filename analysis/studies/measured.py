@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.studies._pair import NAME
 from artifacts.errors import DataError
+from artifacts.subjects import pair
 
 METRICS = (
     *("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window"),
@@ -14,19 +14,19 @@ METRICS = (
 ENDS = {"low": "ci_low", "high": "ci_high"}
 
 
-def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
     """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
 
-    A model that the sources describe gets their name for it. `captured_context` is in tokens; `heads` and `key_heads`
-    are those behind the overall plasticity. Nothing of a source enters. The tiny pair is left out: its contexts are too
-    short to stand beside captured models, and it has results of its own (`lab_geometry`).
+    A model that a table of models describes gets its name there. `captured_context` is in tokens; `heads` and
+    `key_heads` are those behind the overall plasticity. Nothing of a source enters. The tiny pair is left out: its
+    contexts are too short to stand beside captured models, and it has results of its own (`lab_geometry`).
 
     Raises
     ------
     DataError
         When the file of a model lacks a metric.
     """
-    names = dict(zip(models["model"], models["display_name"], strict=True))
+    names = _names(models, pretrained_models)
     kept = _without_the_pair(model_metrics)
     rows = [_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
@@ -61,12 +61,14 @@ def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, 
     return {**row, "reason": "; ".join(reasons)}
 
 
-def measured_profiles(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+def measured_profiles(
+    model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame
+) -> pd.DataFrame:
     """Plasticity of measured models by tenth of their captured context: mean over heads with its 95 % interval.
 
     One row a model and decile (counted from 0); deciles that hold no query bin are left out, and so is the tiny pair.
     """
-    names = dict(zip(models["model"], models["display_name"], strict=True))
+    names = _names(models, pretrained_models)
     kept = _without_the_pair(model_metrics)
     deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
     return pd.DataFrame(
@@ -83,5 +85,9 @@ def measured_profiles(model_metrics: pd.DataFrame, models: pd.DataFrame) -> pd.D
     ).sort_values(["model", "decile"], ignore_index=True)
 
 
+def _names(*tables: pd.DataFrame) -> dict[str, str]:
+    return {model: name for each in tables for model, name in zip(each["model"], each["display_name"], strict=True)}
+
+
 def _without_the_pair(measured: pd.DataFrame) -> pd.DataFrame:
-    return measured[~measured["model"].str.fullmatch(NAME.pattern)]
+    return measured[~measured["model"].isin(list(pair(measured["model"].unique())))]

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -36,9 +36,13 @@ def _made(root: Path) -> dict[str, str]:
 
 
 def run(
-    project: Path, kills: int, seed: int, targets: tuple[tuple[str, ...], ...] = TARGETS
+    project: Path,
+    kills: int,
+    seed: int,
+    targets: tuple[tuple[str, ...], ...] = TARGETS,
+    tell: Callable[[str], None] = lambda words: None,
 ) -> Iterator[tuple[str, int, int, list[str]]]:
-    """For each target: iterations, kills, and each outcome that should not be."""
+    """For each target: iterations, kills, and each outcome that should not be; `tell` hears of every iteration."""
     chance = random.Random(seed)
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     root = folder / "project"
@@ -78,6 +82,7 @@ def run(
                     wrong.append(f"{place}: another outcome than undisturbed")
                 if left := [path.name for path in root.rglob(".*.part")]:
                     wrong.append(f"{place}: left {left}")
+                tell(f"{place}: {done} kills so far, {len(wrong)} amiss")
             yield " ".join(target), kills, done, wrong
     finally:
         shutil.rmtree(folder)

@@ -1,0 +1,29 @@
+"""What tells the files of one model from those of another."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+IDENTIFYING = (  # files of a folder that decide what a model says
+    *("*.safetensors", "config.json", "generation_config.json", "*.py"),
+    *("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model"),
+)
+
+
+def fingerprint(folder: Path) -> str:
+    """A hash of a local model: every byte of its weights, configuration and tokenizer."""
+    state = hashlib.sha256()
+    for path in sorted({path for pattern in IDENTIFYING for path in folder.glob(pattern)}):
+        if path.is_file():
+            stat = path.stat()
+            state.update(f"{path.name} {_hashed(path, stat.st_size, stat.st_mtime_ns, stat.st_ino)}\n".encode())
+    return state.hexdigest()
+
+
+@functools.cache
+def _hashed(path: Path, size: int, changed: int, inode: int) -> str:
+    """SHA-256 of a file, read once as long as its size, time and place stay the same."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,232 @@
+"""Trained models that others made and this project measured, beside what is reported and beside the tiny pair.
+
+A model is taken in by its role in the table `pretrained_models`, whatever it is called; one that is not measured yet
+has no row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.statistics.student import student_interval
+from artifacts.errors import DataError
+
+ROLE = "pretrained"
+REPORTED, TINY = "reported", "tiny"
+METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
+TENSORS = {"q": "query", "k": "key", "v": "value"}
+
+
+def pretrained_geometry(
+    model_metrics: pd.DataFrame,
+    pretrained_models: pd.DataFrame,
+    captured_models: pd.DataFrame,
+    lab_geometry: pd.DataFrame,
+    lab_geometry_seeds: pd.DataFrame,
+) -> pd.DataFrame:
+    """Metrics of heads: reported models, the tiny RoPE model, and each pretrained model, one row each.
+
+    `reported` is the median over the captured models of the source that give the metric, its ends the least and the
+    largest of them: a range over models, no interval. `tiny` is the mean over training seeds with Student's interval.
+    A pretrained model's mean is over all its captured heads, with the interval from resampled key heads; the interval
+    covers heads, not texts.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model is measured, or one lacks a metric.
+    """
+    rows: list[dict[str, object]] = []
+    tiny = lab_geometry.set_index("metric")
+    known = model_metrics.set_index(["model", "metric"])
+    names = _named(pretrained_models)
+    measured = [model for model in names if model in set(model_metrics["model"])]
+    if not measured:
+        raise DataError(
+            "model_metrics has no pretrained model; measure one: `python build.py capture --model smollm2-135m ...`, "
+            "then `python build.py heads CAPTURE --name smollm2-135m`"
+        )
+    for metric in METRICS:
+        given = captured_models[[metric, "captured_context"]].dropna(subset=[metric])
+        values = given[metric].astype(float)
+        rows.append(
+            {
+                **{"metric": metric, "column": REPORTED, "label": "Reported", "value": float(values.median())},
+                **{"low": float(values.min()), "high": float(values.max()), "n": len(values), "unit": "model"},
+                "context": int(given["captured_context"].max()),
+            }
+        )
+        each = tiny.loc[metric]
+        rows.append(
+            {
+                **{"metric": metric, "column": TINY, "label": "Tiny RoPE", "value": float(each["rope"])},
+                **{"low": each["rope_low"], "high": each["rope_high"], "n": int(each["seeds"])},
+                **{"unit": "training seed", "context": int(lab_geometry_seeds["context"].max())},
+                "note": "" if pd.notna(each["rope_low"]) else "one seed has no interval",
+            }
+        )
+        for model in measured:
+            if (model, metric) not in known.index:
+                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv lacks {metric}; measure it again")
+            found = known.loc[(model, metric)]
+            if pd.isna(found["value"]):
+                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv: {metric}: {found['reason']}")
+            rows.append(
+                {
+                    **{"metric": metric, "column": model, "label": names[model], "value": float(found["value"])},
+                    **{"low": found["ci_low"], "high": found["ci_high"], "n": int(found["key_heads"])},
+                    **{"unit": "key head", "context": int(found["context"]), "heads": int(found["heads"])},
+                    "note": "" if pd.notna(found["ci_low"]) else str(found["reason"]),
+                }
+            )
+    return pd.DataFrame(rows).fillna({"note": ""})
+
+
+def pretrained_profiles(model_metrics: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+    """Plasticity by query bin of each pretrained model: mean over heads with its interval over key heads.
+
+    A bin without a value, because it holds too few queries, is left out.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model has a profile.
+    """
+    rows: list[dict[str, object]] = []
+    for model, name in _named(pretrained_models).items():
+        mine = model_metrics[(model_metrics["model"] == model) & model_metrics["value"].notna()]
+        for _, each in mine[mine["metric"].str.fullmatch(r"ap_bin_\d+")].iterrows():
+            number, bins = int(str(each["metric"]).rpartition("_")[2]), int(each["bins"])
+            rows.append(
+                {
+                    **{"model": model, "display_name": name, "bin": number, "position": (number + 0.5) / bins},
+                    **{"plasticity": each["value"], "ci_low": each["ci_low"], "ci_high": each["ci_high"]},
+                    **{"heads": int(each["heads"]), "context": int(each["context"])},
+                }
+            )
+    if not rows:
+        raise DataError(
+            "model_metrics has no profile of a pretrained model; measure one: `python build.py heads CAPTURE`"
+        )
+    return pd.DataFrame(rows).sort_values(["model", "bin"], ignore_index=True)
+
+
+def pretrained_noise(
+    capture_halves: pd.DataFrame, pretrained_models: pd.DataFrame, capture_noise: pd.DataFrame
+) -> pd.DataFrame:
+    """What a capture of a pretrained model would differ by when made again over other documents of the kind.
+
+    Even and odd documents are independent halves, so that the whole capture's standard deviation is estimated by half
+    their absolute difference, with a chi-square interval of one degree of freedom: one difference says little.
+    `twice_sd` is that of the difference of two captures, the counterpart of `twin_difference`, which the source's two
+    captures of one network differ by.
+
+    Raises
+    ------
+    DataError
+        When no capture of a pretrained model was analysed in halves.
+    """
+    twins = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
+    rows = []
+    for model, name in _named(pretrained_models).items():
+        mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
+        values = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
+        for metric in METRICS:
+            if metric not in values.index:
+                continue
+            first, second = (float(values.loc[metric, half]) for half in (0, 1))
+            noise = abs(first - second) / 2
+            low, high = (noise / float(np.sqrt(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
+            twin = twins.get(metric)
+            rows.append(
+                {
+                    **{"model": model, "display_name": name, "metric": metric, "first": first, "second": second},
+                    **{"difference": first - second, "noise_sd": noise, "noise_low": low, "noise_high": high},
+                    **{"twice_sd": float(np.sqrt(2)) * noise},
+                    "twin_difference": None if twin is None or pd.isna(twin) else abs(float(twin)),
+                    "documents": int(mine.groupby("half")["documents"].first().sum()),
+                }
+            )
+    if not rows:
+        raise DataError("capture_halves has no pretrained model; run: python build.py heads CAPTURE --halves")
+    return pd.DataFrame(rows)
+
+
+def pretrained_layers(attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+    """Attention to the first token and sink heads, by layer of each pretrained model.
+
+    The interval is Student's over texts, from the mean and deviation that the measurement keeps.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model is measured.
+    """
+    rows = []
+    for model, name in _named(pretrained_models).items():
+        mine = attention_patterns[(attention_patterns["model"] == model) & attention_patterns["layer"].notna()]
+        layers = mine[mine["head"].isna()].set_index(["metric", "layer"])
+        for layer in sorted(set(mine["layer"].astype(int))):
+            mean, deviation = (layers.loc[(metric, layer)] for metric in ("first_attention", "first_attention_sd"))
+            sinks, texts = layers.loc[("heads_sink", layer)], int(mean["n"])
+            low, high = _interval(float(mean["value"]), float(deviation["value"]), texts)
+            rows.append(
+                {
+                    **{"model": model, "display_name": name, "layer": layer, "first_attention": float(mean["value"])},
+                    **{"low": max(0.0, low), "high": min(1.0, high)},
+                    **{"heads_sink": int(sinks["value"]), "heads": int(sinks["n"]), "texts": texts},
+                }
+            )
+    return _some(rows, "attention_patterns")
+
+
+def pretrained_massive(massive_values: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+    """Massive values of each pretrained model before and after the rotation: mean over texts, Student's interval.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model is measured.
+    """
+    rows = []
+    whole = massive_values[massive_values["unit_id"] != ""]
+    parts = whole["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
+    tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
+    whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor"])
+    for model, name in _named(pretrained_models).items():
+        mine = whole[whole["model"] == model]
+        for (where, threshold, tensor), each in mine.groupby(["where", "threshold", "tensor"], sort=True):
+            values = each["value"].to_numpy(dtype=float)
+            mean = float(values.mean())
+            low, high = student_interval(values) or (mean, mean)  # texts that agree exactly
+            rows.append(
+                {
+                    **{"model": model, "display_name": name, "where": where, "threshold": float(threshold)},
+                    **{"tensor": tensor, "count": mean, "low": low, "high": high, "texts": len(values)},
+                }
+            )
+    return _some(rows, "massive_values")
+
+
+def _named(pretrained_models: pd.DataFrame) -> dict[str, str]:
+    mine = pretrained_models[pretrained_models["role"] == ROLE]
+    return dict(zip(mine["model"], mine["display_name"], strict=True))
+
+
+def _interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
+    """Student's interval of a mean from its deviation over `count` texts."""
+    half = float(stats.t.ppf(0.975, count - 1)) * deviation / np.sqrt(count)
+    return mean - half, mean + half
+
+
+def _some(rows: list[dict[str, Any]], table: str) -> pd.DataFrame:
+    if not rows:
+        raise DataError(
+            f"{table} has no pretrained model; measure them: python build.py run --recipe "
+            "artifacts/recipes/pretrained.yaml"
+        )
+    return pd.DataFrame(rows)

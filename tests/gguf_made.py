@@ -1,0 +1,98 @@
+"""A small Llama in a GGUF file, made by the test that reads it: four-bit weights, and a tokenizer of words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+
+WIDTH, INNER, HEADS, KEY_HEADS, LAYERS = 64, 96, 4, 2, 2
+BASE = 10_000.0
+SPACE = "\u0120"  # as byte-level tokenizers write it
+ENDS = "abcdefghij"
+WORDS = ["<unk>", "<s>", "</s>", SPACE, "w", *ENDS, *(f"w{end}" for end in ENDS), *(f"{SPACE}w{end}" for end in ENDS)]
+MERGES = [*(f"w {end}" for end in ENDS), *(f"{SPACE} w{end}" for end in ENDS)]
+
+
+def rotated(weight: np.ndarray, heads: int) -> np.ndarray:
+    """Rows of a projection as llama.cpp keeps them: the two halves of a head's dimensions interleaved."""
+    return weight.reshape(heads, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
+
+
+def made(path: Path, seed: int = 0, architecture: str = "llama") -> dict[str, np.ndarray]:
+    """Write the file; return what its weights stand for, by the names of transformers."""
+    rng = np.random.default_rng(seed)
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_name("a made model")
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q4_1)
+    writer.add_context_length(128)
+    writer.add_embedding_length(WIDTH)
+    writer.add_block_count(LAYERS)
+    writer.add_feed_forward_length(INNER)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(KEY_HEADS)
+    writer.add_rope_freq_base(BASE)
+    writer.add_rope_dimension_count(WIDTH // HEADS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(len(WORDS))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(WORDS)
+    writer.add_token_merges(MERGES)
+    writer.add_token_types([2, 3, 3, *[1] * (len(WORDS) - 3)])
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_unk_token_id(0)
+    stands: dict[str, np.ndarray] = {}
+
+    def put(name: str, known: str, shape: tuple[int, ...], heads: int = 0) -> None:
+        values = rng.normal(scale=0.3, size=shape).astype(np.float32)
+        if len(shape) == 1:
+            writer.add_tensor(name, values + 1)
+            stands[known] = values + 1
+            return
+        kind = gguf.GGMLQuantizationType.Q4_1
+        packed = gguf.quantize(rotated(values, heads) if heads else values, kind)
+        writer.add_tensor(name, packed, raw_dtype=kind)
+        whole = gguf.dequantize(packed, kind)
+        if heads:  # back to the order of transformers
+            whole = whole.reshape(heads, -1, 2, shape[1]).swapaxes(1, 2).reshape(shape)
+        stands[known] = whole
+
+    put("token_embd.weight", "model.embed_tokens.weight", (len(WORDS), WIDTH))
+    put("output_norm.weight", "model.norm.weight", (WIDTH,))
+    small = WIDTH // HEADS * KEY_HEADS
+    for layer in range(LAYERS):
+        here, there = f"blk.{layer}", f"model.layers.{layer}"
+        put(f"{here}.attn_norm.weight", f"{there}.input_layernorm.weight", (WIDTH,))
+        put(f"{here}.ffn_norm.weight", f"{there}.post_attention_layernorm.weight", (WIDTH,))
+        put(f"{here}.attn_q.weight", f"{there}.self_attn.q_proj.weight", (WIDTH, WIDTH), HEADS)
+        put(f"{here}.attn_k.weight", f"{there}.self_attn.k_proj.weight", (small, WIDTH), KEY_HEADS)
+        put(f"{here}.attn_v.weight", f"{there}.self_attn.v_proj.weight", (small, WIDTH))
+        put(f"{here}.attn_output.weight", f"{there}.self_attn.o_proj.weight", (WIDTH, WIDTH))
+        put(f"{here}.ffn_gate.weight", f"{there}.mlp.gate_proj.weight", (INNER, WIDTH))
+        put(f"{here}.ffn_up.weight", f"{there}.mlp.up_proj.weight", (INNER, WIDTH))
+        put(f"{here}.ffn_down.weight", f"{there}.mlp.down_proj.weight", (WIDTH, INNER))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return stands
+
+
+def shape(**more: Any) -> dict[str, Any]:
+    """The configuration of transformers that the file stands for."""
+    return {
+        "vocab_size": len(WORDS),
+        "hidden_size": WIDTH,
+        "intermediate_size": INNER,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": KEY_HEADS,
+        "max_position_embeddings": 128,
+        "rms_norm_eps": 1e-5,
+        "rope_parameters": {"rope_type": "default", "rope_theta": BASE},
+        "tie_word_embeddings": True,
+        **more,
+    }

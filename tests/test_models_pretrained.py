@@ -1,0 +1,162 @@
+"""Models in GGUF files and in packages: weights as the file's blocks stand for, made once, refused when changed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gguf")
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+import gguf_made  # noqa: E402
+from analysis.models import gguf, pretrained  # noqa: E402
+from analysis.models.builtin import resolve  # noqa: E402
+from analysis.models.loading import ModelSource, load  # noqa: E402
+from artifacts.errors import MissingDependency, ModelError  # noqa: E402
+
+pytestmark = pytest.mark.models
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, np.ndarray]]:
+    path = tmp_path_factory.mktemp("gguf") / "made.gguf"
+    return path, gguf_made.made(path)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("project")
+
+
+@pytest.fixture(scope="module")
+def folder(project: Path, file: tuple[Path, Any]) -> Path:
+    return Path(resolve(project, str(file[0])))
+
+
+def test_weights_are_what_the_blocks_stand_for(folder: Path, file: tuple[Path, dict[str, np.ndarray]]) -> None:
+    """Every weight equals the file's dequantised one, and logits those of a plain Llama that is given them."""
+    loaded = load(ModelSource(str(folder), device="cpu"))
+    state = loaded.model.state_dict()
+    for name, values in file[1].items():
+        assert np.array_equal(state[name].numpy(), values), name
+    plain = transformers.LlamaForCausalLM(transformers.LlamaConfig(**gguf_made.shape())).eval()
+    plain.load_state_dict({name: torch.tensor(values) for name, values in file[1].items()}, strict=False)
+    plain.tie_weights()
+    tokens = torch.arange(3, 30)[None]
+    with torch.no_grad():
+        assert torch.allclose(loaded.model(tokens).logits, plain(tokens).logits, atol=1e-5)
+    words = loaded.tokenizer("wc we")["input_ids"]
+    assert words == [gguf_made.WORDS.index(word) for word in ("wc", gguf_made.SPACE + "we")]
+
+
+def test_facts_name_the_file(folder: Path, file: tuple[Path, Any]) -> None:
+    facts = load(ModelSource(str(folder), device="cpu")).facts
+    assert facts["gguf"]["name"] == "made.gguf"
+    assert facts["gguf"]["quantization"] == "Q4_1"
+    assert facts["gguf"]["tensors"] == {"F32": 5, "Q4_1": 15}
+    assert facts["gguf"]["sha256"] == pretrained._hash([file[0]])
+    assert facts["dtype"] == "float32"
+    assert facts["quantization"] is None
+
+
+def test_made_once_and_refused_when_changed(
+    tmp_path: Path, file: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sha = pretrained._hash([file[0]])
+    first = gguf.dequantised(file[0], tmp_path / "kept", sha, "a licence")
+    assert capsys.readouterr().err == "a licence\n"
+    with monkeypatch.context() as patch:
+        patch.setattr(gguf, "_convert", lambda *given: pytest.fail("made again"))
+        assert gguf.dequantised(file[0], tmp_path / "kept", sha, "a licence") == first
+    assert capsys.readouterr().err == ""
+    card = json.loads((first / "gguf.json").read_text())
+    (first / "gguf.json").write_text(json.dumps(card | {"versions": {"gguf": "0.0"}}))
+    gguf.dequantised(file[0], tmp_path / "kept", sha)
+    assert json.loads((first / "gguf.json").read_text()) == card  # other libraries: made anew, the same
+    with (first / "config.json").open("a") as stream:
+        stream.write("\n")
+    with pytest.raises(ModelError, match=r"changed since it was made from made.gguf; remove the folder"):
+        gguf.dequantised(file[0], tmp_path / "kept", sha)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_errors(tmp_path: Path, file: tuple[Path, Any]) -> None:
+    with pytest.raises(ModelError, match=r"absent.gguf: no such file; give a GGUF file"):
+        resolve(tmp_path, str(tmp_path / "absent.gguf"))
+    (tmp_path / "words.gguf").write_text("these are words and no weights of any model\n" * 9)
+    with pytest.raises(ModelError, match=r"words.gguf: no GGUF file, or cut short"):
+        resolve(tmp_path, str(tmp_path / "words.gguf"))
+    (tmp_path / "short.gguf").write_bytes(file[0].read_bytes()[:-40_000])
+    with pytest.raises(ModelError, match=r"short.gguf: no GGUF file, or cut short"):
+        resolve(tmp_path, str(tmp_path / "short.gguf"))
+    gguf_made.made(tmp_path / "other.gguf", architecture="perceptron")
+    with pytest.raises(ModelError, match=r"other.gguf: GGUF model with architecture perceptron is not supported"):
+        resolve(tmp_path, str(tmp_path / "other.gguf"))
+
+
+@pytest.mark.parametrize("name", sorted(pretrained.PACKAGES))
+def test_a_missing_package_gives_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def absent(distribution: str) -> None:
+        raise importlib.metadata.PackageNotFoundError(distribution)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", absent)
+    with pytest.raises(MissingDependency, match=f"{name}: its package .* is not installed; install it: python -m pip"):
+        resolve(tmp_path, name)
+
+
+def test_pieces_of_a_package_are_joined_and_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: tuple[Path, Any]
+) -> None:
+    content = file[0].read_bytes()
+    for part, piece in enumerate((content[:5000], content[5000:])):
+        (tmp_path / f"part{part}").write_bytes(piece)
+
+    class Carrier:
+        def locate_file(self, place: str) -> Path:
+            return tmp_path / place
+
+    known = importlib.metadata.distribution
+    package = pretrained.Package(
+        file="whole.gguf",
+        parts=(("a", "part0"), ("b", "part1")),
+        sha256=pretrained._hash([file[0]]),
+        licence="Terms",
+        install="python -m pip install it",
+    )
+    monkeypatch.setattr(
+        importlib.metadata, "distribution", lambda name: Carrier() if name in ("a", "b") else known(name)
+    )
+    monkeypatch.setitem(pretrained.PACKAGES, "made-model", package)
+    found = Path(resolve(tmp_path, "made-model"))
+    assert found == tmp_path / "out/pretrained/made-model"
+    assert [path.name for path in found.parent.iterdir()] == ["made-model"]  # the joined file is not kept
+    assert load(ModelSource(str(found), device="cpu")).facts["gguf"]["name"] == "whole.gguf"
+    (tmp_path / "part1").write_bytes(content[5000:-1] + b"x")
+    with pytest.raises(ModelError, match=r"whole.gguf has the hash .* install the package again: python -m pip"):
+        resolve(tmp_path, "made-model")
+
+
+def test_a_file_is_named_on_the_command_line(project: Path, file: tuple[Path, Any]) -> None:
+    """`run` takes it: the measurements are called by the file, and the bars of libraries stay away."""
+    from analysis.experiments.subject import open_subject
+
+    subject = open_subject(project, ModelSource(str(file[0]), device="cpu"))
+    assert subject.name.startswith("made-")
+    assert not subject.has_bos
+    assert subject.positional == "rope"
+
+
+def test_conversion_prints_nothing(tmp_path: Path, file: tuple[Path, Any]) -> None:
+    code = "import sys, pathlib, analysis.models.builtin as b; b.resolve(pathlib.Path(sys.argv[1]), sys.argv[2])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path), str(file[0])], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == done.stdout == ""

@@ -1,0 +1,84 @@
+"""Named text sets: disjoint parts that stay as they are, what is read, and the line that installs an absent one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.models import text_sets
+from analysis.models.texts import Source, count, texts
+from artifacts.errors import DataError
+
+
+def names(place: str) -> set[str]:
+    return {name for name, _ in texts(Source(place))}
+
+
+def test_parts_are_disjoint_and_whole() -> None:
+    """Every document of the library is in one part, by its name alone, in about the shares that are said."""
+    parts = {part: names(f"code:{part}") for part in text_sets.PARTS}
+    whole = names("code")
+    assert sum(map(len, parts.values())) == len(whole) == len(set.union(*parts.values()))
+    for part, share in text_sets.PARTS.items():
+        assert abs(len(parts[part]) / len(whole) - share) < 0.1
+    assert {"json/decoder.py", "ast.py"} <= whole
+    assert not any(name.startswith(("test/", "site-packages/", "pydoc_data/")) for name in whole)
+
+
+def test_a_document_stays_in_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(text_sets.SETS, "code", lambda: iter([("ast.py", "a"), ("new.py", "b")]))
+    [part] = [part for part in text_sets.PARTS if "ast.py" in names(f"code:{part}")]
+    monkeypatch.undo()
+    assert "ast.py" in names(f"code:{part}")
+
+
+def test_the_manual_comes_as_one_text_of_its_topics() -> None:
+    from pydoc_data.topics import topics
+
+    found = {part: list(texts(Source(f"manual:{part}"))) for part in text_sets.PARTS}
+    assert [name for [(name, _)] in found.values()] == [f"manual-{part}" for part in text_sets.PARTS]
+    for title, text in topics.items():
+        here = text_sets.part_of(f"manual/{title}")
+        assert text in found[here][0][1]
+    assert count(Source("manual")) is None
+
+
+def test_pages_are_read_as_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "anarchism/html"
+    folder.mkdir(parents=True)
+    page = (
+        "<html><head><title>No</title><style>p {}</style></head><body><h1>One &amp; two</h1><p>Three\n <i>four</i>"
+        "<script>no()</script></p>five</body></html>"
+    )
+    (folder / "a.html").write_text(page)
+    monkeypatch.setattr(text_sets, "BOOKS", tmp_path)
+    assert list(texts(Source("anarchism"))) == [("a", "One & two\nThree four\nfive")]
+
+
+def test_books_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bible"
+    program.write_text(
+        f"#!{sys.executable}\nprint('Ge1:1 In the beginning')\nprint('1Cor2:3 And I')\nprint('Ge1:2 And the')\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert list(texts(Source("kjv"))) == [("1Cor", "And I"), ("Ge", "In the beginning\nAnd the")]
+
+
+@pytest.mark.parametrize(("name", "package"), [("kjv", "bible-kjv"), ("debian-handbook", "debian-handbook")])
+def test_an_absent_set_gives_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, package: str) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(text_sets, "BOOKS", tmp_path)
+    with pytest.raises(DataError, match=f"{name}: .* is not installed; install it: apt-get install {package}$"):
+        list(texts(Source(name)))
+
+
+def test_an_unknown_part_or_place_is_an_error() -> None:
+    with pytest.raises(
+        DataError, match="code:training: the set code has no part 'training'; its parts are calibration"
+    ):
+        list(texts(Source("code:training")))
+    with pytest.raises(DataError, match=r"codes: no such file; .* or an installed set \(manual, code, kjv"):
+        list(texts(Source("codes")))

@@ -1,0 +1,210 @@
+"""Pretrained models: taken in by role, intervals by hand, claims in both directions, exhibits of what is there."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis.claims import thesis_pretrained as claims
+from analysis.studies import pretrained
+from artifacts.errors import DataError
+from figures import pretrained_profiles as profiles_figure
+from figures import pretrained_sinks as sinks_figure
+from figures._render import tex
+from tables import pretrained_geometry as geometry_table
+from tables._render import render
+
+MODELS = pd.DataFrame(
+    {
+        "model": ["any-name", "not-yet"],
+        "display_name": ["A model", "Another"],
+        "role": "pretrained",
+        "quantization": ["Q4_1", "Q4_K_M"],
+    }
+)
+REPORTED = (0.2, 0.4, 0.6)
+CAPTURED = pd.DataFrame(dict.fromkeys(pretrained.METRICS, REPORTED) | {"captured_context": [4096, 8192, 8192]})
+LAB = pd.DataFrame(
+    [{"metric": name, "rope": 0.5, "rope_low": 0.4, "rope_high": 0.6, "seeds": 3} for name in pretrained.METRICS]
+)
+SEEDS = pd.DataFrame({"context": [128, 128]})
+
+
+def metrics(model="any-name", half=0.05, **values):
+    rows = []
+    for name in (*pretrained.METRICS, *(f"ap_bin_{number}" for number in range(4))):
+        value = values.get(name, 0.5)
+        rows.append(
+            {
+                **{"model": model, "metric": name, "value": value, "ci_low": value - half, "ci_high": value + half},
+                **{"heads": 270, "key_heads": 90, "context": 8192, "bins": 4, "estimator": "bucket_full"},
+                **{"pairs": "earlier", "reason": ""},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def geometry(**values):
+    return pretrained.pretrained_geometry(metrics(**values), MODELS, CAPTURED, LAB, SEEDS)
+
+
+def test_columns_are_the_reported_range_the_tiny_model_and_what_is_measured():
+    rows = geometry(ap_drop=0.16).set_index(["metric", "column"])
+    assert list(rows.loc["ap_drop"].index) == ["reported", "tiny", "any-name"]
+    assert rows.loc[("ap_drop", "reported"), ["value", "low", "high", "n", "context"]].tolist() == [
+        0.4,
+        0.2,
+        0.6,
+        3,
+        8192,
+    ]
+    assert rows.loc[("ap_drop", "tiny"), ["value", "low", "high", "n", "context"]].tolist() == [0.5, 0.4, 0.6, 3, 128]
+    mine = rows.loc[("ap_drop", "any-name")]
+    assert mine[["value", "low", "high"]].tolist() == pytest.approx([0.16, 0.11, 0.21])
+    assert (mine["label"], mine["n"], mine["unit"], mine["heads"]) == ("A model", 90, "key head", 270)
+
+
+def test_a_role_decides_and_no_name():
+    with pytest.raises(DataError, match="no pretrained model; measure one"):
+        pretrained.pretrained_geometry(metrics("smollm2-135m"), MODELS, CAPTURED, LAB, SEEDS)
+    other = MODELS.assign(role="something else")
+    with pytest.raises(DataError, match="no pretrained model; measure one"):
+        pretrained.pretrained_geometry(metrics(), other, CAPTURED, LAB, SEEDS)
+
+
+def test_a_metric_that_lacks_is_named():
+    rows = metrics()
+    with pytest.raises(DataError, match=r"any-name.csv lacks plane_var; measure it again"):
+        pretrained.pretrained_geometry(rows[rows["metric"] != "plane_var"], MODELS, CAPTURED, LAB, SEEDS)
+    empty = rows.assign(reason="too few queries")
+    empty.loc[empty["metric"] == "ap_drop", "value"] = None
+    with pytest.raises(DataError, match=r"any-name.csv: ap_drop: too few queries"):
+        pretrained.pretrained_geometry(empty, MODELS, CAPTURED, LAB, SEEDS)
+
+
+def test_profiles_have_the_middles_of_their_bins():
+    rows = metrics(ap_bin_3=0.3)
+    rows.loc[rows["metric"] == "ap_bin_0", "value"] = None
+    found = pretrained.pretrained_profiles(pd.concat([rows, metrics("other")]), MODELS)
+    assert found["bin"].tolist() == [1, 2, 3]
+    assert found["position"].tolist() == [0.375, 0.625, 0.875]
+    assert found["plasticity"].tolist() == [0.5, 0.5, 0.3]
+    assert set(found["model"]) == {"any-name"}
+
+
+def test_noise_is_half_the_difference_of_halves():
+    halves = pd.concat([metrics(ap_drop=drop).assign(half=half, documents=5) for half, drop in ((0, 0.2), (1, 0.14))])
+    twins = pd.DataFrame({"metric": ["ap_drop", "ap_drop", "bias"], "twin_difference": [-0.03, -0.03, 1.0]})
+    rows = pretrained.pretrained_noise(halves, MODELS, twins).set_index("metric")
+    row = rows.loc["ap_drop"]
+    assert row[["difference", "noise_sd", "twice_sd"]].tolist() == pytest.approx([0.06, 0.03, 0.03 * 2**0.5])
+    assert (row["twin_difference"], row["documents"]) == (0.03, 10)
+    # chi-square with one degree of freedom is the square of a normal value
+    assert row["noise_low"] == pytest.approx(0.03 / stats.norm.ppf(0.9875))
+    assert row["noise_high"] == pytest.approx(0.03 / stats.norm.ppf(0.5125))
+    assert pd.isna(rows.loc["plane_var", "twin_difference"])
+    assert rows.loc["plane_var", "noise_sd"] == 0
+    with pytest.raises(DataError, match="capture_halves has no pretrained model"):
+        pretrained.pretrained_noise(halves.assign(model="other"), MODELS, twins)
+
+
+def patterns(texts=6):
+    rng = np.random.default_rng(0)
+    shares = rng.uniform(0.2, 0.9, size=(2, texts))
+    rows = []
+    for layer, values in enumerate(shares):
+        common = {"model": "any-name", "layer": layer, "head": None, "unit_id": ""}
+        rows += [
+            {**common, "metric": "first_attention", "value": values.mean(), "n": texts},
+            {**common, "metric": "first_attention_sd", "value": values.std(ddof=1), "n": texts},
+            {**common, "metric": "heads_sink", "value": layer + 1, "n": 9},
+            {**common, "metric": "first_attention", "head": 0, "value": 0.0, "n": texts},
+        ]
+    return pd.DataFrame(rows), shares
+
+
+def test_intervals_of_layers_are_students():
+    rows, shares = patterns()
+    found = pretrained.pretrained_layers(rows, MODELS)
+    for layer, values in enumerate(shares):
+        low, high = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
+        row = found.loc[layer]
+        assert (row["low"], row["high"]) == pytest.approx((max(0, low), min(1, high)))
+        assert (row["heads_sink"], row["heads"], row["texts"]) == (layer + 1, 9, 6)
+    with pytest.raises(DataError, match="attention_patterns has no pretrained model"):
+        pretrained.pretrained_layers(rows.assign(model="other"), MODELS)
+
+
+def test_massive_values_are_counted_over_texts():
+    counts = {"q": [250, 248, 253], "k": [100, 100, 100], "v": [0, 1, 2]}
+    rows = pd.DataFrame(
+        [
+            {
+                **{"model": "any-name", "condition": "pre lambda=5", "unit_id": unit, "value": value},
+                "metric": f"massive_total_{tensor}",
+            }
+            for tensor, values in counts.items()
+            for unit, value in [("", 1e9), *((f"text-{place}", each) for place, each in enumerate(values))]
+        ]
+    )
+    found = pretrained.pretrained_massive(rows, MODELS).set_index("tensor")
+    low, high = stats.t.interval(0.95, 2, np.mean(counts["q"]), stats.sem(counts["q"]))
+    assert found.loc["query", ["count", "low", "high", "texts"]].tolist() == pytest.approx([751 / 3, low, high, 3])
+    assert found.loc["key", ["count", "low", "high"]].tolist() == [100, 100, 100]
+    assert set(found["threshold"]) == {5.0}
+
+
+@pytest.mark.parametrize(
+    ("drop", "half", "verdict"),
+    [
+        (0.16, 0.05, "holds"),
+        (0.02, 0.05, "not significant"),
+        (-0.02, 0.05, "not supported"),
+        (-0.16, 0.05, "contradicted"),
+    ],
+)
+def test_a_fall_is_claimed_from_its_interval(drop, half, verdict):
+    [found] = claims.thesis_pretrained_falls(geometry(ap_drop=drop, half=half))
+    assert (found.verdict, found.key) == (verdict, "any-name")
+    assert found.statement == "Plasticity of A model falls from the first to the last fifth of the context."
+
+
+@pytest.mark.parametrize(("r", "verdict"), [(0.5, "holds"), (0.22, "not significant"), (0.1, "contradicted")])
+def test_drift_is_claimed_against_the_least_reported(r, verdict):
+    [found] = claims.thesis_pretrained_drift(geometry(r_q_a=r))
+    assert found.verdict == verdict
+    assert "the least of the reported models is 0.200" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(0.4, "holds"), (0.58, "not supported"), (0.8, "contradicted"), (0.1, "contradicted")]
+)
+def test_a_range_holds_the_whole_interval_or_not(value, verdict):
+    found = {
+        each.key: each.verdict for each in claims.thesis_pretrained_in_range(geometry(plane_var=value, ap_drop=0.4))
+    }
+    assert found["any-name_plane_var"] == verdict
+    assert found["any-name_ap_drop"] == "holds"
+
+
+def test_exhibits_show_what_is_measured():
+    measured = pd.DataFrame(
+        [
+            {
+                **{"model": "any-name", "heads": 270, "key_heads": 90, "captured_context": 8192},
+                **{"estimator": "bucket_full", "pairs": "earlier"},
+            }
+        ]
+    )
+    text = render(geometry_table.table(geometry(ap_drop=0.16), measured, MODELS), "pretrained_geometry", "markdown")
+    assert "A model" in text
+    assert (r"0.160\[0.110,0.210\]") in "".join(text.split())
+    assert "Another" not in text
+    assert "all 270 captured heads of 90 key heads over 8,192 tokens" in text
+    deciles = pd.DataFrame({f"d{number}": [0.5, 0.6, 0.7] for number in range(10)})
+    drawn = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS), deciles)
+    assert "A model over 8,192 tokens, 270 heads" in drawn.caption
+    assert tex(drawn, "pretrained_profiles")
+    layers = sinks_figure.figure(pretrained.pretrained_layers(patterns()[0], MODELS))
+    assert "A model: 3 of 18 heads are sinks, n = 6 texts" in layers.caption
+    assert tex(layers, "pretrained_sinks")
