@@ -32,7 +32,7 @@ def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
     tables = made(bases=(400,))
     there = verdicts(plan, tables)
     assert there["keys_far_4x"] == "holds"
-    assert there["training_on"] in ("not significant", "not supported")  # nothing is there: by the sign that chance gave
+    assert there["training_on"] in ("not significant", "not supported")  # by the sign that chance gave
     assert there["base_interaction"] == "not testable"
     swapped = made(bases=(400,), far={**FAR, "B": FAR["C"], "C": FAR["B"]})
     assert verdicts(plan, swapped)["keys_far_4x"] == "contradicted"
