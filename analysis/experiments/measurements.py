@@ -99,7 +99,7 @@ def _alike(old: bytes, new: bytes) -> bool:
     if not all(same_cells(str(name), one[name], two[name], TOLERANCE).all() for name in one.columns.drop("value")):
         return False
     left, right = (pd.to_numeric(part["value"], errors="coerce") for part in (one, two))
-    size = np.maximum(left.abs(), right.abs())
+    size = pd.concat([left.abs(), right.abs()], axis=1).max(axis=1)
     near = (left - right).abs() <= np.maximum(
         TOLERANCE * size, 2 * NOISE * size.groupby(one["metric"]).transform("max")
     )

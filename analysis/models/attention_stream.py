@@ -104,7 +104,7 @@ def streamed(call: Call, limits: IntArray) -> Rows:
 
 @_compiled({"contract", "reassoc", "nnan", "nsz"})
 def _largest(scores: Float32Array) -> np.float32:
-    found = scores[0]
+    found: np.float32 = scores[0]
     for k in range(1, scores.size):
         found = max(found, scores[k])
     return found

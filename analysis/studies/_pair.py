@@ -28,9 +28,8 @@ def of_pair(measured: pd.DataFrame) -> pd.DataFrame:
             "no measurement of the tiny pair; run: python build.py run --all --model tiny-rope --against tiny-drope"
         )
     rows = measured[measured["model"].isin(list(found))]
-    return rows.assign(
-        side=[found[name].side for name in rows["model"]], training_seed=[found[name].seed for name in rows["model"]]
-    )
+    seeds = pd.Series([found[name].seed for name in rows["model"]], rows.index)
+    return rows.assign(side=[found[name].side for name in rows["model"]], training_seed=seeds)
 
 
 def over_seeds(measured: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:
