@@ -29,7 +29,8 @@ def of_pair(measured: pd.DataFrame) -> pd.DataFrame:
         )
     rows = measured[measured["model"].isin(list(found))]
     return rows.assign(
-        side=[found[name].side for name in rows["model"]], training_seed=[found[name].seed for name in rows["model"]]
+        side=[found[name].side for name in rows["model"]],
+        training_seed=[int(found[name].seed or 0) for name in rows["model"]],
     )
 
 
