@@ -40,7 +40,7 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from artifacts.graph import nearest
+            from artifacts.near import nearest
 
             hint = nearest(args[0], self.list_commands(ctx))
             raise click.UsageError(f"{error.message} {hint}".strip(), ctx) from None
@@ -255,7 +255,7 @@ def list_steps(kind: str | None) -> None:
     graph = _graph()
     kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
     if kind and kind not in kinds:
-        from artifacts.graph import nearest
+        from artifacts.near import nearest
 
         raise click.UsageError(f"no kind {kind!r}; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
     for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
@@ -282,13 +282,14 @@ def why(target: str) -> None:
 @click.argument("revision")
 @click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
 @click.option("--results-only", is_flag=True, help="Leave the tables out.")
+@click.option("--all", "every", is_flag=True, help="Name every cell, however many.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
-def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> None:
-    """Compare results and tables with a git REVISION's.
+def diff(revision: str, tolerance: float, results_only: bool, every: bool, strict: bool) -> None:
+    """Compare results and tables with a git REVISION's: a page of what matters most, or every cell.
 
     Cell by cell; numbers count when they differ by more than the tolerance.
     """
-    from artifacts.changes import results, tables
+    from artifacts.changes import results, summary, tables
 
     with session() as project:
         chosen = [step for step in project.graph.steps.values() if step.kind.name == "table" and not results_only]
@@ -300,8 +301,8 @@ def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> N
 
             rendered = {step.name: render(project.job(step).call(), step.name, "markdown") for step in chosen}
             changes += tables(ROOT, revision, rendered, tolerance)
-    for change in changes:
-        click.echo(str(change))
+    if changes:
+        click.echo("\n".join(map(str, changes) if every else summary(changes)))
     click.echo(f"{len(changes)} differences from {revision}" if changes else f"no difference from {revision}", err=True)
     if changes and strict:
         raise SystemExit(1)
@@ -309,7 +310,7 @@ def diff(revision: str, tolerance: float, results_only: bool, strict: bool) -> N
 
 @main.command()
 @click.argument("names", nargs=-1, shell_complete=complete("claim"))
-@click.option("--source", help="Only claims of this document (000 to 004, thesis).")
+@click.option("--source", help="Only claims of this document (a key of artifacts/sources/documents.csv).")
 @click.option("--verdict", help="Only claims with this verdict.")
 @click.option("--severity", help="Only claims of this severity (headline, supporting, detail).")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when the ledger differs from the committed one.")
@@ -386,7 +387,7 @@ def _show_claims(names: Sequence[str]) -> None:
     for name in names:
         chosen = [row for row in judged if name in (row["claim"], row["claim"].partition(".")[0])]
         if not chosen:
-            from artifacts.graph import nearest
+            from artifacts.near import nearest
 
             raise click.UsageError(f"no verdict called {name!r}; {nearest(name, list(rows))}")
         for row, place in zip(chosen, places(ROOT, chosen), strict=True):
@@ -397,7 +398,7 @@ def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
     """Rows of the ledger that have the wanted words; an unknown word is a usage error."""
     import csv
 
-    from artifacts.graph import nearest
+    from artifacts.near import nearest
 
     with session() as project:
         project.build(["ledger:claims"])
@@ -414,6 +415,28 @@ def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
 lab.add_command(population)
 for measuring in (capture, heads, run, lab, bench):
     main.add_command(measuring)
+
+
+@main.group()
+def new() -> None:
+    """Begin something new."""
+
+
+@new.command("paper")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--title", default="A New Thesis", show_default=True, help="Of the title page.")
+def new_paper(folder: Path, title: str) -> None:
+    """Write the empty frame of another thesis on this engine into FOLDER, in which `paper` and `check` run at once."""
+    import datetime
+
+    from artifacts.errors import SpecError
+    from artifacts.new_paper import new_paper as write_frame
+
+    try:
+        files = write_frame(ROOT, folder, title, f"{datetime.date.today():%B %Y}")
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{folder}: {len(files)} files; go there and run: make paper")
 
 
 @main.command()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import itertools
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from artifacts.canonical import same_cells
 from artifacts.errors import DataError
 
 GOLDEN = "tests/golden/tables"
+PAGE = 45
+"""Lines of a page."""
 Rows = dict[str, dict[str, str]]
 
 
@@ -28,7 +31,25 @@ class Change:
     after: str
 
     def __str__(self) -> str:
-        return f"{self.exhibit}: {self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by()}"
+        return f"{self.exhibit}: {self.words}"
+
+    @property
+    def words(self) -> str:
+        """The place, and what it was and is."""
+        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by()}"
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """How much it matters: a verdict first, then what came or went, then numbers by their relative change."""
+        if self.exhibit == "result claims" and self.place.endswith(", verdict"):
+            return 3, 0.0
+        if not self.before or not self.after:
+            return 2, 0.0
+        try:
+            before, after = float(self.before), float(self.after)
+        except ValueError:
+            return 1, 0.0
+        return 1, abs(after - before) / max(abs(before), abs(after), 1e-300)
 
     def _by(self) -> str:
         try:
@@ -37,6 +58,38 @@ class Change:
             return ""
         share = f", {100 * (after / before - 1):+.3g} %" if before else ""
         return f" ({after - before:+.4g}{share})"
+
+
+def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
+    """The changes on one page: the verdicts among them, then a line an exhibit, what matters most first.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        Of results and tables.
+    most : int
+        Lines at most. Where all changes have room, each is a line.
+    """
+    ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
+    by_exhibit: dict[str, list[Change]] = {}
+    for change in ranked:
+        by_exhibit.setdefault(change.exhibit, []).append(change)
+    kinds = Counter(name.partition(" ")[0] for name in by_exhibit)
+    verdicts = [change for change in ranked if change.weight[0] == 3]
+    where = " and ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in sorted(kinds.items()))
+    lines = [f"{len(changes)} difference{'s' * (len(changes) > 1)} in {where}; {len(verdicts)} of verdicts"]
+    if len(changes) < most:
+        return lines + [str(change) for change in changes]
+    shown = [str(change) for change in verdicts[: most // 3]]
+    if len(verdicts) > len(shown):
+        shown.append(f"... and {len(verdicts) - len(shown)} more verdicts; `python build.py claims --check` names them")
+    room = most - len(lines) - len(shown) - 1
+    for name, own in list(by_exhibit.items())[:room]:
+        shown.append(f"{name}: {len(own)} differences" if len(own) > 1 else str(own[0]))
+        if len(own) > 1 and own[0].weight[0] < 3:
+            shown[-1] += f", the largest {own[0].words}"
+    left = f"... and {len(by_exhibit) - room} more exhibits; " if len(by_exhibit) > room else ""
+    return [*lines, *shown, f"{left}--all names every cell"]
 
 
 def at_revision(root: Path, revision: str, path: str) -> str | None:

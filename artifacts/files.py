@@ -37,11 +37,13 @@ def digest(path: Path) -> str:
         raise ThesisError(f"{path}: cannot be read as a file ({error.strerror})") from None
 
 
-def write(path: Path, content: bytes) -> bool:
+def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """Put `content` at `path` atomically; return whether anything changed.
 
     The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill)
-    sees the old file or the new one, never half of one. An equal file is left untouched, time stamp included.
+    sees the old file or the new one, never half of one. An equal file is left untouched, time stamp included. What is
+    `lasting` is on the disk before it takes its place, so that the same holds of a loss of power: for what took hours
+    to measure. What a build makes is made again when its hash is not the recorded one, and does without the wait.
 
     Raises
     ------
@@ -59,6 +61,9 @@ def write(path: Path, content: bytes) -> bool:
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
+                if lasting:
+                    stream.flush()
+                    os.fsync(stream.fileno())
             os.chmod(name, mode)
             os.replace(name, path)
         except BaseException:

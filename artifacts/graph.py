@@ -6,7 +6,6 @@ imported to find this out, and this module needs the standard library only.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from artifacts.closure import Closures
 from artifacts.errors import SpecError
 from artifacts.facts import Facts, Reader
 from artifacts.kinds import KEY_TABLES, KINDS, SCHEMA, Kind
+from artifacts.near import nearest
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,6 @@ class Graph:
         for target in targets:
             visit(target)
         return list(done)
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """`did you mean ...? ` for the closest of `names`, or nothing."""
-    close = difflib.get_close_matches(name, sorted(set(names)), n=3, cutoff=0.6)
-    return f"did you mean {', '.join(close)}? " if close else ""
 
 
 def load(root: Path, reader: Reader) -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +49,7 @@ class Job:
         """Read every artifact of the step.
 
         What is typeset gets its text armoured (`artifacts.armour`); studies and claims see of the sources the rows of
-        the examined documents only (`artifacts.documents`).
+        the documents that they are about only (`artifacts.documents`).
         """
         from artifacts import armour
         from artifacts.store import read
@@ -60,11 +61,15 @@ class Job:
 
     def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """The frames without rows of other documents and their models; results hold none."""
-        from artifacts.documents import examined, others
+        from artifacts.documents import STATED, THESIS, readers
 
-        added = others(found["models"]) if "models" in found else frozenset[str]()
         sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
-        return {name: examined(each, added) if name in sources else each for name, each in found.items()}
+        if not sources:
+            return found
+        place = STATED.search(inspect.getdoc(self.load()) or "")
+        whose = readers(self.root, place["source"] if place else THESIS)
+        added = whose.others(found["models"]) if "models" in found else frozenset[str]()
+        return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}
 
     def load(self) -> Callable[..., Any]:
         """Import the step's file and return its function."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SCHEMA = "artifacts/datapackage.yaml"
-KEY_TABLES = ("artifacts/sources/models.csv", "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
+DOCUMENTS = "artifacts/sources/documents.csv"
+MODELS = "artifacts/sources/models.csv"
+FAMILIES = "artifacts/sources/families.csv"
+SUBJECTS = "artifacts/sources/subjects.csv"
+KEY_TABLES = (MODELS, FAMILIES, DOCUMENTS, "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ KINDS = (
         function="",
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",
+        also=(DOCUMENTS, SUBJECTS),
     ),
     Kind(
         name="claim",
@@ -97,6 +102,7 @@ KINDS = (
         folder="analysis/claims",
         function="",
         targets=("out/claims/{name}.json",),
+        also=(DOCUMENTS,),
     ),
     Kind(
         name="ledger",
@@ -141,7 +147,7 @@ KINDS = (
         folder="figures",
         function="figure",
         targets=("out/figures/{name}.tex", "out/figures/{name}.float.tex"),
-        also=("figures/_templates/*",),
+        also=("figures/_templates/*", MODELS, FAMILIES, SUBJECTS),
     ),
     Kind(
         name="picture",

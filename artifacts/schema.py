@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from artifacts.covering import uncovered
 from artifacts.errors import DataError
 from artifacts.files import digest
 from artifacts.job import Job
@@ -24,6 +25,8 @@ from artifacts.manifest import broken
 from artifacts.printed import Unreadable, parse
 from artifacts.table_file import header_of, rows
 from artifacts.text_file import text_of, yaml_of
+
+COVERS = ("resource", "key", "when", "field", "values")
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ def _check_resource(entry: Any, number: int) -> None:
             raise DataError(f"{where}: a foreign key without `reference: {{resource: ..., fields: [...]}}`")
     if not isinstance(entry.get("range", {}), dict):
         raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
+    if "covers" in entry and (not isinstance(entry["covers"], dict) or set(entry["covers"]) != set(COVERS)):
+        raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
 
 
 def package(root: Path) -> dict[str, Any]:
@@ -115,9 +120,14 @@ def check(root: Path, name: str) -> list[Fault]:
     if described is None:
         where = paths[0] if paths else name
         return [Fault(where, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
+    if not paths and described.get("awaits"):
+        return []
     if not paths:
         return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
-    return [fault for path in paths for fault in _check_file(root, described, path)]
+    faults = [fault for path in paths for fault in _check_file(root, described, path)]
+    if not faults:
+        faults = [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
+    return faults
 
 
 def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:

@@ -3,8 +3,10 @@
     python benchmarks/mutants.py --faults 100 --out docs/mutants.csv
 
 Seeded: the same seed plants the same faults in the same sources. Each is written into a copy of the project, and the
-tests that import the changed file, directly or through one other, run until one fails. Tests that compare with what is
-committed (golden files, the ledger, kernels, the thesis) are left out, since they notice any change and judge none.
+tests that import the changed file, directly or through one other, run until one fails. A test that calls a claim by its
+name (`says("c001_...", ...)`, on frames whose verdict it states itself) counts as one that imports the claim's file.
+Tests that compare with what is committed (golden files, the ledger, kernels, the thesis) are left out, since they
+notice any change and judge none.
 """
 
 import ast
@@ -141,13 +143,35 @@ def imports(file: Path) -> set[str]:
 
 
 @functools.cache
+def named(test: Path) -> set[str]:
+    """Files of the claims that a test calls by their names."""
+    words = {
+        node.value
+        for node in ast.walk(ast.parse(test.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return {file for name, file in claim_files().items() if name in words}
+
+
+@functools.cache
+def claim_files() -> dict[str, str]:
+    """The file of each claim, by the claim's name."""
+    return {
+        node.name: path.relative_to(ROOT).as_posix()
+        for path in sorted((ROOT / "analysis/claims").glob("[!_]*.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+
+
+@functools.cache
 def concerned(mutated: str) -> list[str]:
-    """Test files that import a file, those that do so directly first."""
+    """Test files that import a file or call a claim of it, those that do so directly first."""
     direct, through = [], []
     for test in sorted((ROOT / "tests").glob("test_*.py")):
         if any(word in test.name for word in COMPARING):
             continue
-        near = imports(test)
+        near = imports(test) | named(test)
         if mutated in near:
             direct.append(f"tests/{test.name}")
         elif any(mutated in imports(ROOT / other) for other in near) or _through_package(mutated, test):

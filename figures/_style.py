@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from artifacts.errors import SpecError
+from artifacts.subjects import Family, Subject, families, subjects
 
 if TYPE_CHECKING:
     from figures._series import Series
@@ -75,46 +76,46 @@ class Style:
 _DASHES = ("solid", "dashed", "dash dot", "densely dotted", "dash dot dot")
 _HATCHES = ("", "north east lines", "north west lines", "crosshatch", "dots")
 _STEPS = ("!60!white", "", "!75!black", "!55!black", "!38!black")
+_SIDES = {
+    "rope": Style(color="okblue", label="RoPE"),
+    "drope": Style(color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="DroPE"),
+}
 
 
-def _family(color: str, mark: str, label: str, models: Mapping[str, str], start: int = 1) -> dict[str, Style]:
-    """One hue and one mark for a family; its models, smallest first, get darker and change dash and hatch."""
-    return {
-        key: Style(
-            color=color + _STEPS[start + i], mark=mark, dash=_DASHES[i], hatch=_HATCHES[i], label=f"{label}-{size}"
+def of_family(family: Family, known: Mapping[str, Subject]) -> dict[str, Style]:
+    """Looks of a family and its models: one hue and one mark; its models get darker and change dash and hatch.
+
+    The first of several models has the family's own hue, or a lighter one where there are more models than darker
+    steps; a model by itself has the family's dash; a side of a pair looks like that side.
+    """
+    models = family.models
+    first = 0 if len(models) >= len(_STEPS) else 1
+    found = {
+        family.entity: Style(
+            color=family.color, mark=family.mark, dash=family.dash, hatch=family.hatch, label=family.name
         )
-        for i, (key, size) in enumerate(models.items())
     }
+    for place, (key, name) in enumerate(models):
+        subject = known.get(key)
+        label = (subject.label if subject else "") or name
+        if subject and subject.side:
+            found[key] = replace(_SIDES[subject.side], label=label)
+        elif len(models) == 1:
+            found[key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
+        else:
+            found[key] = Style(
+                color=family.color + _STEPS[(first + place) % len(_STEPS)],
+                mark=family.mark,
+                dash=_DASHES[place % len(_DASHES)],
+                hatch=_HATCHES[place % len(_HATCHES)],
+                label=label,
+            )
+    return found
 
 
 STYLES: Mapping[str, Style] = {
-    "rope": Style(color="okblue", label="RoPE"),
-    "drope": Style(color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="DroPE"),
-    "llama2-7b-rope": Style(color="okblue", label="Llama-2-7B (RoPE)"),
-    "llama2-7b-drope": Style(
-        color="okvermillion", mark="square*", dash="dashed", hatch="north east lines", label="Llama-2-7B (DroPE)"
-    ),
-    "ministral3": Style(color="okorange", label="Ministral 3"),
-    "qwen3": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="Qwen3"),
-    "llama3": Style(color="oksky", mark="triangle*", dash="dash dot", hatch="north west lines", label="Llama 3"),
-    "mistral": Style(color="okblack", mark="diamond*", dash="densely dotted", hatch="crosshatch", label="Mistral"),
-    "smollm3": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", hatch="dots", label="SmolLM3"),
-    **_family("okorange", "*", "Ministral-3", {"ministral3-3b": "3B", "ministral3-8b": "8B", "ministral3-14b": "14B"}),
-    **_family(
-        "okgreen",
-        "square*",
-        "Qwen3",
-        {"qwen3-0.6b": "0.6B", "qwen3-1.7b": "1.7B", "qwen3-4b": "4B", "qwen3-8b": "8B", "qwen3-14b": "14B"},
-        start=0,
-    ),
-    **_family(
-        "oksky", "triangle*", "Llama-3.2", {"llama3.2-1b": "1B", "llama3.2-3b": "3B", "llama3.2-11b": "11B-Vision"}
-    ),
-    "llama3.1-8b": Style(
-        color="oksky!38!black", mark="triangle*", dash="densely dotted", hatch="crosshatch", label="Llama-3.1-8B"
-    ),
-    "mistral-v0.2-7b": Style(color="okblack", mark="diamond*", dash="densely dotted", label="Mistral-7B-v0.2"),
-    "smollm3-3b": Style(color="okpurple", mark="pentagon*", dash="dash dot dot", label="SmolLM3-3B"),
+    **_SIDES,
+    **{key: look for family in families() for key, look in of_family(family, subjects()).items()},
     "query": Style(color="okpurple", label="query"),
     "key": Style(color="okgreen", mark="square*", dash="dashed", hatch="north east lines", label="key"),
     "value": Style(color="okorange", mark="triangle*", dash="dash dot", hatch="north west lines", label="value"),
@@ -150,7 +151,10 @@ STYLES: Mapping[str, Style] = {
     "series-7": Style(color="okblack", mark="square", dash="dashed", hatch="north east lines"),
     "series-8": Style(color="okgrey", mark="triangle", dash="dash dot", hatch="north west lines"),
 }
-"""Every entity of the thesis. `series-1` to `series-8` have no fixed meaning: for contrasts without a name here."""
+"""Every entity of the thesis; families and models are those of `families.csv` and `models.csv`.
+
+`series-1` to `series-8` have no fixed meaning: for contrasts without a name here.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +228,8 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
     near = difflib.get_close_matches(entity, [*own, *STYLES], n=1, cutoff=0.0)[0]
     raise SpecError(
         f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
-        "Name one of figures/_style.py, or give the figure its own with entities=."
+        "Name one of figures/_style.py or a model of artifacts/sources/models.csv, or give the figure its own with "
+        "entities=."
     )
 
 

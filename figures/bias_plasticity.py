@@ -5,17 +5,12 @@ import pandas as pd
 from artifacts.wording import the_test
 from figures import Axis, Figure, Panel, Points
 
-FAMILIES = {
-    "Ministral 3": "ministral3",
-    "Qwen3": "qwen3",
-    "Llama 3": "llama3",
-    "Mistral": "mistral",
-    "SmolLM3": "smollm3",
-}
-
 
 def figure(
-    bias_plasticity: pd.DataFrame, training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
+    bias_plasticity: pd.DataFrame,
+    training_comparison: pd.DataFrame,
+    bias_plasticity_tests: pd.DataFrame,
+    families: pd.DataFrame,
 ) -> Figure:
     """Return the figure."""
     models = bias_plasticity["kind"] == "model"
@@ -38,7 +33,7 @@ def figure(
             Panel(
                 series=[
                     Points(x=rows["x"], y=rows["y"], entity=entity, legend=position == 0, origin="reported")
-                    for family, entity in FAMILIES.items()
+                    for family, entity in zip(families["family"], families["entity"], strict=True)
                     if len(rows := data[data["family"] == family])
                 ],
                 x=Axis(label=label, scale="log" if position == 0 else "linear", zero=position > 0),
@@ -47,9 +42,9 @@ def figure(
             )
             for position, ((data, title), label) in enumerate(zip(shown, labels, strict=True))
         ],
-        columns=3,
+        columns=2,
+        height=34,
         letters=True,
-        share_y=True,
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
             f"{int((~models).sum())} checkpoints of SmolLM3-3B, each over its own window, with the bias (a) per token "

@@ -17,7 +17,14 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
     panels = []
     for family, rows in decile_profiles.groupby("family", sort=False):
         lines = [
-            Line(entity=row["model"], x=middles, y=row[names], direct=True, origin="reported", legend=False)
+            Line(
+                entity=row["model"],
+                x=middles,
+                y=row[names],
+                direct=_short(str(row["display_name"]), str(family)),
+                origin="reported",
+                legend=False,
+            )
             for _, row in rows.iterrows()
         ]
         context = rows["captured_context"].iloc[0]
@@ -61,11 +68,17 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
             "Tables 4 and 10 of the source [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
-            f"heads; each decile at its middle; {tokens(full)} tokens unless the title says otherwise. Profiles with a "
-            f"rise that rounding cannot explain, and its size: {said}."
+            f"heads, named within its family; each decile at its middle; {tokens(full)} tokens unless the title says "
+            f"otherwise. Profiles with a rise that rounding cannot explain, and its size: {said}."
         ),
         short="Plasticity by decile of the context",
     )
+
+
+def _short(name: str, family: str) -> str:
+    """A model's name below its family's, which is the panel's title."""
+    short = name.removeprefix(f"{family.replace(' ', '-')}-").replace("-Instruct", "").replace("-Vision", "")
+    return short.removeprefix(f"{family.split()[0]}-")
 
 
 def _contexts(measured: pd.DataFrame) -> str:

@@ -7,14 +7,15 @@ from figures import Axis, Figure, Line, Panel, Points, Rule
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
 MOST = 8
 """Series that one panel holds."""
-OWN = {"tiny-rope": "rope", "tiny-drope": "drope"}
 
 
-def figure(anchoring_curves: pd.DataFrame) -> Figure:
+def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     """Two panels, a line a model and data set, over its training seeds; hollow where a probe is not above chance."""
     split = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
-    split = split.assign(trained=split["model"].str.replace(r"-s\d+$", "", regex=True))
-    order = [*OWN, *dict.fromkeys(name for name in split["trained"] if name not in OWN)]
+    own = subjects[subjects["role"] == "lab"].set_index("model")["side"].to_dict()
+    split = split.assign(trained=[own.get(model, model) for model in split["model"]])
+    sides = dict.fromkeys(own.values())
+    order = [*sides, *dict.fromkeys(name for name in split["trained"] if name not in sides)]
     shown = [(model, data) for model in order for data in dict.fromkeys(split.loc[split["trained"] == model, "data"])][
         :MOST
     ]
@@ -28,7 +29,7 @@ def figure(anchoring_curves: pd.DataFrame) -> Figure:
             rows = curve[curve["group"] == group].sort_values("layer")
             if rows.empty:
                 continue
-            entity = OWN.get(model, f"series-{number}")
+            entity = model if model in sides else f"series-{number}"
             name = str(rows["name"].iloc[0])
             series.append(
                 Line(

@@ -7,14 +7,10 @@ import pandas as pd
 from artifacts.wording import MODES, base_scored
 from figures import Axis, Figure, Line, Panel
 
-# every length would not fit below a third of the page
-LABELLED = ("8k", "32k", "128k")
-
 
 def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     """Return the figure."""
-    named = lbp_lengths[lbp_lengths["length"].isin(LABELLED)]
-    ticks = dict(zip(named["tokens"], named["length"].str.upper(), strict=True))
+    ticks = dict(zip(lbp_lengths["tokens"], lbp_lengths["length"].str.upper(), strict=True))
     top = 10 * math.ceil(lbp_lengths["lbp"].max() / 10)
     x = Axis(label="input length (tokens)", scale="log", base=2, ticks=ticks)
     models = list(matched_models["model"])
@@ -43,8 +39,8 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     questions = lbp_lengths["questions"].iloc[0]
     return Figure(
         panels=panels,
-        columns=3,
-        height=52,
+        columns=2,
+        height=46,
         letters=True,
         caption=(
             f"LongBench Pro by input length for {len(models)} matched models in both prompt modes [@longbenchpro2026], "

@@ -4,13 +4,13 @@ import pandas as pd
 
 from figures import Axis, Figure, Panel, Points, Rule, display
 
-ORDER = ["Llama 3", "Ministral 3", "Qwen3", "Mistral"]
 
-
-def figure(nope_recovery_recomputed: pd.DataFrame) -> Figure:
+def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Figure:
     """Return the figure."""
     rows = nope_recovery_recomputed
-    rows = rows.assign(order=rows["family"].map(ORDER.index), name=[display(model) for model in rows["model"]])
+    own = rows.loc[rows["network"] != rows["model"], "family"]  # that of the layer study comes first
+    order = rows["family"].map(families.set_index("family")["order"]).mask(rows["family"].isin(own), 0)
+    rows = rows.assign(order=order, name=[display(model) for model in rows["model"]])
     rows = rows.sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
     names = list(rows["name"])
     models = Axis(categories=names, reverse=True, grid=True)

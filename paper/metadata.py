@@ -1,6 +1,5 @@
 """The paper's metadata: title page, order of chapters, and the names that are no numbers (`paper/metadata.yaml`)."""
 
-import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from artifacts.errors import SpecError
 from artifacts.text_file import yaml_of
 from paper.lookup import nearest
+from paper.pattern import fault
 
 FILE = "paper/metadata.yaml"
 
@@ -70,10 +70,8 @@ def read(root: Path) -> Metadata:
     made: dict[str, Any] = {name: value if isinstance(value, str) else tuple(value) for name, value in loaded.items()}
     metadata = Metadata(**made)
     for pattern in metadata.names:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise SpecError(f"{FILE}: {pattern!r} in names is no regular expression: {error}") from None
+        if wrong := fault(pattern):
+            raise SpecError(f"{FILE}: {pattern!r} in names {wrong}")
     _check_chapters(root, metadata)
     return metadata
 

@@ -66,6 +66,8 @@ class Grid:
         Whether a rule stands before each row.
     blocks : tuple of str
         Equal for neighbouring rows that belong together; empty strings where the table has no such rows.
+    units : tuple of str
+        Equal for rows whose numbers line up; empty strings where all do.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Grid:
     groups: tuple[str, ...]
     ruled: tuple[bool, ...]
     blocks: tuple[str, ...]
+    units: tuple[str, ...]
 
     def starts(self, row: int) -> bool:
         """Whether a group starts with this row."""

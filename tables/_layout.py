@@ -39,12 +39,17 @@ def body(grid: Grid, format: Markup, hung: list[list[str]] | None = None) -> lis
     columns = []
     for index, column in enumerate(grid.columns):
         cells = [row[index] for row in grid.rows]
-        numbers = lined_up(
-            [cell.pieces for cell in cells],
-            format,
-            [cell.best for cell in cells],
-            [row[index] for row in hung] if hung else None,
-        )
+        numbers = [""] * len(cells)
+        for unit in dict.fromkeys(grid.units):
+            chosen = [row for row, each in enumerate(grid.units) if each == unit]
+            lined = lined_up(
+                [cells[row].pieces for row in chosen],
+                format,
+                [cells[row].best for row in chosen],
+                [hung[row][index] for row in chosen] if hung else None,
+            )
+            for row, number in zip(chosen, lined, strict=True):
+                numbers[row] = number
         texts = []
         for row, (number, cell) in enumerate(zip(numbers, cells, strict=True)):
             try:

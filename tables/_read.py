@@ -41,6 +41,7 @@ def read(table: Table, name: str) -> Grid:
         table.reason,
         table.groups,
         table.rule_before,
+        table.units,
         table.space if isinstance(table.space, str) else None,
     }
     data = {
@@ -68,7 +69,8 @@ def read(table: Table, name: str) -> Grid:
     rows = tuple(zip(*by_column, strict=True))
     together = _together(table, columns)
     blocks = tuple(map(_label, data[together])) if together else ("",) * len(rows)
-    return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows), blocks)
+    units = tuple(map(_label, data[table.units])) if table.units else ("",) * len(rows)
+    return Grid(name, table, columns, rows, groups, ruled or (False,) * len(rows), blocks, units)
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,9 @@ class Table:
         Where a little space stands between rows: a field, at whose changes it does (between blocks of which one has
         several rows); 1 for every row, 0 for none. Left out, 1 where there are paragraph columns, else the first
         column that leaves out repeats, else none: space says that rows belong together, so none is put by count.
+    units : str, optional
+        Field of each row's unit: numbers line up with those of rows of the same unit only. Left out, all rows are of
+        one unit.
     """
 
     rows: pd.DataFrame
@@ -150,6 +153,7 @@ class Table:
     size: Size | None = None
     column_space: float | None = None
     space: str | int | None = None
+    units: str | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -195,7 +199,8 @@ def check(table: Table, name: str) -> None:
         except SpecError as error:
             raise SpecError(f"{where}, {what}: {error}") from None
     wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
-    named = (table.reason, table.groups, table.rule_before, table.space if isinstance(table.space, str) else None)
+    space = table.space if isinstance(table.space, str) else None
+    named = (table.reason, table.groups, table.rule_before, space, table.units)
     wanted += [(each, "table") for each in named if each is not None]
     for each, wanter in wanted:
         if each not in known:

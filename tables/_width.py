@@ -116,7 +116,11 @@ def _body(grid: Grid, index: int, space: float) -> float:
     """Estimate a column's widest cell, its pads and marks included."""
     cells = [row[index] for row in grid.rows if not row[index].hidden]
     marks = max((0.35 * cell.stars + 0.6 * (len(cell.marks) + bool(cell.reason)) for cell in cells), default=0.0)
-    numbers = sum(_TOKENS.get(token, 0.6) for token in widest_tokens([cell.pieces for cell in cells]))
+    numbers = max(
+        sum(_TOKENS.get(token, 0.6) for token in widest_tokens([cell.pieces for cell in alike]))
+        for unit in set(grid.units)
+        if (alike := [row[index] for row, each in zip(grid.rows, grid.units, strict=True) if each == unit])
+    )
     words = max((text_width(cell.words) for cell in cells if cell.pieces is None), default=0.0)
     indent = 1.0 if index == 0 and grid.table.groups is not None and grid.table.group_style == "row" else 0.0
     hanging = is_number(grid.columns[index]) and index < len(grid.columns) - 1 and marks <= 0.7 and space >= ROOMY

@@ -33,6 +33,7 @@ def table(
     for quantity, (name, digits) in ROWS.items():
         cells = found.loc[quantity]
         row: dict[str, Any] = {"name": name, "group": f"Over {len(write_layers)} layers"}
+        row["unit"] = {0: "count", 1: "%", 3: "norm"}[digits]  # a write score is a share of a norm
         for model in ("rope", "drope"):
             row[f"printed_{model}"] = cells[f"{model}_printed"]
             row[f"published_{model}"] = fixed(digits).show(cells[model], "plain")
@@ -42,6 +43,7 @@ def table(
         row = {
             "name": f"layer {layer}",
             "group": "Value norm of the first token in percent of the mean over tokens",
+            "unit": "%",
         }
         for model in ("RoPE", "DroPE"):
             row |= {f"printed_{model.lower()}": "", f"published_{model.lower()}": f"{norms[model, layer]:.1f}"}
@@ -60,6 +62,7 @@ def table(
         ],
         groups="group",
         space=0,
+        units="unit",
         caption=(
             "Values and attention at the first token: the cells of Section 6.3 of the source and what the published "
             "series give [@africa2026]. The write score is the mean over heads of attention on the first token times "

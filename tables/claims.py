@@ -13,6 +13,8 @@ SHOWN = 4
 """Cells named of those that do not hold."""
 CLAIM = re.compile(r"(?<![\w/])(?:c\d{3}|thesis)_[\w.-]*\w")
 BARE = re.compile(r"-?\d+\.\d{4,}")
+NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
+UNIT = re.compile(r"\d\s*(?P<unit>%|×|x)$")
 
 
 def table(
@@ -88,15 +90,21 @@ def _placed(text: str, places: Mapping[str, str]) -> str:
 
 
 def _values(row: pd.Series) -> str:
-    """What is printed and what was found."""
+    """What is printed and what was found; a number alone, of which no unit is known, stands in the reason only."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
-    return "; ".join(each for each in (printed, _found(row["recomputed"], printed)) if each)
+    found = _found(row["recomputed"], printed)
+    if not printed and NUMBER.fullmatch(found):
+        return ""
+    return "; ".join(each for each in (printed, found) if each)
 
 
 def _found(value: str | float | None, printed: str) -> str:
-    """What was found; a bare number with many digits to three, or four beside a printed one."""
+    """What was found, with the unit of what is printed; many digits to three, or four beside a printed number."""
     found = str(value) if pd.notna(value) else ""
-    return significant(4 if printed else 3).show(float(found), "plain") if BARE.fullmatch(found) else found
+    if BARE.fullmatch(found):
+        found = significant(4 if printed else 3).show(float(found), "plain")
+    unit = UNIT.search(printed)
+    return found + unit["unit"].replace("x", "×") if unit and NUMBER.fullmatch(found) else found
 
 
 def _cells(checked: pd.DataFrame) -> str:
@@ -129,4 +137,4 @@ def _exception(cell: pd.Series) -> str:
     statement = str(cell["statement"]).rstrip(".")
     if cell["reported"] == cell["recomputed"]:
         return f"{statement} ({str(cell['reason']).rstrip('.')})"
-    return f"{statement} (printed {cell['reported']}, found {_found(cell['recomputed'], 'printed')})"
+    return f"{statement} (printed {cell['reported']}, found {_found(cell['recomputed'], str(cell['reported']))})"

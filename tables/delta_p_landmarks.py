@@ -15,14 +15,20 @@ LANDMARKS = {
     "lowest": "lowest point",
     "end": "end",
 }
-DELTA_P, LAYERS = ("delta_p_high", "delta_p_low"), ("layer_low", "layer_high")
+LAYERS = ("layer_low", "layer_high")
 KEYS = ["model", "anchoring", "landmark", "data_set"]
 
 
-def table(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame) -> Table:
+def table(
+    delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
+) -> Table:
     """Return the table: reported models first, then those measured here, whose further training seeds are left out."""
     reported = _reported(delta_p_landmarks, models)
-    measured = _measured(anchoring_landmarks[~anchoring_landmarks["model"].str.contains(r"-s\d+$")])
+    pair = subjects[subjects["role"] == "lab"]
+    further = pair.loc[pair["seed"] > pair["seed"].min(), "model"]
+    measured = _measured(anchoring_landmarks[~anchoring_landmarks["model"].isin(further)])
+    first = measured["model"].isin(pair.loc[pair["side"] == "rope", "model"])
+    measured = pd.concat([measured[first], measured[~first]], ignore_index=True)
     return Table(
         rows=pd.concat([reported, measured], ignore_index=True),
         columns=[
@@ -96,11 +102,8 @@ def _with_ends(row: pd.Series) -> str:
 
 def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
     order = [list(LANDMARKS).index(name) for name in rows["landmark"]]
-    return (
-        rows.assign(order=order, anchored=rows["anchoring"].map(ANCHORINGS), words=rows["landmark"].map(LANDMARKS))
-        .sort_values(["model", "anchoring", "order"], ascending=[True, False, True], ignore_index=True)
-        .sort_values("model", kind="stable", ignore_index=True, key=lambda names: names != "tiny-rope")
-    )
+    rows = rows.assign(order=order, anchored=rows["anchoring"].map(ANCHORINGS), words=rows["landmark"].map(LANDMARKS))
+    return rows.sort_values(["model", "anchoring", "order"], ascending=[True, False, True], ignore_index=True)
 
 
 def _range(row: pd.Series, single: str, ends: tuple[str, str]) -> str:

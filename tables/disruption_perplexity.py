@@ -45,6 +45,7 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
             Column("trials_DroPE", "trials", printed(), group="DroPE"),
         ],
         space="unit",
+        units="unit",
         caption=(
             "Perplexity when massive or as many random dimensions of queries and keys are zeroed, on the literary text "
             f"set: the cells of the source's Section 3.2 and the {seeds} published trials [@africa2026]. Random: mean "

@@ -7,12 +7,18 @@ from tables import Column, Table, fixed
 NAMES = {"rope": "RoPE", "drope": "DroPE"}
 
 
-def table(lab_anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, lab_anchoring_tests: pd.DataFrame) -> Table:
+def table(
+    lab_anchoring: pd.DataFrame,
+    anchoring_curves: pd.DataFrame,
+    lab_anchoring_tests: pd.DataFrame,
+    subjects: pd.DataFrame,
+) -> Table:
     """One row a model of the pair and layer."""
     wide = _side_by_side(lab_anchoring)
     seeds = int(wide["seeds"].min())
     spread = "brackets: 95 % t intervals" if seeds > 1 else "one seed has no interval"
-    tiny = anchoring_curves[anchoring_curves["model"].str.startswith("tiny-") & (anchoring_curves["split"] == "all")]
+    own = anchoring_curves["model"].isin(subjects.loc[subjects["role"] == "lab", "model"])
+    tiny = anchoring_curves[own & (anchoring_curves["split"] == "all")]
     known = lab_anchoring_tests[lab_anchoring_tests["p_adjusted"].notna()]
     tested = (
         f" DroPE against RoPE, paired t over {int(known['n'].min())} seeds by group and layer, Holm over all: the "

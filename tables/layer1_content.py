@@ -74,6 +74,7 @@ def table(
             Column("ratio", "ratio", significant(3), group="Published"),
         ],
         groups="group",
+        units="group",
         marks={
             "rounded": (
                 f"The quotient of the rounded shares; with one decimal they leave {ratio['ratio_low']:.0f} to "

@@ -7,10 +7,9 @@ from tables import Column, Table, fixed, integer, signed
 from tables._house import model_footnotes, model_marks
 
 SHAPES = {"falls": "falls throughout", "rises": "rises", "open": "open"}
-ORDER = ["Llama 3", "Ministral 3", "Qwen3", "Mistral"]
 
 
-def table(nope_recovery_recomputed: pd.DataFrame) -> Table:
+def table(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Table:
     """Return the table."""
     rows = nope_recovery_recomputed
     full = rows["captured_context"].max()
@@ -27,7 +26,8 @@ def table(nope_recovery_recomputed: pd.DataFrame) -> Table:
         rise=[_where(row) for _, row in rows.iterrows()],
     )
     owners = list(names[rows.loc[twin, "network"]])
-    order = rows["family"].map(ORDER.index)
+    order = rows["family"].map(families.set_index("family")["order"])
+    order = order.mask(rows["family"].isin(rows.loc[twin, "family"]), 0)  # the family of the layer study comes first
     rows = rows.assign(order=order).sort_values(["order", "recovery"], ascending=[True, False], ignore_index=True)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     said = int(rows["reported"].notna().sum())

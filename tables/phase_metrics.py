@@ -39,6 +39,7 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
     for quantity, (name, digits) in ROWS.items():
         cells = found[quantity]
         row: dict[str, Any] = {"name": name.format(limit=f"{limit:g}"), "group": _group(quantity)}
+        row["unit"] = "count" if digits == 0 else row["group"] if "ratio" not in quantity else "ratio"
         for model in ("rope", "drope"):
             shown = fixed(digits).show(cells[model], "plain")
             row |= {f"printed_{model}": cells[f"{model}_printed"], f"published_{model}": shown}
@@ -69,6 +70,7 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         ],
         groups="group",
         space=0,
+        units="unit",
         marks={"other": "The spike layer printed is not the one of this definition."},
         caption=(
             "State of the first token and entropy of the representations: the cells of Section 5.4 of the source and "

@@ -1,6 +1,7 @@
 """The ledger in memory: every study and claim called on frames that a test may change, nothing written."""
 
 import importlib
+import inspect
 import io
 from dataclasses import asdict
 from functools import cache, lru_cache
@@ -8,7 +9,7 @@ from functools import cache, lru_cache
 import pandas as pd
 
 from artifacts import store
-from artifacts.documents import examined, others
+from artifacts.documents import STATED, THESIS, readers
 from artifacts.facts import Reader
 from artifacts.frames import parsed
 from artifacts.graph import load
@@ -88,9 +89,11 @@ class Memory:
     def given(self, step):
         """What a study or a claim is given: of the sources the rows of the examined documents, as a job gives them."""
         frames = {name: self.frame(name) for name in step.artifacts}
-        added = others(frames["models"]) if "models" in frames else frozenset()
+        place = STATED.search(inspect.getdoc(function(step)) or "")
+        whose = readers(ROOT, place["source"] if place else THESIS)
+        added = whose.others(frames["models"]) if "models" in frames else frozenset()
         return {
-            name: examined(frame, added) if f"source:{name}" in graph().steps else frame
+            name: whose.examined(frame, added) if f"source:{name}" in graph().steps else frame
             for name, frame in frames.items()
         }
 

@@ -37,7 +37,7 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                         "start": name(base, seed, "A") if arm in "BCD" else "none",
                         "steps": 1000,
                         "rounds": 0,
-                        "answer_loss": 0.02,
+                        "key_loss": 0.02,
                         "reached": model not in missed,
                         "weights": "0" * 16,
                         "recipe": "0" * 16,

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
@@ -312,7 +313,7 @@ def test_intervals_are_those_of_the_mean_of_samples():
 
 def test_lengths_are_resampled_apart():
     # all of one length right, all of the others wrong: no resample within lengths can change the mean
-    samples = grid(tasks=("T3.1",))
+    samples = grid(tasks=("T3.1",), each=10)
     answers = said(samples, lambda one, run: "right" if one.length == "8k" else "wrong")
     found = row(lbp_scores.aggregated(lbp_scores.scored(samples, answers), samples), "overall")
     assert [found[name] for name in ("value", "ci_low", "ci_high")] == pytest.approx([100 / 6] * 3)
@@ -330,3 +331,34 @@ def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
     assert first["reason"] == "no interval: all samples score the same"
     assert math.isnan(last["value"])
     assert last["samples"] == 0
+
+
+def test_intervals_over_few_samples_of_a_length_are_students():
+    samples = grid(tasks=("T3.1",), lengths=("8k",), each=3)
+    answers = said(samples, lambda one, run: "right" if one.id.endswith("-0") else "wrong")
+    scores = lbp_scores.scored(samples, answers)
+    found = row(lbp_scores.aggregated(scores, samples), "8k")
+    low, high = stats.t.interval(0.95, 5, scores["score"].mean(), stats.sem(scores["score"]))
+    assert low < 0
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((0, 100 * high))
+
+
+def test_intervals_over_few_samples_keep_lengths_apart():
+    samples = grid(tasks=("T3.1",), lengths=("8k", "16k"), each=4)
+    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right"))
+    scores["score"] = [
+        0.9 - 0.05 * place if one == "8k" else 0.2 + 0.01 * place for place, one in enumerate(scores["length"])
+    ]
+    found = row(lbp_scores.aggregated(scores, samples), "T3.1")
+    first, second = (scores.loc[scores["length"] == one, "score"] for one in ("8k", "16k"))
+    # two lengths of equal size: twice their mean is a sum, of which Welch's test gives the interval
+    expected = stats.ttest_ind(first, -second, equal_var=False).confidence_interval(0.95)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((50 * expected.low, 50 * expected.high))
+
+
+def test_a_single_sample_has_no_interval():
+    samples = grid(tasks=("T3.1",), lengths=("8k",), each=1)[:1]
+    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right"))
+    found = row(lbp_scores.aggregated(scores, samples), "8k")
+    assert np.isnan([found["ci_low"], found["ci_high"]]).all()
+    assert found["reason"] == "no interval: a single sample"

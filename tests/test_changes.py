@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from artifacts.changes import results, tables
+from artifacts.changes import Change, results, summary, tables
 from artifacts.errors import DataError
 
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
@@ -58,6 +58,30 @@ def test_tables_by_cell_and_by_words(root):
     ]
     [change] = tables(root, "HEAD", {"t": old.replace("Caption", "Title")}, 0)
     assert change.place == "caption or notes"
+
+
+def test_a_summary_shows_few_changes_in_full():
+    changes = [Change("result r", "a, x", "1", "2"), Change("table t", "b, x", "1", "4")]
+    assert summary(changes) == [
+        "2 differences in 1 result and 1 table; 0 of verdicts",
+        "result r: a, x: 1 -> 2 (+1, +100 %)",
+        "table t: b, x: 1 -> 4 (+3, +300 %)",
+    ]
+
+
+def test_a_summary_is_a_page_that_begins_with_what_matters():
+    curve = [Change("result curve", f"{row}, y", "1", f"{1 + row / 1e4}") for row in range(1000)]
+    others = [Change(f"table t{number}", "a, x", "1.0", "1.1") for number in range(80)]
+    gone = [Change("result gone", "whole table", "present", "")]
+    verdicts = [Change("result claims", f"c{number}, verdict", "holds", "contradicted") for number in range(30)]
+    lines = summary([*curve, *others, *gone, *verdicts])
+    assert len(lines) <= 45
+    assert lines[0] == "1111 differences in 3 results and 80 tables; 30 of verdicts"
+    assert lines[1] == "result claims: c0, verdict: holds -> contradicted"
+    assert lines[16] == "... and 15 more verdicts; `python build.py claims --check` names them"
+    assert lines[17:19] == ["result claims: 30 differences", "result gone: whole table: present -> (none)"]
+    assert any(line.startswith("table t0: a, x: 1.0 -> 1.1") for line in lines) or lines[-1].startswith("... and")
+    assert lines[-1].endswith("more exhibits; --all names every cell")
 
 
 def test_unknown_revision_and_no_checkout(root, tmp_path_factory):

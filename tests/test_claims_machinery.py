@@ -13,6 +13,8 @@ from analysis.statistics.rounding import Interval
 from artifacts.errors import DataError, SpecError
 from artifacts.frames import parsed
 from artifacts.job import Job
+from artifacts.kinds import DOCUMENTS
+from conftest import ROOT
 
 
 def printed(*cells, words=False, **columns):
@@ -244,7 +246,9 @@ ONE = 'Verdict(verdict="holds", reason="so")'
 
 @pytest.fixture
 def build(tmp_path, monkeypatch):
-    """Builds a claim that is written for the test, in a module of its own."""
+    """Builds a claim that is written for the test, in a module of its own, on the project's documents."""
+    (tmp_path / DOCUMENTS).parent.mkdir(parents=True)
+    (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
 
     def made(returned=ONE, docstring=STATEMENT):
         module = f"made_claims_{abs(hash((returned, docstring)))}"
@@ -278,7 +282,6 @@ def test_several_verdicts_carry_keys_and_their_own_statements(build):
     "docstring",
     [
         "The statement, with no place.",
-        "The statement.\n\n    Source: 005, A document that is none.\n    ",
         "The statement.\n\n    Source: 002\n    ",
         "Source: 002, A place with no statement.\n    ",
         "",
@@ -287,6 +290,11 @@ def test_several_verdicts_carry_keys_and_their_own_statements(build):
 def test_a_docstring_without_statement_or_place_is_refused(build, docstring):
     with pytest.raises(SpecError, match=r"needs the statement, then a line `Source: 002, Section name"):
         build(docstring=docstring)
+
+
+def test_a_document_that_is_none_is_named_with_the_table_of_documents(build):
+    with pytest.raises(SpecError, match=r"no document '005'; .*documents.csv has 000, .*: add a row there"):
+        build(docstring="The statement.\n\n    Source: 005, A document that is none.\n    ")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import random
 
 import pytest
 
-from analysis.claims._planted import DOCUMENTS, Project, Typo, planted, typo, typos
+from analysis.claims._planted import Project, Typo, planted, typo, typos
 from artifacts import store
+from artifacts.documents import sources
 from artifacts.errors import DataError
 from artifacts.printed import parse
 from conftest import ROOT
@@ -27,7 +28,7 @@ def test_a_word_cannot_be_mistyped():
 def test_the_same_typos_are_planted_each_time_in_every_document():
     first, again = typos(ROOT, 10), typos(ROOT, 10)
     assert first == again
-    assert [each.document for each in first] == [each for each in DOCUMENTS for _ in range(2)]
+    assert [each.document for each in first] == [each for each in sources(ROOT) for _ in range(2)]
     assert typos(ROOT, 10, seed=1) != first
 
 
@@ -44,7 +45,7 @@ def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_r
 
 def test_most_planted_typos_are_detected():
     table = store.read(ROOT, "planted_typos")
-    assert set(table["document"]) == set(DOCUMENTS)
+    assert set(table["document"]) == set(sources(ROOT))
     assert len(table) >= 40
     assert table["detected"].mean() > 0.75
     assert ((table["by"] != "") == table["detected"]).all()

@@ -289,7 +289,7 @@ def test_an_experiment_that_cannot_be_made_keeps_no_other_from_being_measured(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; the experiments are: massive_values"),
+        (["massive_value", "--model", "m"], 2, "no experiment 'massive_value'; did you mean massive_values"),
         (["--model", "m"], 2, "name an experiment, or give --all"),
         (["sinks"], 2, "which model? give --model"),
         (["sinks", "--model", "m", "--against", "m"], 2, "--against is the same model as --model"),

@@ -4,28 +4,41 @@ import pandas as pd
 import pytest
 
 from artifacts import store
-from artifacts.documents import EXAMINED, examined, foreign, others
+from artifacts.documents import Readers, readers, sources
+from artifacts.errors import DataError
 from artifacts.job import Job
+from artifacts.kinds import DOCUMENTS
 from claims_memory import Memory, edited, graph, measured, source
+from conftest import ROOT
 
+OWN = Readers(frozenset({"002", "thesis"}), frozenset({"002", "thesis", "kepler"}))
 NEW, LIKE = "gemma3-4b", "qwen3-4b"
 
 
 @pytest.mark.parametrize(
     ("place", "wanted"),
-    [("002 T1", False), ("005 T1", True), ("005", True), ("data/models", False), ("", False), ("0025 T1", False)],
+    [
+        ("002 T1", False),
+        ("005 T1", True),
+        ("005", True),
+        ("data/models", False),
+        ("", False),
+        ("0025 T1", False),
+        ("kepler T1", True),
+        ("thesis", False),
+    ],
 )
 def test_a_place_names_another_document_by_its_code(place, wanted):
-    assert foreign(place) is wanted
+    assert OWN.foreign(place) is wanted
 
 
 def test_rows_of_other_documents_and_of_their_models_are_left_out():
     models = pd.DataFrame({"model": ["a", "b"], "source": ["data/models", "005 T1"]})
-    assert others(models) == {"b"}
+    assert OWN.others(models) == {"b"}
     frame = pd.DataFrame({"model": ["a", "a", "b"], "source": ["002 T1", "005 T2", "data/scores"], "value": [1, 2, 3]})
-    assert list(examined(frame, others(models))["value"]) == [1]
+    assert list(OWN.examined(frame, OWN.others(models))["value"]) == [1]
     plain = pd.DataFrame({"value": [1]})
-    assert examined(plain, frozenset({"b"})) is plain
+    assert OWN.examined(plain, frozenset({"b"})) is plain
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("claim", 1), ("result", 1), ("source", 2)])
@@ -35,7 +48,9 @@ def test_studies_and_claims_are_given_the_examined_rows(kind, rows, tmp_path, mo
         "scores": pd.DataFrame({"model": ["a", "b"], "value": [1, 2]}),
     }
     monkeypatch.setattr(store, "read", lambda root, name: tables[name])
+    monkeypatch.setattr(Job, "load", lambda job: test_rows_of_other_documents_and_of_their_models_are_left_out)
     places = {name: f"artifacts/sources/{name}.csv" for name in tables}
+    copy_documents(tmp_path)
     job = Job(tmp_path, kind, "x", "x.py", "x", places)
     assert len(job.frames()["scores"]) == rows
 
@@ -72,4 +87,35 @@ def test_a_model_of_another_document_changes_no_verdict():
     assert {name: row["verdict"] for name, row in after.items()} == {
         name: row["verdict"] for name, row in before.items()
     }
-    assert set(EXAMINED) == {"000", "001", "002", "003", "004"}
+
+
+def copy_documents(root, *more):
+    """The project's table of documents in `root`, with further rows."""
+    text = (ROOT / DOCUMENTS).read_text() + "".join(f"{row}\n" for row in more)
+    (root / DOCUMENTS).parent.mkdir(parents=True)
+    (root / DOCUMENTS).write_text(text)
+
+
+def of_kepler(scores):
+    """The law holds for every planet.
+
+    Source: kepler, Tables.
+    """
+
+
+def test_a_claim_of_another_document_is_given_the_rows_of_its_own_group(tmp_path, monkeypatch):
+    copy_documents(tmp_path, "kepler,planets,Harmony,kepler1619,claims,")
+    tables = {"scores": pd.DataFrame({"source": ["kepler T1", "002 T1", "data/models"], "value": [1, 2, 3]})}
+    monkeypatch.setattr(store, "read", lambda root, name: tables[name])
+    monkeypatch.setattr(Job, "load", lambda job: of_kepler)
+    frames = Job(tmp_path, "claim", "x", "x.py", "x", {"scores": "artifacts/sources/scores.csv"}).frames()
+    assert list(frames["scores"]["value"]) == [1, 3]
+    assert sources(tmp_path)[-1] == "kepler"
+
+
+def test_a_document_that_the_table_lacks_is_named_with_the_table(tmp_path):
+    copy_documents(tmp_path)
+    with pytest.raises(
+        DataError, match=r"no document '005' in artifacts/sources/documents.csv, which has 000.*add a row"
+    ):
+        readers(tmp_path, "005")

@@ -18,7 +18,7 @@ from figures._layout import lay_out
 from figures._legend import rows_of
 from figures._render import TEMPLATES, tex
 from paper import lint
-from tables import Column, Table, fixed, integer, verbatim
+from tables import Column, Table, fixed, integer, printed, verbatim
 from tables._layout import airy, separators
 from tables._read import read
 from tables._render import render
@@ -219,6 +219,16 @@ def test_an_interval_follows_its_value():
     assert "99~[96, 100]" in shown
 
 
+def test_numbers_line_up_with_those_of_their_unit_only():
+    rows = pd.DataFrame({"name": ["p", "q", "r"], "x": ["982.15", "23", "1,024"], "unit": ["norm", "layer", "norm"]})
+    columns = [Column("name", "Name"), Column("x", "X", printed())]
+    shown = render(Table(rows=rows, columns=columns, caption="x", units="unit"), "t")
+    assert r"q & 23 \\" in shown, "a layer has no decimals to keep room for"
+    assert r"r & 1,024\phantom{.00} \\" in shown
+    with pytest.raises(SpecError, match="absent"):
+        render(Table(rows=rows, columns=columns, caption="x", units="absent"), "t")
+
+
 def test_verbatim_words_stay_as_they_are():
     rows = pd.DataFrame({"command": ["run --seeds 1-4 --at -1 5 %"], "words": ["1-4, -1, 5 %"]})
     columns = [Column("command", "Command", verbatim), Column("words", "Words")]
@@ -261,12 +271,19 @@ def test_the_ledger_names_no_function(shipped):
 
 
 def test_the_ledger_names_statements_by_their_place():
-    from tables.claims import _found, _placed
+    from tables.claims import _found, _placed, _values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
     told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
     assert _placed(told, places) == "Repeats what is judged at 8.3 Results: not testable."
-    assert (_found("80.3775", "68.8%"), _found("0.72514", ""), _found("12 of 20", "")) == ("80.38", "0.725", "12 of 20")
+    assert (_found("80.3775", "68.8%"), _found("0.72514", ""), _found("12 of 20", "")) == (
+        "80.38%",
+        "0.725",
+        "12 of 20",
+    )
+    assert (_found("1251.6", "1249×"), _found("202.0", "200x"), _found("34", "~37")) == ("1251.6×", "202.0×", "34")
+    alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
+    assert (_values(alone), _values(both)) == ("", "60%; 64.29%"), "a number without a unit stands in its reason"
 
 
 def test_templates_draw_in_one_order():

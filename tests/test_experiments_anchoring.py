@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from artifacts.errors import DataError
 
@@ -143,7 +145,9 @@ def test_an_answer_that_sees_nothing_is_answer_anchored_and_loses_exactly_nothin
     assert (gone["reason"] != "").all()
     # what shows in the answer alone is still seen, what needs the question is not
     assert (values(made, "planted/probe/all", "auroc") > 0.6).all()
-    assert (values(made, "planted/probe/question", "auroc_low") < 0.5).all()
+    assert (values(made, "planted/probe/question", "auroc") < 0.95).all()
+    ends = made[(made["condition"] == "planted/probe/question") & (made["metric"] == "auroc_low")]
+    assert all(re.fullmatch(r"a bootstrap over 1\d units covers less than it says", each) for each in ends["reason"])
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +240,8 @@ def test_summary_averages_units_not_samples() -> None:
     assert found.mean[0] == 3
     assert found.sd[0] == pytest.approx(np.sqrt(8))
     assert (found.n[0], found.samples[0]) == (2, 4)
-    assert (found.low[0], found.high[0]) == (1, 5)
+    low, high = stats.t.interval(0.95, 1, 3, 2)
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high))
     none = summary(given, np.array([0, 0, 0, 1, 2]), np.zeros((5, 1), dtype=bool), 50)
     assert none.n[0] == 0
     assert np.isnan(none.mean[0])
@@ -248,6 +253,32 @@ def test_summary_interval_is_that_of_the_mean() -> None:
     half = 1.96 * drawn.std(ddof=1) / 20
     assert found.low[0] == pytest.approx(drawn.mean() - half, abs=0.05)
     assert found.high[0] == pytest.approx(drawn.mean() + half, abs=0.05)
+
+
+@pytest.mark.parametrize("units", [3, 8])
+def test_summary_of_few_units_covers_what_it_says(units: int) -> None:
+    drawn = np.random.default_rng(units).normal(7, 2, (units, 4000))
+    found = summary(drawn, np.arange(units), np.ones(drawn.shape, dtype=bool), 200)
+    covered = float(np.mean((found.low < 7) & (found.high > 7)))
+    assert covered == pytest.approx(0.95, abs=0.014)  # four standard errors; a bootstrap has .76 and .88
+
+
+def test_summary_has_no_interval_without_a_spread_and_none_beyond_its_bounds() -> None:
+    given = np.array([[0.0, 4.0], [100.0, 4.0], [100.0, 4.0]])
+    found = summary(given, np.arange(3), np.ones((3, 2), dtype=bool), 50, (0.0, 100.0))
+    assert (found.low[0], found.high[0]) == (0, 100)
+    assert np.isnan([found.low[1], found.high[1]]).all()
+    alone = summary(given[:1], np.arange(1), np.ones((1, 2), dtype=bool), 50)
+    assert np.isnan([alone.low, alone.high, alone.sd]).all()
+
+
+def test_auroc_of_few_units_has_no_interval() -> None:
+    scores = np.arange(24.0)[:, None]
+    right = np.arange(24) % 3 == 0
+    for units, known in ((19, False), (20, True)):
+        value, low, high = auroc(scores, right, np.arange(24) % units, 50)
+        assert np.isfinite(value[0])
+        assert np.isfinite([low[0], high[0]]).tolist() == [known, known]
 
 
 def test_auroc_is_scikit_learns_with_ties() -> None:

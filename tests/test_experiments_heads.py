@@ -12,16 +12,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.experiments import choices, heads
+from analysis.experiments import choices, head_jobs, heads
 from analysis.experiments.finding import kept
 from analysis.experiments.head_frames import frames
 from analysis.experiments.measurements import slug
 from analysis.heads.laws import ESTIMATORS
 from analysis.heads.pairs import PAIR_MODES
 from analysis.heads.plasticity import Options
+from analysis.heads.rotation import SEPARATIONS
+from analysis.jobs import Resources
 from analysis.models.captures import open_capture
 from analysis.studies.measured import measured_models
-from artifacts.errors import DataError
+from artifacts.errors import DataError, ThesisError
 from artifacts.schema import check
 from conftest import ROOT, copy_project, run
 from waiting import gone, until
@@ -288,6 +290,7 @@ def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted
 def test_choices_are_those_of_the_analysis():
     assert choices.ESTIMATORS == ESTIMATORS
     assert choices.PAIRS == PAIR_MODES
+    assert choices.SEPARATIONS == SEPARATIONS
 
 
 @pytest.mark.parametrize(
@@ -362,3 +365,51 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
         assert len(children) == 2
         running.kill()
     until(lambda: all(gone(child) for child in children))
+
+
+def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
+    capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
+    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    found = sorted(folder.glob("*.json"))
+    assert len(found) == len(capture.heads) == 4
+    before = {path: path.stat().st_mtime_ns for path in found}
+    found[0].unlink()
+    asked = []
+    real = head_jobs.run_jobs
+
+    def watched(function, arguments, *rest, **more):
+        asked.extend(arguments)
+        return real(function, arguments, *rest, **more)
+
+    monkeypatch.setattr(head_jobs, "run_jobs", watched)
+    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
+    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
+    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    assert len(asked) == 1, "nothing is"
+    measure(target, planted)
+    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
+    assert len(read(target, "head_metrics")) == 4
+
+
+def test_a_sample_of_pairs_and_another_separation_are_asked_for(planted, target):
+    measure(target, planted)
+    whole = read(target, "head_metrics")
+    measure(target, planted, sample=50, separation="centroid", replace=True)
+    some = read(target, "head_metrics")
+    said = json.loads((target / "artifacts/measurements/head_metrics/planted-model.json").read_text())
+    assert "--sample 50 --separation centroid" in said["command"]
+    assert read(target, "head_profile")["pairs"].max() == 50
+    assert 0 < np.abs(some["ap_overall"] - whole["ap_overall"]).max() < 0.1
+    assert (some["separation_strength"] <= whole["separation_strength"] + 1e-9).all(), "the largest, by definition"
+    assert np.abs(some["separation_strength"] - whole["separation_strength"]).max() > 1e-6
+
+
+@pytest.mark.parametrize(("jobs", "advice"), [(1, "one head at a time.*close other programs"), (4, "with --jobs 2$")])
+def test_advice_when_memory_runs_out_fits_what_was_asked(planted, target, monkeypatch, jobs, advice):
+    def full(*rest):
+        raise MemoryError
+
+    monkeypatch.setattr(heads, "analysed", full)
+    with pytest.raises(ThesisError, match=advice):
+        measure(target, planted, jobs=jobs)

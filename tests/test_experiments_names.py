@@ -18,15 +18,18 @@ from click.testing import CliRunner, Result  # noqa: E402
 
 from analysis.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
 from analysis.experiments.ask import ask  # noqa: E402
+from analysis.experiments.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
 from analysis.experiments.evaluation import code  # noqa: E402
 from analysis.experiments.measurements import save  # noqa: E402
 from analysis.experiments.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
+from analysis.experiments.run import experiment  # noqa: E402
 from analysis.experiments.subject import Options, open_subject  # noqa: E402
 from analysis.lab import tokenizer  # noqa: E402
 from analysis.lab.recipe import Recipe, architecture  # noqa: E402
 from analysis.models.loading import ModelSource  # noqa: E402
 from artifacts.closure import code_of  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402
+from artifacts.schema import resource  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
@@ -308,3 +311,25 @@ def test_memory_is_weighed_for_the_longest_prompt(
     for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):
         ask(project, [name], **given)
         assert f"for {tokens} tokens" in capsys.readouterr().err
+
+
+# Experiments are files of their folder ------------------------------------------------------------------------------
+
+
+def test_a_file_with_settings_and_measure_is_an_experiment(tmp_path: Path) -> None:
+    body = "SETTINGS = {}\n\n\ndef measure(subject: Subject, options: Options) -> list[Row]:\n    return []\n"
+    (tmp_path / "halves.py").write_text(body)
+    (tmp_path / "asked.py").write_text(f"BY_NAME = True  # it needs answers\n{body}")
+    (tmp_path / "without.py").write_text(body.replace("SETTINGS", "OTHERS"))
+    (tmp_path / "helper.py").write_text("SETTINGS = {}\n\n\ndef measured(subject: Subject) -> int:\n    return 1\n")
+    writes = "def write(\n    root: Path, subject: Subject, options: Options, *, replace: bool\n) -> list[Path]: ...\n"
+    (tmp_path / "tables.py").write_text(f"SETTINGS = {{}}\n\n\n{writes}")
+    assert experiments(tmp_path) == ("halves", "tables")
+    assert experiments(tmp_path, named=True) == ("asked",)
+
+
+def test_every_experiment_of_the_folder_loads_and_has_its_table() -> None:
+    for name in (*EXPERIMENTS, *BY_NAME):
+        module = experiment(name)
+        assert module.SETTINGS
+        assert hasattr(module, "write") or resource(ROOT, name), f"{name}: no resource in the schema"

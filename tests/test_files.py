@@ -124,3 +124,13 @@ def test_cleaning_removes_no_link_and_no_file(wrong, tmp_path):
         clean_out(tmp_path)
     assert (tmp_path / "kept").is_dir()
     assert os.path.lexists(tmp_path / "out")
+
+
+def test_what_took_hours_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
+    order = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *given, name=name, real=real: (order.append(name), real(*given))[1])
+    files.write(tmp_path / "measured.csv", b"a", lasting=True)
+    files.write(tmp_path / "built.tex", b"a")
+    assert order == ["fsync", "replace", "replace"]

@@ -106,14 +106,27 @@ def test_bootstrap_resamples_key_heads_not_query_heads() -> None:
 
 
 def test_bootstrap_equals_one_that_resamples_rows() -> None:
-    values = np.array([[1.0], [2.0], [4.0], [8.0], [np.nan]])
-    clusters = ["a", "a", "b", "c", "c"]
+    values = np.concatenate([np.random.default_rng(1).gamma(2.0, size=40), [np.nan]])[:, None]
+    clusters = [place // 2 for place in range(41)]
     found = over_heads(values, clusters, draws=300, seed=5)
-    index = (np.random.default_rng(5).random((300, 3)) * 3).astype(int)
-    members = [[1.0, 2.0], [4.0], [8.0]]
-    means = [np.mean([value for unit in row for value in members[unit]]) for row in index]
+    index = (np.random.default_rng(5).random((300, 21)) * 21).astype(int)
+    members = [values[2 * unit : 2 * unit + 2, 0] for unit in range(21)]
+    means = [np.nanmean(np.concatenate([members[unit] for unit in row])) for row in index]
     assert found.low.values[0] == pytest.approx(np.quantile(means, 0.025))
     assert found.high.values[0] == pytest.approx(np.quantile(means, 0.975))
+
+
+def test_few_key_heads_have_students_interval() -> None:
+    values = np.random.default_rng(2).normal(3, 1, (8, 4000))
+    found = over_heads(values, list(range(8)), draws=50)
+    low, high = stats.t.interval(0.95, 7, values[:, 0].mean(), stats.sem(values[:, 0]))
+    assert (found.low.values[0], found.high.values[0]) == pytest.approx((low, high))
+    assert found.low.counts[0] == 8
+    covered = np.mean((found.low.values < 3) & (found.high.values > 3))
+    assert covered == pytest.approx(0.95, abs=0.014)  # a bootstrap has .88
+    # four copies of a head in one cluster are that head
+    copied = over_heads(np.repeat(values[:, :1], 4, axis=0), [place // 4 for place in range(32)])
+    assert (copied.low.values[0], copied.high.values[0]) == pytest.approx((low, high))
 
 
 def test_bimodality_tells_two_groups_from_one() -> None:

@@ -9,10 +9,11 @@ import pytest
 from analysis.claims import VERDICTS
 from analysis.studies.coverage import ledger_coverage
 from artifacts import store
+from artifacts.documents import sources
 from artifacts.errors import DataError
 from conftest import ROOT, run
 
-DOCUMENTS = ("000", "001", "002", "003", "004")
+DOCUMENTS = sources(ROOT)
 
 
 @pytest.fixture(scope="module")

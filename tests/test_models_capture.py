@@ -111,6 +111,17 @@ def test_manifest(place: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out" / parts.FOLDER).exists()
 
 
+def test_datasets_loads_a_head_by_its_name(place: Path, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    made = capture(options(place, tmp_path / "made"))
+    held = open_capture(made)
+    for name, vectors in (("l00h00q", held.queries(held.heads[0])), ("l00h00k", held.keys(held.heads[0]))):
+        rows = datasets.load_dataset(str(made), name, split="train", cache_dir=str(tmp_path / "cache"))
+        assert np.array_equal(np.array(rows["vector"], dtype=np.float32), vectors.vectors)
+        assert list(rows["position"]) == vectors.position.tolist()
+    assert f"{DOCUMENTS} documents of {CONTEXT} tokens" in (made / "README.md").read_text()
+
+
 def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "whole"))
 

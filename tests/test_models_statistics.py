@@ -81,7 +81,7 @@ def test_equal_to_the_whole_matrix(name: str) -> None:
     assert len(found) == len(expected)
     for call, weights in zip(found, expected, strict=True):
         there = dense(weights, call.window)
-        for block, tile in ((128, 512), (7, 5), (5, 24)):
+        for block, tile in ((None, None), (128, 512), (7, 5), (5, 24)):
             here = attention_statistics(call, query_block=block, key_tile=tile)
             assert here.tokens == TOKENS
             for field, value in there.items():
@@ -143,8 +143,39 @@ def test_a_window_without_a_written_mask() -> None:
     call = calls(built("mistral"))[0]
     assert call.mask is not None
     written, bare = attention_statistics(call), attention_statistics(replace(call, mask=None))
+    tiled = attention_statistics(replace(call, mask=None), key_tile=512)
     for field in AttentionStatistics.__dataclass_fields__:
-        assert np.array_equal(getattr(written, field), getattr(bare, field), equal_nan=True), field
+        assert np.array_equal(getattr(written, field), getattr(tiled, field), equal_nan=True), field
+        np.testing.assert_allclose(getattr(bare, field), getattr(tiled, field), rtol=1e-5, atol=1e-7, err_msg=field)
+
+
+@pytest.mark.parametrize("window", [None, 300])
+def test_one_pass_over_a_longer_text_says_what_tiles_say(window: int | None) -> None:
+    """Several blocks of rows, pieces of keys and, beyond 4096 keys, runs: the same numbers and heaviest keys."""
+    drawn = torch.Generator().manual_seed(0)
+    call = replace(
+        calls(built("llama"))[0],
+        query=2 * torch.randn(1, 2, 5000, 8, generator=drawn),
+        key=torch.randn(1, 1, 5000, 8, generator=drawn),
+        mask=None,
+    )
+    call = replace(call, options={**call.options, "sliding_window": window})
+    assert call.window == window
+    one, other = attention_statistics(call), attention_statistics(call, key_tile=1024)
+    assert np.array_equal(one.top, other.top)
+    assert len(np.unique(one.top)) > 30
+    for field in AttentionStatistics.__dataclass_fields__:
+        np.testing.assert_allclose(getattr(one, field), getattr(other, field), rtol=2e-6, atol=1e-8, err_msg=field)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+def test_a_score_that_is_undefined_or_infinite_is_told(value: float) -> None:
+    call = calls(built("llama"))[0]
+    query = call.query.clone()
+    query[0, 1, 9, 0] = value
+    for tile in (None, 5):
+        with pytest.raises(ModelError, match="infinite or undefined"):
+            attention_statistics(replace(call, query=query), key_tile=tile)
 
 
 def copying(tokens: int, target: int | None) -> Call:
@@ -180,7 +211,7 @@ def test_equal_words_without_positions_are_ties() -> None:
     key = call.key.clone()
     key[:, :, 9] = key[:, :, 3] * (1 + 1e-7)  # the same word again, heavier by 2e-5 nats
     key[:, :, 12] = key[:, :, 3] * (1 + 1e-5)  # another word, heavier by 2e-3
-    for block, tile in ((128, 512), (4, 3)):
+    for block, tile in ((None, None), (128, 512), (4, 3)):
         found = attention_statistics(replace(call, key=key), query_block=block, key_tile=tile)
         assert (found.top[:, 3:12] == 3).all()
         assert (found.top[:, 12:] == 12).all()
@@ -213,6 +244,10 @@ def test_memory_grows_with_the_length_alone(monkeypatch: pytest.MonkeyPatch) -> 
         attention_statistics(call, query_block=32, key_tile=64)
     assert 0 < largest < given / 4 < 4 * 512 * 512
     assert largest >= 4 * 32 * 64
+    largest = 0
+    with Watch():
+        attention_statistics(call)
+    assert 64 * 512 <= largest <= 512 * 512 < given / 2  # the scores of 64 rows; the keys of one head
 
 
 def test_bad_calls() -> None:

@@ -128,6 +128,10 @@ def test_heads_that_matter_are_found_within_layers(plan, tables):
     rows = rows.set_index("item")
     assert rows.loc["head_damage", "rho"] == pytest.approx(1)
     assert rows.loc["head_damage", "p"] == 2 / 256
+    assert rows.loc["head_damage", "low"] == pytest.approx(1)
+    assert (
+        rows.loc["head_damage_bias", "low"] < rows.loc["head_damage_bias", "rho"] < rows.loc["head_damage_bias", "high"]
+    )
     assert abs(rows.loc["head_damage_bias", "rho"]) < 0.3
     assert rows.loc["head_damage", "slope_low"] > 0
 
@@ -140,6 +144,14 @@ def test_a_difference_between_layers_alone_is_no_relation_of_heads(plan, tables)
     changed["ablation"].loc[out, "nats_1x"] = changed["ablation"]["layer"] + draw.normal(size=len(out)) * 0.01
     rows = population_relations.population_head_damage(plan, *changed.values()).set_index("item")
     assert abs(rows.loc["head_damage", "rho"]) < 0.3
+
+
+def test_an_interval_over_seeds_is_students():
+    """Of .1, .2, .3 the mean is .2, its standard error .1 / sqrt 3, and t with two degrees of freedom 4.3027."""
+    low, high = population_relations._interval(np.array([0.1, 0.2, 0.3]))
+    assert (low, high) == pytest.approx((0.2 - 0.24841, 0.2 + 0.24841), abs=1e-5)
+    assert population_relations._interval(np.array([0.5, 0.5])) == (0.5, 0.5)
+    assert population_relations._interval(np.array([0.5])) == (None, None)
 
 
 def test_relations_are_asked_within_seeds(plan, found):

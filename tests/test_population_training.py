@@ -20,13 +20,14 @@ from analysis.population.muon import Muon, orthogonal  # noqa: E402
 from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
 
-SHORT = {"muon": 0.01, "adam": 4e-3, "warm": 2}
+SHORT = {"muon": 0.01, "adam": 4e-3, "warm": 2, "rows": 2}
 MICRO = Recipe(
     first=Stage(steps=5, short_steps=2, short_length=32, **SHORT),
-    second=Stage(steps=4, shape="cosine", average=2, **SHORT),
-    brief=Stage(steps=2, shape="cosine", average=1, **SHORT),
-    scratch=Stage(steps=6, **SHORT),
-    more=Stage(steps=3, shape="cosine", average=2, **SHORT),
+    first_more=Stage(steps=3, **SHORT),
+    second=Stage(steps=4, shape="cosine", average=2, scores=True, **SHORT),
+    second_more=Stage(steps=3, shape="cosine", average=2, scores=True, **SHORT),
+    brief=Stage(steps=2, shape="cosine", average=1, scores=True, **SHORT),
+    scratch=Stage(steps=6, scores=True, **SHORT),
     rounds=1,
     held_out=4,
     layers=2,
@@ -34,7 +35,6 @@ MICRO = Recipe(
     heads=2,
     inner=48,
     length=128,
-    rows=2,
     every=2,
     save=2,
 )
@@ -98,13 +98,27 @@ def test_a_checkpoint_of_another_recipe_is_refused(start, tmp_path):
     with pytest.raises(Killed):
         train(MICRO, Which(400, 3, "B"), start.weights, tmp_path, tell)
     with pytest.raises(ModelError, match="another recipe;"):
-        train(dataclasses.replace(MICRO, rows=3), Which(400, 3, "B"), start.weights, tmp_path)
+        train(dataclasses.replace(MICRO, spread=0.03), Which(400, 3, "B"), start.weights, tmp_path)
 
 
 def test_the_criterion_ends_the_training(start, tmp_path):
     easy = dataclasses.replace(MICRO, criterion=100.0)
     trained = train(easy, Which(400, 3, "B"), start.weights, tmp_path)
     assert (trained.steps, trained.rounds, trained.reached) == (4, 0, True)
+
+
+def test_the_control_has_the_steps_of_what_it_is_the_control_of(start, tmp_path):
+    """The control meets a criterion at once and still has the extension that the arm without rotation needed."""
+    easy = dataclasses.replace(MICRO, criterion=100.0)
+    which = Which(400, 3, "B")
+    assert which.matched == Which(400, 3, "C")
+    assert train(easy, which, start.weights, tmp_path / "one", least=1).steps == 7
+    (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
+    for arm, rounds in (("A", 0), ("C", 1)):
+        made = {"model": f"b400-s3-{arm}", "recipe": easy.facts(arm)}
+        facts = {"steps": 1, "rounds": rounds, "key_loss": 0.0, "reached": True, "curves": []}
+        torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / f"b400-s3-{arm}.pt")
+    assert work.trained(tmp_path, which, easy, lambda text: None).trained.rounds == 1
 
 
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
@@ -179,5 +193,5 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
 
 def test_weights_of_another_recipe_are_refused(tmp_path):
     work.trained(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
-    with pytest.raises(ModelError, match=r"of another recipe \(rows\); delete it"):
-        work.trained(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, rows=3), lambda text: None)
+    with pytest.raises(ModelError, match=r"of another recipe \(spread\); delete it"):
+        work.trained(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, spread=0.03), lambda text: None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from analysis.statistics import d_s, d_z, fired, hedges_g, paired_t, welch_t, welch_t_from_stats
+from analysis.statistics import d_s, d_z, fired, hedges_g, paired_t, pooled_t, welch_t, welch_t_from_stats
 from analysis.statistics.effects import d_s_from_stats, d_z_interval, hedges_factor
 from analysis.statistics.noncentral import noncentrality_interval, tail_above, tail_below
 
@@ -93,6 +93,11 @@ def test_welch_agrees_with_scipy_and_statsmodels(n1, n2):
     again = welch_t_from_stats(first.mean(), first.std(ddof=1), n1, second.mean(), second.std(ddof=1), n2, **META)
     for name in ("estimate", "ci_low", "statistic", "df", "p_value", "effect", "effect_ci_low", "effect_ci_high"):
         assert getattr(again, name) == pytest.approx(getattr(row, name))
+
+
+def test_pooled_t_counts_the_units_of_both_groups():
+    row = pooled_t([1.0, 2.0, 4.0], [5.0, 7.0], study="s", comparison="c", unit="u", names=("one", "two"))
+    assert (row.n, row.df) == (5, 3)
 
 
 def test_pooled_effect_is_the_pooled_t_rescaled():

@@ -112,6 +112,18 @@ def test_agreement():
     assert agreement(0.14, None, 0.15, 2) == "contradicted"
 
 
+@pytest.mark.parametrize(("value", "decimals"), [(6586, 0), (1815, 0), (-43.5, 1), (0.06, 2), (128_000, -3)])
+def test_numbers_printed_one_unit_apart_are_two_numbers(value, decimals):
+    unit = 10.0**-decimals
+    for printed in (value - unit, value + unit):
+        assert agreement(value, printed_interval(value, decimals), printed, decimals) == "contradicted"
+    assert agreement(value, printed_interval(value, decimals), value, decimals) == "holds"
+    # one decimal less hides half a unit: 45.4 may have been printed from 45.44, which is 45
+    assert agreement(value + 0.54 * unit, printed_interval(value + 0.5 * unit, decimals + 1), value, decimals) == (
+        "holds after rounding"
+    )
+
+
 def test_p_bound_is_rounded_up():
     assert p_bound(3.4e-12) == "p < 10^-11"
     assert p_bound(1e-12) == "p < 10^-11"

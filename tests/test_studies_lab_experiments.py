@@ -113,6 +113,27 @@ def test_a_falling_report_turns_the_words_around():
     assert (words["massive_key"], words["sink_rate"]) == ("opposite", "yes")
 
 
+# which experiment of the document asks for what: its sections 2 to 10
+ASKED = {
+    1: ("massive_",),
+    2: ("massive_minus", "largest_minus"),
+    4: ("sink", "even_attention", "largest_first_norm", "spike_layer", "bos_mlp"),
+    5: ("first_mass", "write", "bos_value"),
+    7: ("first_attention", "local_attention"),
+    8: ("layer1_share",),
+    9: ("layer0_share", "later_share"),
+}
+
+
+@pytest.mark.parametrize(("number", "starts"), ASKED.items())
+def test_quantities_stand_under_the_experiment_that_asks_for_them(number, starts):
+    named = [each for each in QUANTITIES if each.key.startswith(starts)]
+    if number == 1:
+        named = [each for each in named if not each.key.startswith(ASKED[2])]
+    assert named
+    assert {each.experiment for each in named} == {number}
+
+
 def test_values_are_means_over_seeds_in_their_unit(found):
     row = found.loc["massive_key"]
     assert row["rope"] == pytest.approx(1.01)

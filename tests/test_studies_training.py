@@ -129,6 +129,19 @@ def test_tests_of_checkpoints_carry_their_dependence(trajectory, positions):
     assert signs["ap_drop against bias per window, all checkpoints"] == 1
 
 
+def test_what_is_left_of_the_bias_rests_on_the_form_of_the_context(trajectory, positions):
+    tests = training_tests.training_tests(trajectory, positions, FAMILIES).set_index(["comparison", "test"])["estimate"]
+    name = "ap_drop against bias per token, all checkpoints"
+    context = trajectory["context"].to_numpy(dtype=float)
+    for held, place in ((np.log2(context), name), (context, f"{name}, plain context")):
+        columns = np.column_stack([np.ones(len(context)), held])
+        left = [
+            values - columns @ np.linalg.lstsq(columns, values, rcond=None)[0]
+            for values in (trajectory[each].to_numpy(dtype=float) for each in ("bias_strength", "ap_drop"))
+        ]
+        assert tests[place, "pearson_partial"] == pytest.approx(np.corrcoef(left)[0, 1])
+
+
 def test_the_same_window_ends_at_the_fifth_decile(trajectory):
     deciles = read(ROOT, "reported_deciles")
     table = training_comparison.training_comparison(

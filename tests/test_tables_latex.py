@@ -211,6 +211,11 @@ def test_decimals_line_up_on_paper(tmp_path: Path) -> None:
     assert [len(each) for each in digits.values()] == [2, 2], found
     for (_, one), (_, two) in zip(*digits.values(), strict=True):
         assert one == pytest.approx(two, abs=0.05)
-    brackets = [right for _, right, _, word in found if word in ("2.00]", "20.00]", "400.00]", "1.00]")]
-    assert len(brackets) == 4
+    # values end where those above them end, whatever follows: an interval hugs its value and is ragged on the right
+    values = [right for left, right, _, word in found if word in ("1.50", "22.25", "333.13", "0.00") and left > 255]
+    assert len(values) == 4
+    assert max(values) - min(values) < 0.05
+    brackets = [left for left, _, _, word in found if word.startswith("[") and 280 < left < 300]
+    assert len(brackets) == 4, found
     assert max(brackets) - min(brackets) < 0.05
+    assert min(brackets) - max(values) < 3, "no hole between a value and its interval"

@@ -1,4 +1,4 @@
-"""Scores of predictions, and their means by length, task and language with bootstrap intervals."""
+"""Scores of predictions, and their means by length, task and language with intervals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.benchmarks.lbp_data import Sample
 from analysis.benchmarks.lbp_metrics import Similarity, score
 from analysis.benchmarks.lbp_predictions import Prediction
 from analysis.benchmarks.lbp_tasks import LANGUAGES, LENGTHS, SCORE, SCORE_ROUGE, TASKS, is_summary
-from analysis.statistics.bootstrap import percentile_interval, resamples
+from analysis.statistics.bootstrap import LEAST_BOOTSTRAPPED, percentile_interval, resamples
+from analysis.statistics.student import half_width
 
 DRAWS = 2000
 OVERALL = "overall"
@@ -68,8 +70,9 @@ def aggregated(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: boo
     -------
     DataFrame
         Columns slice, key, metric, value, ci_low, ci_high, n (predictions), samples, reason. Intervals are 95 %
-        percentile intervals from 2,000 resamples of samples within each length: they cover the choice of questions,
-        not that of training or prompts. The overall mean is given for samples of all six lengths only.
+        percentile intervals from 2,000 resamples of samples within each length, and Student's, cut at 0 and 100, where
+        a length has fewer than 20 samples: they cover the choice of questions, not that of training or prompts. The
+        overall mean is given for samples of all six lengths only.
     """
     expected = pd.DataFrame([{"length": s.length, "task": s.task, "language": s.language} for s in samples])
     rows = [_mean(OVERALL, OVERALL, scores, expected, embedded)]
@@ -90,7 +93,9 @@ def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, emb
     if kind == OVERALL and absent and len(scores):
         reasons.append(f"no predictions of length {', '.join(absent)}")
     low = high = float("nan")
-    if given and scores["score"].nunique() > 1:
+    if given and len(scores) == 1:
+        reasons.append("no interval: a single sample")
+    elif given and scores["score"].nunique() > 1:
         low, high = _interval(scores)
     elif given:
         reasons.append("no interval: all samples score the same")
@@ -109,11 +114,29 @@ def _mean(kind: str, key: str, scores: pd.DataFrame, expected: pd.DataFrame, emb
 
 
 def _interval(scores: pd.DataFrame) -> tuple[float, float]:
-    """Resample the samples of each length, whose number the benchmark fixes; ends of the mean, times 100."""
+    """Ends of the interval of the mean, times 100; the benchmark fixes how many samples a length has."""
+    lengths = [values.to_numpy(dtype=float) for _, values in scores.groupby("length")["score"]]
+    if min(map(len, lengths)) < LEAST_BOOTSTRAPPED:
+        return _student(lengths)
     totals = np.zeros(DRAWS)
-    for place, (_, values) in enumerate(scores.groupby("length")["score"]):
-        array = values.to_numpy(dtype=float)
+    for place, array in enumerate(lengths):
         totals += np.concatenate([array[index].sum(axis=1) for index in resamples(len(array), DRAWS, seed=place)])
     low, high = percentile_interval(100 * totals / len(scores))
     # a sum in another order may end a rounding error away from the mean of equal scores
     return round(low, 10), round(high, 10)
+
+
+def _student(lengths: list[NDArray[np.float64]]) -> tuple[float, float]:
+    """Student's interval of a mean over lengths, degrees of freedom by Satterthwaite.
+
+    Where a length has a single sample, or none of them a spread within, the lengths are taken as one sample: that
+    counts the differences between lengths as noise, so the interval is rather too wide.
+    """
+    count = sum(map(len, lengths))
+    mean = np.concatenate(lengths).mean()
+    if min(map(len, lengths)) < 2 or all(np.ptp(each) == 0 for each in lengths):
+        lengths = [np.concatenate(lengths)]
+    parts = np.array([len(each) * each.var(ddof=1) for each in lengths]) / count**2
+    df = parts.sum() ** 2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, lengths, strict=True))
+    half = float(half_width(np.sqrt(parts.sum()), np.asarray(df)))
+    return 100 * max(0.0, float(mean) - half), 100 * min(1.0, float(mean) + half)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from analysis.statistics.effective_length import LENGTHS, THRESHOLD
 from analysis.statistics.proportion import wilson_interval
-from analysis.studies.ruler import LENGTHS, THRESHOLD
 from artifacts.errors import DataError
 
 NEEDLES = tuple(

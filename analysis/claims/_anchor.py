@@ -2,10 +2,11 @@
 
     python -m analysis.claims._anchor FOLDER
 
-FOLDER holds the documents as Markdown, `000*.md` to `004*.md`. They are read here and at no other time: what is
-written, `artifacts/sources/claim_anchors.csv`, tells a reader who has them where to look, and whether the sentence
-there is still the one that was judged. A statement is looked for under the headings that its section names, by the
-numbers and the words that it shares with each sentence; where no sentence shares enough, only the heading is kept.
+FOLDER holds the documents as Markdown, each `CODE*.md` by its key in `artifacts/sources/documents.csv`. They are read
+here and at no other time: what is written, `artifacts/sources/claim_anchors.csv`, tells a reader who has them where to
+look, and whether the sentence there is still the one that was judged. A statement is looked for under the headings that
+its section names, by the numbers and the words that it shares with each sentence; where no sentence shares enough, only
+the heading is kept.
 """
 
 from __future__ import annotations
@@ -208,7 +209,7 @@ def main(arguments: Sequence[str]) -> int:
 def _document(folder: Path, source: str) -> list[Sentence]:
     paths = sorted(folder.glob(f"{source}*.md"))
     if len(paths) != 1:
-        raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the five documents")
+        raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the documents")
     return sentences(paths[0].read_text(encoding="utf-8"))
 
 

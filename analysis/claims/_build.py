@@ -9,8 +9,11 @@ from dataclasses import asdict
 
 from analysis.claims._typeset import typeset
 from analysis.claims._verdict import FAILURES, SEVERITIES, Verdict
+from artifacts.documents import STATED, documents
 from artifacts.errors import SpecError
 from artifacts.job import Job
+from artifacts.kinds import DOCUMENTS
+from artifacts.near import nearest
 
 _WORD = re.compile(r"(?!(?:r|d|p)\b)[a-z]+(?=[ ,']|-fifth)")  # a word that may begin a sentence, not a symbol or a name
 _SAME = re.compile(
@@ -22,8 +25,6 @@ _DECLARED = re.compile(r"^(?P<what>Failure|Severity): (?P<word>.+?)\.?$", re.MUL
 _HEADLINE = re.compile(
     r"abstract|summary|conclusion|key finding|hypothes[ie]s|hypothesis|one weird paradox|question$", re.I
 )
-_PLACE = re.compile(r"^Source: (?P<source>00[0-4]|thesis), (?P<section>.+?)\.?$", re.MULTILINE)
-
 
 _INNER = ("estimate", "sign", "null", "margin")  # what the verdict was made from, checked when it was made
 _LEFT_OPEN = ("overreach", "reading")
@@ -41,10 +42,16 @@ def build(job: Job) -> dict[str, str]:
     function = job.load()
     where = f"{job.file}: {job.function}()"
     text = inspect.getdoc(function) or ""
-    place = _PLACE.search(text)
+    place = STATED.search(text)
     statement = " ".join(text.split("\n\n")[0].split())
     if not place or not statement or statement.startswith("Source:"):
         raise SpecError(f"{where}: the docstring needs the statement, then a line `Source: 002, Section name.`")
+    known = [each.key for each in documents(job.root)]
+    if place["source"] not in known:
+        raise SpecError(
+            f"{where}: no document {place['source']!r}; {nearest(place['source'], known)}{DOCUMENTS} has "
+            f"{', '.join(known)}: add a row there with its title"
+        )
     found = job.call()
     verdicts = found if isinstance(found, list) else [found]
     if not verdicts or not all(isinstance(verdict, Verdict) for verdict in verdicts):

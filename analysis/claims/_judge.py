@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.claims._verdict import Verdict
 from analysis.claims._words import as_text
-from analysis.statistics.rounding import Interval, agreement, exact, meets
+from analysis.statistics.rounding import Interval, agreement, exact, meets, overlaps
 from artifacts.errors import DataError
 
 APPROXIMATE = 0.15  # the largest share that an approximate number may be off
@@ -105,7 +105,7 @@ def compare(
     """
     if reported.value is None or reported.decimals is None:
         inside = meets(reported.interval, exact(value))
-        near = within is not None and meets(reported.interval, within)
+        near = within is not None and overlaps(reported.interval, within)
         verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
         decimals = 3 if places is None else places
     else:
@@ -179,7 +179,7 @@ def about(
     number, decimals = reported.number, reported.decimals or 0
     range_ = approximately(number, decimals)
     inside = meets(range_, exact(value))
-    near = within is not None and meets(range_, within)
+    near = within is not None and overlaps(range_, within)
     verdict = "holds" if inside else "holds after rounding" if near else "contradicted"
     return Verdict(
         verdict=verdict,

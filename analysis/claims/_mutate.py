@@ -26,6 +26,7 @@ Claim = Callable[..., Verdict | list[Verdict]]
 Frames = Mapping[str, pd.DataFrame]
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_FIXED = re.compile(r"\b(no|none|not|never|neither|nor|nothing|cannot|all|every|each|both|only)\b", re.IGNORECASE)
 _NOT_READ = {"source", "reason", "note"}
 # What an input that is named wrongly by a mutation makes a claim raise; it has noticed, and has not turned.
 NOTICED = (ThesisError, ValueError, KeyError, IndexError, ZeroDivisionError, TypeError, AttributeError)
@@ -44,7 +45,7 @@ class Answer:
     said : str
         The first that changed its reason or its values; empty when none did.
     unsaid : str
-        The first that turned it and left its reason and its values as they were; empty when none did.
+        The first that turned it and left its words as they were (`_says_nothing`); empty when none did.
     """
 
     claim: str
@@ -136,10 +137,28 @@ def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:
     values = [(each.reason, each.reported, each.recomputed) for each in (before, now)]
     if before.verdict != now.verdict:
         answer.turned = answer.turned or what
-        if values[0] == values[1]:
+        if _says_nothing(before, now):
             answer.unsaid = answer.unsaid or what
     if values[0] != values[1]:
         answer.said = answer.said or what
+
+
+def _says_nothing(before: Verdict, now: Verdict) -> bool:
+    """Whether a verdict has turned, and its words have not.
+
+    A reason that stays is enough only where the number beside it tells the rest: another one is reported, another
+    interval or p is given, or another one is recomputed and the reason speaks of no none, not, all or only that was so
+    before.
+    """
+    if before.reason != now.reason or before.reported != now.reported or _tested(before) != _tested(now):
+        return False
+    compared = "number" in (before.failure, now.failure)
+    return before.recomputed == now.recomputed or (not compared and bool(_FIXED.search(now.reason)))
+
+
+def _tested(verdict: Verdict) -> tuple[float | None, ...]:
+    """The interval and the p that an effect is judged by."""
+    return (verdict.ci_low, verdict.ci_high, verdict.p_value, verdict.p_adjusted)
 
 
 def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
@@ -148,7 +167,7 @@ def mutations(frames: Frames, verdicts: Iterable[Verdict] = ()) -> Iterator[tupl
     What a verdict reports is replaced by what was recomputed; an estimate with its interval and p is made sure, sure of
     the other sign, and nothing; numbers are moved by a third up and down, beyond any printed precision, flipped in
     sign, set to zero and to one, levelled, sorted and put in the opposite order; yes and no are exchanged; words are
-    made one and exchanged between rows; rows are left out one by one.
+    made one, of their own or another, and exchanged between rows; rows are left out one by one.
 
     Parameters
     ----------
@@ -172,16 +191,17 @@ def _repaired(frame: pd.DataFrame, repairs: Mapping[str, str]) -> Iterator[tuple
     if "printed" not in frame.columns or not set(frame["printed"]) & set(repairs):
         return
     texts = [repairs.get(text, text) for text in frame["printed"]]
-    yield "what is reported replaced by what was recomputed", reprinted(frame, texts)
+    yield from _read("what is reported replaced by what was recomputed", frame, texts)
 
 
 def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Every estimate with its interval and p made sure (of either sign), or nothing."""
+    """Every estimate with its interval and p made sure (of either sign), or nothing; not what is parsed from print."""
+    parsed_too = set(PARSED) if "printed" in frame.columns else set()
     triples = [
         (middle, low, high)
         for low in frame.columns
-        if str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
-        for middle in (str(low)[:-4], "estimate", "mean_difference", "value")
+        if low not in parsed_too and str(low).endswith("low") and (high := str(low)[:-3] + "high") in frame.columns
+        for middle in (str(low)[:-4], "estimate", "mean_difference", "difference", "rho", "value")
         if middle in frame.columns
     ]
     if not triples:
@@ -207,8 +227,8 @@ def _tests(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     if "printed" in frame.columns:
         for what, change in _PRINTED.items():
-            yield f"printed {what}", reprinted(frame, [change(text) for text in frame["printed"]])
-        yield "printed in the opposite order", reprinted(frame, list(frame["printed"])[::-1])
+            yield from _read(f"printed {what}", frame, [change(text) for text in frame["printed"]])
+        yield from _read("printed in the opposite order", frame, list(frame["printed"])[::-1])
     for column in _own(frame):
         values = frame[column]
         if pd.api.types.is_bool_dtype(values):
@@ -216,8 +236,8 @@ def _columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         elif pd.api.types.is_numeric_dtype(values):
             for what, number in {**_NUMBERS, **_SERIES}.items():
                 yield f"{column} {what}", frame.assign(**{column: number(values)})
-        elif values.nunique() > 1:
-            for word in (values.iloc[0], values.iloc[-1]):
+        else:
+            for word in dict.fromkeys((values.iloc[0], values.iloc[-1], "another word") if len(frame) else ()):
                 yield f"{column} all {word!r}", frame.assign(**{column: word})
         if len(frame) > 1 and not values.equals(values.iloc[::-1]):
             yield f"{column} in the opposite order", frame.assign(**{column: values.to_numpy()[::-1]})
@@ -231,7 +251,7 @@ def _cells(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
                 texts = list(frame["printed"])
                 texts[row] = change(texts[row])
                 if texts[row] != frame["printed"].iloc[row]:
-                    yield f"row {row + 2}, printed {what}", reprinted(frame, texts)
+                    yield from _read(f"row {row + 2}, printed {what}", frame, texts)
         for column in numeric:
             for what, number in _NUMBERS.items() if not pd.api.types.is_bool_dtype(frame[column]) else _BOOLS.items():
                 changed = frame.copy()
@@ -251,6 +271,14 @@ def _own(frame: pd.DataFrame) -> list[str]:
     """The columns that a mutation changes by themselves: not remarks, nor what is parsed from the printed text."""
     parsed_too = {"printed", *PARSED} if "printed" in frame.columns else set()
     return [name for name in frame.columns if name not in _NOT_READ | parsed_too]
+
+
+def _read(what: str, frame: pd.DataFrame, texts: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The frame that prints these texts; none if one of them, such as a bound with its sign turned, is no number."""
+    try:
+        yield what, reprinted(frame, texts)
+    except ThesisError:
+        return
 
 
 def reprinted(frame: pd.DataFrame, texts: list[str]) -> pd.DataFrame:

@@ -25,6 +25,7 @@ import pandas as pd
 
 from analysis.claims._mutate import NOTICED, called, claims, flipped, reprinted
 from artifacts import store
+from artifacts.documents import sources
 from artifacts.errors import DataError
 from artifacts.files import write
 from artifacts.printed import parse
@@ -32,7 +33,6 @@ from artifacts.printed import parse
 SEED = 20251122
 COUNT = 60
 PLANTED = "artifacts/sources/planted_typos.csv"
-DOCUMENTS = ("000", "001", "002", "003", "004")
 COLUMNS = ("document", "table", "row", "before", "after", "typo", "detected", "by")
 Step = Callable[..., Any]
 
@@ -190,18 +190,19 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     count : int
         How many; a document with fewer numbers gives fewer.
     """
-    chance = random.Random(seed)
-    pool: dict[str, list[tuple[str, int, str]]] = {document: [] for document in DOCUMENTS}
+    chance, documents = random.Random(seed), sources(root)
+    pool: dict[str, list[tuple[str, int, str]]] = {document: [] for document in documents}
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
         if rows and {"printed", "source"} <= rows[0].keys():
             for number, row in enumerate(rows, start=1):
-                if row["source"][:3] in pool and _value(row["printed"]) is not None:
-                    pool[row["source"][:3]].append((path.stem, number, row["printed"]))
+                document = row["source"].partition(" ")[0]
+                if document in pool and _value(row["printed"]) is not None:
+                    pool[document].append((path.stem, number, row["printed"]))
     found = []
     for document, cells in pool.items():
-        for table, number, text in chance.sample(cells, min(len(cells), count // len(DOCUMENTS))):
+        for table, number, text in chance.sample(cells, min(len(cells), count // len(documents))):
             after, kind = typo(text, chance)
             found.append(Typo(document, table, number, text, after, kind))
     return found
@@ -240,7 +241,7 @@ def main(arguments: list[str]) -> int:
     writer.writeheader()
     writer.writerows(rows)
     write(root / PLANTED, text.getvalue().encode())
-    for document in DOCUMENTS:
+    for document in sources(root):
         own = [row["detected"] == "true" for row in rows if row["document"] == document]
         print(f"{document}: {sum(own)} of {len(own)} detected")
     print(f"all: {sum(row['detected'] == 'true' for row in rows)} of {len(rows)} detected")

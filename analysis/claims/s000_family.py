@@ -8,6 +8,7 @@ from analysis.claims import Verdict, judge, pick, quote
 from analysis.claims._words import listed
 
 DEEP = 32
+DIP = 4  # the decile at which the window of the dip begins
 
 
 def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
@@ -23,8 +24,8 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     return judge(
         set(sure["model"]) == set(expected["model"]) and len(sure) == stated["as_number"],
         f"Recomputed from the deciles of all {len(rows)} captured models, {listed(list(sure['display_name']))} "
-        f"recover in the window and none of the {len(others)} others does (at most {others['recovery'].max():+.3f}); "
-        "the two share their text weights.",
+        f"recover in the window, and the {len(others)} others reach {others['recovery'].max():+.3f} at most; the two "
+        f"of {DEEP} layers share their text weights.",
         reported=str(stated["printed"]),
         recomputed=f"{len(sure)} of {len(rows)}",
         n=len(rows),
@@ -63,7 +64,10 @@ def c000_f3_not_depth(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.Da
     """
     rows = [pick(nope_recovery_recomputed, model=model) for model in ("ministral3-14b", "qwen3-14b")]
     layers = [quote(nope_stated, statement=f"finding_3_{name}_layers").number for name in ("ministral", "qwen")]
-    words = [f"{row['display_name']} {row['recovery']:+.3f} (draw-up {row['draw_up']:+.3f})" for row in rows]
+    words = [
+        f"{row['display_name']} of {row['layers']:.0f} layers {row['recovery']:+.3f} (draw-up {row['draw_up']:+.3f})"
+        for row in rows
+    ]
     return judge(
         all(row["recovery_high"] < 0 and row["layers"] == count for row, count in zip(rows, layers, strict=True)),
         f"In the fixed window, {listed(words)}; a draw-up above zero is a rise somewhere.",
@@ -85,12 +89,15 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
     within = pick(nope_family_tests, comparison="depth within Llama, all captured")
     deeper = llama[llama["text_layers"] > DEEP]
     needed = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
+    enough = f"{int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers or more recovers"
     return judge(
         needed > 0,
-        f"It shows that depth is not enough ({int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers "
-        f"or more recovers), not that it plays no part: within Llama the deepest of {len(llama)} networks recovers "
-        f"and no other (p = {within['p_value']:.2f}, the smallest possible), and the study itself asks for {DEEP} "
-        "layers.",
+        (
+            f"{needed} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {enough}.",
+            f"It shows that depth is not enough ({enough}), not that it plays no part: within Llama the deepest of "
+            f"{len(llama)} networks recovers and no other (p = {within['p_value']:.2f}, the smallest possible), and "
+            f"the study itself asks for {DEEP} layers.",
+        ),
         otherwise="not supported",
         reported="not depth",
         recomputed=f"{len(deeper)} Llama deeper than {DEEP}",
@@ -113,8 +120,13 @@ def c000_f3_smaller_llama(nope_recovery_recomputed: pd.DataFrame, nope_stated: p
     ]
     return judge(
         all(row["recovery_high"] < 0 and row["layers"] == count for row, count in zip(rows, layers, strict=True)),
-        f"{listed(words)}; the first rises before the window of the dip, so that its profile is not monotone but has "
-        "no dip and recovery where the larger ones have.",
+        f"{listed(words)}"
+        + (
+            "; the first rises before the window of the dip, so that its profile is not monotone but has no dip and "
+            "recovery where the larger ones have."
+            if rows[0]["draw_up"] > 0 > rows[0]["recovery"] and rows[0]["rise_to"] < DIP
+            else "."
+        ),
         reported=" and ".join(f"{count:.0f}" for count in layers),
         recomputed=", ".join(f"{row['recovery']:+.3f}" for row in rows),
         n=len(rows),
@@ -137,9 +149,9 @@ def c000_f3_intersection(
     p = float(tests["Llama against others, all captured"])
     return judge(
         networks > 1 and deeper > 0,
-        f"The cell holds {networks} network under two names, of {DEEP} layers, and none deeper; family alone gives "
-        f"Fisher p = {p:.2f} over {rows['network'].nunique()} networks, the smallest that one recovering network can "
-        "give, and the smaller Llama models differ in size, width and training too.",
+        f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(both)} names, {deeper} of them "
+        f"deeper than {DEEP} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} networks, "
+        "and the smaller Llama models differ in size, width and training too.",
         otherwise="not supported",
         reported=str(condition["printed"]),
         recomputed=f"{networks} network",

@@ -123,9 +123,14 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
     skipped = "skipped on text" in str(vision["attention"])
     return judge(
         not (shared and skipped),
-        f"{vision['display_name']} runs the text weights of {pick(models, model=PAIR[0])['display_name']} and skips "
-        "its cross-attention layers on text: both captures are of one network without such layers, so the comparison "
-        "could not have come out otherwise; the conclusion follows from the architecture alone.",
+        (
+            f"The text weights of {vision['display_name']} are {'' if shared else 'not '}those of "
+            f"{pick(models, model=PAIR[0])['display_name']}, and its cross-attention layers are "
+            f"{'' if skipped else 'not '}skipped on text: the captures differ in such layers.",
+            f"{vision['display_name']} runs the text weights of {pick(models, model=PAIR[0])['display_name']} and "
+            "skips its cross-attention layers on text: both captures are of one network without such layers, so the "
+            "comparison could not have come out otherwise; the conclusion follows from the architecture alone.",
+        ),
         otherwise="not supported",
         reported="definitive",
         recomputed="1 network" if shared else "2 networks",
@@ -144,8 +149,8 @@ def c000_f1_identical(nope_models: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
     return judge(
         one.interval.low <= two.interval.high and two.interval.low <= one.interval.high,
         f"{one.printed} and {two.printed} differ by {apart['value']:.3f} ({apart['low']:.3f} to {apart['high']:.3f} "
-        f"given the rounding of the deciles), more than the {threshold} above which the study calls a layer "
-        "recovering.",
+        f"given the rounding of the deciles), {'' if apart['value'] > threshold else 'no '}more than the {threshold} "
+        "above which the study calls a layer recovering.",
         reported="identical",
         recomputed=f"{apart['value']:+.3f}",
         n=2,
@@ -240,8 +245,12 @@ def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Ve
     return judge(
         recovery < threshold.number,
         f"Two captures of the same text weights differ by {recovery:.3f} in the recovery of the whole model and by "
-        f"{deciles:.3f} in a decile on average; one layer rests on fewer heads than the model, so its noise is larger "
-        "than the threshold, for which no test or interval is given.",
+        f"{deciles:.3f} in a decile on average; one layer rests on fewer heads than the model"
+        + (
+            ", so its noise is larger than the threshold, for which no test or interval is given."
+            if recovery >= threshold.number
+            else ", so its noise is larger than that, and the threshold has no test or interval."
+        ),
         otherwise="not supported",
         reported=threshold.printed,
         recomputed=f"{recovery:.3f} between captures",
@@ -260,15 +269,21 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
     fisher = pick(nope_count_tests, comparison="between models")
     pairs = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
     words = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in shares]
+    apart = {origin["subject"], origin["printed"]} != set(PAIR)
+    found = (
+        f"{words[0]} and {words[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies between "
+        f"{pairs.min():.2f} and {pairs.max():.2f} whatever the pairing)"
+    )
     return judge(
-        {origin["subject"], origin["printed"]} != set(PAIR),
-        f"{words[0]} and {words[1]} of the layers do not differ significantly (Fisher p = {fisher['p_value']:.2f}; "
-        f"paired, p lies between {pairs.min():.2f} and {pairs.max():.2f} whatever the pairing), but the text weights "
-        "are the same: this is one network captured twice.",
+        apart,
+        (
+            f"{found}, and the text weights are not shared.",
+            f"{found}, but the text weights are the same: this is one network captured twice.",
+        ),
         otherwise="not supported",
         reported="2 models",
-        recomputed="1 network",
-        n=1,
+        recomputed="2 networks" if apart else "1 network",
+        n=2 if apart else 1,
         p_value=float(fisher["p_value"]),
     )
 

@@ -22,7 +22,8 @@ def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Ver
     bases = {model: float(pick(models, model=model)["rope_theta"]) for model in LLAMA}
     return judge(
         all(value == base.number for value in bases.values()),
-        f"All {len(bases)} captured Llama models do, those that recover and those that do not.",
+        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models do, whether "
+        "they recover or not.",
         reported=base.printed,
         recomputed=", ".join(f"{value:.0f}" for value in sorted(set(bases.values()))),
         n=len(bases),

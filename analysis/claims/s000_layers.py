@@ -44,9 +44,9 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
     said = [", ".join(str(layer) for layer in each) for each in lists]
     return judge(
         enough and all(row["p_value"] > 0.05 for row in tests),
-        f"Only {len(lists[0])} of {n} layers are printed for either model: text layers {said[0]} (exact rank-sum p = "
-        f"{tests[0]['p_value']:.2f}, on the late side) and {said[1]} (p = {tests[1]['p_value']:.2f}, on the early "
-        "side); so few cannot show that there is no pattern.",
+        f"{len(lists[0])} of {n} layers are printed for either model: text layers {said[0]} (exact rank-sum p = "
+        f"{tests[0]['p_value']:.2f}) and {said[1]} (p = {tests[1]['p_value']:.2f})"
+        + ("." if enough else "; so few cannot show that there is no pattern."),
         otherwise="not supported",
         reported="no pattern",
         recomputed=f"p = {tests[0]['p_value']:.2f} and {tests[1]['p_value']:.2f}",
@@ -151,8 +151,10 @@ def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
     return judge(
         not failing,
         f"Among the {len(table)} printed layers they are apart in "
-        f"{listed([name for name, holds in apart.items() if holds])}, not in {listed(failing)}: layer 17 has "
-        f"{pair['r2_pos'].max():.3f}, the lowest of the others {rest['r2_pos'].min():.3f}.",
+        f"{listed([name for name, holds in apart.items() if holds])}"
+        + (f", not in {listed(failing)}" if failing else "")
+        + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
+        f"{rest['r2_pos'].min():.3f}.",
         otherwise="not supported",
         reported="outliers",
         recomputed=f"{len(apart) - len(failing)} of {len(apart)} measures",
@@ -189,7 +191,8 @@ def c000_extremes_flat_pair(nope_layer_pairs: pd.DataFrame) -> Verdict:
         row["gap"] == 0,
         f"Its profile is not printed; captured in Llama-3.1-8B, the same text layer ({row['text_layer']}) ranges over "
         f"at least {row['least_range']:.3f}, is among the five that recover most ({row['recovery']:+.3f}), and has a "
-        f"plasticity of {row['overall_low']:.3f} to {row['overall_high']:.3f}, not {row['ap_overall']:.3f}.",
+        f"plasticity of {row['overall_low']:.3f} to {row['overall_high']:.3f}, here {row['ap_overall']:.3f}: "
+        f"{row['gap']:.3f} apart.",
         otherwise="not supported",
         reported="nearly flat",
         recomputed=f"range >= {row['least_range']:.3f} in the other capture",
@@ -209,8 +212,13 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     words = [f"{layer} ({groups[layer]})" for layer in least.index]
     return judge(
         found == ["after"],
-        f"It does; the three least plastic of the printed layers are {listed(words)}, so that adjacency is no common "
-        "trait of theirs.",
+        ("It does" if found == ["after"] else f"It is {listed(found)} by the groups")
+        + f"; the three least plastic of the printed layers are {listed(words)}"
+        + (
+            ", so that adjacency is no common trait of theirs."
+            if len({groups[layer] for layer in least.index}) > 1
+            else "."
+        ),
         reported="after",
         recomputed=", ".join(found),
         n=len(least),

@@ -115,8 +115,8 @@ def c001_keys_stronger(
     words = [f"{row['display_name']} ({row['r_q_a']:.3f} > {row['r_k_a']:.3f})" for _, row in against.iterrows()]
     return judge(
         against.empty,
-        f"It holds in {len(table) - len(against)} of {len(table)} models with printed values; in {listed(words)} "
-        "queries follow position more closely.",
+        f"It holds in {len(table) - len(against)} of {len(table)} models with printed values"
+        + (f"; in {listed(words)} queries follow position more closely." if words else "."),
         reported="keys more strongly",
         recomputed=f"{len(table) - len(against)} of {len(table)}",
         n=len(table),

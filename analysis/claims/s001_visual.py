@@ -59,7 +59,7 @@ def _same(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdi
         one, two = (_ends(text) for text in (row, original))
         check = judge(
             one == two,
-            f"The other document prints {original['printed']}.",
+            f"The other document prints {original['printed']}, read as {_words(two)} against {_words(one)} here.",
             reported=str(row["printed"]),
             recomputed=str(original["printed"]),
             key=key,
@@ -67,6 +67,10 @@ def _same(reported_landmarks: pd.DataFrame, pairs: dict[str, str]) -> list[Verdi
         )
         verdicts.append(replace(check, kind="cell check"))
     return verdicts
+
+
+def _words(ends: tuple[float, float]) -> str:
+    return " to ".join(f"{end:g}" for end in dict.fromkeys(ends))
 
 
 def _ends(row: pd.Series) -> tuple[float, float]:

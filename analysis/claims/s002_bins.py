@@ -91,8 +91,8 @@ def c002_t3_mode(
     overall = quote(reported_mechanistic, model=model, metric="lbp")
     return judge(
         modes == ["thinking"],
-        f"All {len(scores)} scores equal the published ones with thinking; their mean of {mean:.2f} is not the overall "
-        f"score of {overall.printed} that Table 1 gives this model without thinking.",
+        f"Scores of the {len(scores)} equal the published ones of the mode {', '.join(modes) or 'none'}; their mean is "
+        f"{mean:.2f}, where Table 1 gives this model the overall score of {overall.printed} without thinking.",
         reported=str(pick(stated_002, statement="t3_prompt_mode")["printed"]),
         recomputed=", ".join(modes),
         n=len(scores),

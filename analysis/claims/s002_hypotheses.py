@@ -57,7 +57,7 @@ def c002_h1_within(family_correlations: pd.DataFrame) -> Verdict:
     return judge(
         rho["Qwen3"] == -1 and abs(rho["Ministral 3"]) < 1,
         f"rho is {rho['Qwen3']:+.1f} in Qwen3 and {rho['Ministral 3']:+.1f} in Ministral 3; with three models the "
-        f"first has p = {p:.2f}, the smallest that three can give.",
+        f"first has p = {p:.2f}, where 0.33 is the smallest that three can give.",
         reported="holds, ambiguous",
         recomputed=f"{rho['Qwen3']:+.1f}, {rho['Ministral 3']:+.1f}",
         n=3,
@@ -203,9 +203,9 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame) -> Verdict:
     lower = rest[rest["lbp_8k"] < own["lbp_8k"]]
     return judge(
         bool(own["decline"] <= rest["decline"].min() and len(lower) <= 1),
-        f"Published scores show it low at 8K already ({own['lbp_8k']:.2f}; lower only "
-        f"{listed(list(lower['display_name']))}) and falling least to 128K ({100 * own['decline']:.0f} %, the others "
-        f"by {100 * rest['decline'].min():.0f} to {100 * rest['decline'].max():.0f} %).",
+        f"Published scores have it at {own['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) and "
+        f"falling by {100 * own['decline']:.0f} % to 128K, the others by {100 * rest['decline'].min():.0f} to "
+        f"{100 * rest['decline'].max():.0f} %.",
         recomputed=f"{own['lbp_8k']:.2f} at 8K, -{100 * own['decline']:.0f} %",
         n=len(rows),
     )

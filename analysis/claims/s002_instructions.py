@@ -195,7 +195,8 @@ def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame
     ordered = all(lowest.iloc[place + 1] >= highest.iloc[place] for place in range(len(highest) - 1))
     return judge(
         ordered,
-        "With the cache no model needs less than one listed with a smaller number: "
+        f"With the cache {'no model needs' if ordered else 'a model needs'} less than one listed with a smaller "
+        "number: "
         + ", ".join(
             f"{name} {total:.0f} GB" for name, total in zip(needs["display_name"], needs["total_gb"], strict=True)
         )

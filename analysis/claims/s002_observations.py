@@ -18,8 +18,12 @@ def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataF
     return judge(
         overall["ci_high"] < abs(drop["estimate"]),
         f"r = {overall['estimate']:.2f} [{overall['ci_low']:.2f}, {overall['ci_high']:.2f}], exact p = "
-        f"{overall['p_value']:.3f}: {overall['n']} models cannot show the absence of a relation, and the estimate is "
-        f"as large as that of ap_drop ({drop['estimate']:.2f}).",
+        f"{overall['p_value']:.3f} over {overall['n']} models, where ap_drop has {drop['estimate']:.2f}"
+        + (
+            ": the interval stays below it."
+            if overall["ci_high"] < abs(drop["estimate"])
+            else ": so few cannot show the absence of a relation."
+        ),
         otherwise="not supported",
         reported=str(pick(stated_002, statement="aggregate_predicts")["printed"]),
         recomputed=f"r = {overall['estimate']:.2f}",
@@ -39,8 +43,9 @@ def c002_aggregate_highest(reported_observations: pd.DataFrame, reported_plastic
     rank = int(table["lbp"].rank(ascending=False)["ministral3-3b"])
     return judge(
         table["ap_overall"].idxmax() == "ministral3-3b" and rank == 6,
-        f"It is highest of the {len(table)} matched models ({table['ap_overall'].max():.3f}) with score {rank} of "
-        f"{len(table)}; of all {len(everyone)} models {everyone.idxmax()} is highest ({everyone.max():.4f}), over 32K.",
+        f"Highest of the {len(table)} matched models is {table['ap_overall'].idxmax()} "
+        f"({table['ap_overall'].max():.3f}), and Ministral-3-3B has score {rank} of {len(table)}; of all "
+        f"{len(everyone)} models {everyone.idxmax()} is highest ({everyone.max():.4f}), over 32K.",
         reported="highest",
         recomputed=f"{table['ap_overall'].max():.3f}",
         n=len(table),
@@ -62,8 +67,8 @@ def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
         better,
         f"Between families lies {last['eta_squared']:.2f} of the variance of ap_last_20 and "
         f"{overall['eta_squared']:.2f} of that of ap_overall over {last['n']} models, {last_all['eta_squared']:.2f} "
-        f"and {overall_all['eta_squared']:.2f} over {last_all['n']}, where families overlap in ap_overall and not in "
-        "ap_last_20.",
+        f"and {overall_all['eta_squared']:.2f} over {last_all['n']}; of the range there, the gap between families is "
+        f"{last_all['gap_share']:.2f} in ap_last_20 and {overall_all['gap_share']:.2f} in ap_overall.",
         reported="better",
         recomputed=f"{last['eta_squared']:.2f} against {overall['eta_squared']:.2f}",
         n=int(last["n"]),
@@ -125,8 +130,9 @@ def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contr
     better = [f"{name} ({value:.2f})" for name, value in ranked.items() if value > tests["ap_drop"]]
     return judge(
         ranked.index[0] == "ap_drop" and gap["ci_low"] > 0,
-        f"|r| = {tests['ap_drop']:.2f} is below that of {listed(better)}; against aggregate plasticity the difference "
-        f"is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], bootstrap p = {gap['p_value']:.2f}.",
+        f"|r| is {tests['ap_drop']:.2f}, a larger one has {listed(better)}; against aggregate plasticity the "
+        f"difference is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], bootstrap p = "
+        f"{gap['p_value']:.2f}.",
         otherwise="not supported",
         reported="most informative",
         recomputed=f"rank {list(ranked.index).index('ap_drop') + 1} of {len(ranked)}",
@@ -171,7 +177,7 @@ def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: p
     )
     return judge(
         found == printed,
-        f"By the printed values the order is {found}; the order given is that of the scores.",
+        f"By the printed values the order is {found}.",
         reported=printed,
         recomputed=found,
         n=len(names),
@@ -188,7 +194,7 @@ def c002_drop_ministral_anomaly(reported_observations: pd.DataFrame) -> Verdict:
     own, siblings = family["ministral3-3b"], family.drop("ministral3-3b")
     return judge(
         bool(own < siblings.min()),
-        f"Its drop of {own:.3f} lies between those of its siblings, {siblings.min():.3f} and {siblings.max():.3f}.",
+        f"Its drop is {own:.3f}, those of its siblings are {siblings.min():.3f} and {siblings.max():.3f}.",
         otherwise="not supported",
         reported="anomalously low",
         recomputed=f"{own:.3f} in {siblings.min():.3f} to {siblings.max():.3f}",
@@ -206,8 +212,8 @@ def c002_drop_qwen_monotone(matched_models: pd.DataFrame) -> Verdict:
     drops = [f"{value:.3f}" for value in qwen["ap_drop"]]
     return judge(
         bool(qwen["ap_drop"].is_monotonic_decreasing and qwen["lbp"].is_monotonic_increasing),
-        f"From small to large, the drops are {listed(drops)} and the scores rise from {qwen['lbp'].iloc[0]:.2f} to "
-        f"{qwen['lbp'].iloc[-1]:.2f}; two smaller Qwen3 models, not scored, do not follow.",
+        f"From small to large, the drops are {listed(drops)} and the scores "
+        f"{listed([f'{value:.2f}' for value in qwen['lbp']])}, over the scored models only.",
         reported="monotone",
         recomputed=", ".join(drops),
         n=len(qwen),
@@ -265,10 +271,10 @@ def c002_drop_family_order(family_means: pd.DataFrame, matched_models: pd.DataFr
     breaks = late["ap_drop"] < qwen["ap_drop"].min() and late["lbp"] < qwen["lbp"].min()
     return judge(
         follows and not breaks,
-        f"The family means agree ({', '.join(source['family'])}), one order in six by chance; but "
-        f"{late['display_name']}, whose score of {late['lbp']:.2f} the source lacks, drops less "
-        f"({late['ap_drop']:.3f}) than every scored Qwen3 ({qwen['ap_drop'].min():.3f} or more) and scores below them "
-        f"all ({qwen['lbp'].min():.2f} or more).",
+        f"By mean drops the order is {', '.join(source['family'])}, and the mean scores "
+        f"{'follow it, as one order in six would by chance' if follows else 'do not follow it'}; "
+        f"{late['display_name']}, whose score of {late['lbp']:.2f} the source lacks, drops by {late['ap_drop']:.3f}, "
+        f"scored Qwen3 by {qwen['ap_drop'].min():.3f} or more with scores of {qwen['lbp'].min():.2f} or more.",
         otherwise="not supported",
         reported="matching",
         recomputed=f"{len(source)} family means agree",

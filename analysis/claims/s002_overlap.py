@@ -65,7 +65,7 @@ def c002_overview_format(stated_002: pd.DataFrame, published_facts: pd.DataFrame
     stated, fact = pick(stated_002, statement="overview_format"), pick(published_facts, fact="lbp_answer")
     return judge(
         "choice" in str(fact["printed"]),
-        f"The benchmark scores {fact['printed']} with a metric for each task; no options to choose from are given.",
+        f"The benchmark scores {fact['printed']} with a metric for each task.",
         reported=stated["printed"],
         recomputed=str(fact["printed"]),
     )
@@ -104,8 +104,8 @@ def c002_overlap_exact(reported_overlap: pd.DataFrame, models: pd.DataFrame) -> 
     other = exact[~exact["model"].isin(same["model"])]
     return judge(
         other.empty,
-        f"{len(same)} of {len(exact)} matches capture the scored checkpoint; for {', '.join(other['display_name'])} "
-        "a base checkpoint was captured and the instruction-tuned one scored.",
+        f"{len(same)} of {len(exact)} matches capture the scored checkpoint"
+        + (f"; another one than was scored is captured of {', '.join(other['display_name'])}." if len(other) else "."),
         reported="exact",
         recomputed=f"{len(same)} of {len(exact)}",
         n=len(exact),

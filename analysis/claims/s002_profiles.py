@@ -65,11 +65,12 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     within = growing == len(steps)
     return judge(
         bool(faster.all()) and within,
-        f"Read as faster than the first half it is not so: over four steps each, they fall by "
-        f"{qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in {HALF} and by "
+        f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they "
+        f"fall by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in {HALF} and by "
         f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
         f"{int(faster.sum())} of {len(qwen)} models, and in {int(later.sum())} without the steep first step. Read as "
-        f"faster towards the end it is: the last three steps grow in {growing} of {len(steps)}.",
+        f"faster towards the end it is {'' if within else 'not '}so: the last three steps grow in {growing} of "
+        f"{len(steps)}.",
         otherwise="not supported" if within else "contradicted",
         reported="accelerating",
         recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing} growing",
@@ -87,8 +88,7 @@ def c002_t4_qwen_scale(profile_shapes: pd.DataFrame, captured_models: pd.DataFra
     drops = [f"{size:g}B {drop:.3f}" for size, drop in zip(qwen["parameters_nominal_b"], qwen["ap_drop"], strict=True)]
     return judge(
         bool(qwen["ap_drop"].is_monotonic_decreasing and falls["whole"].is_monotonic_decreasing),
-        f"ap_drop by size is {listed(drops)}: it falls from 4B on, but the two smallest models are flatter than 4B "
-        "and 8B.",
+        f"ap_drop by size is {listed(drops)}.",
         reported="slightly flatter",
         recomputed="; ".join(drops),
         n=len(qwen),
@@ -158,8 +158,8 @@ def c002_t4_nope_cause(decile_profiles: pd.DataFrame, models: pd.DataFrame) -> V
     has_cross = "cross-attention" in str(plain["attention"])
     return judge(
         has_cross or bump < cross,
-        f"{plain['display_name']} has {plain['attention']} attention in all {plain['layers']} layers and no vision "
-        f"encoder, yet rises by {bump:.3f}, against {cross:.3f}.",
+        f"{plain['display_name']} has {plain['attention']} attention in its {plain['layers']} layers and rises by "
+        f"{bump:.3f}, against {cross:.3f}.",
         otherwise="contradicted",
         recomputed=f"{bump:.3f} without such layers",
     )
@@ -178,7 +178,7 @@ def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.Data
     shared = others[others["recovery"] > 0]
     return judge(
         len(shared) == len(others),
-        f"{one['display_name']} is built on the text weights of {two['display_name']}, so their recoveries of "
+        f"{one['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
         f"{one['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
         f"{len(shared)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
         otherwise="not supported",

@@ -42,9 +42,9 @@ def c002_generations_ruler(reported_llama_generations: pd.DataFrame, length_decl
     }
     return judge(
         bool(score["printed"]),
-        "The table has no RULER score for Llama-3.2-3B to compare with; on LongBench Pro the older model falls by "
-        f"{falls['nonthinking', OLD]:.0f} % to 128K and the newer by {falls['nonthinking', NEW]:.0f} % without "
-        f"thinking, by {falls['thinking', OLD]:.0f} and {falls['thinking', NEW]:.0f} % with it.",
+        f"The RULER score of Llama-3.2-3B beside it is {score['printed'] or 'not given'}; on LongBench Pro the older "
+        f"model falls by {falls['nonthinking', OLD]:.0f} % to 128K and the newer by {falls['nonthinking', NEW]:.0f} % "
+        f"without thinking, by {falls['thinking', OLD]:.0f} and {falls['thinking', NEW]:.0f} % with it.",
         otherwise="not supported",
         reported="better",
         n=2,
@@ -63,8 +63,8 @@ def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
     words = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in above.iterrows()]
     return judge(
         above.empty,
-        f"{listed(words)}, {len(above)} of the {len(newer)} captured 3.2 models, keep more in the last fifth than "
-        f"{old['display_name']} ({own:.3f}).",
+        f"{len(above)} of the {len(newer)} captured 3.2 models keep more in the last fifth than {old['display_name']} "
+        f"({own:.3f}): {listed(words)}.",
         reported="more",
         recomputed=f"{len(newer) - len(above)} of {len(newer)} below",
         n=1 + len(newer),
@@ -125,7 +125,7 @@ def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFra
     return judge(
         bool((ratio <= 1).all()),
         f"Bias per token times the captured window is {ratio.min():.2f} times that of the Ministral 3 models, "
-        f"although the window of {contexts['mistral-v0.2-7b']:,} tokens is a quarter of theirs.",
+        f"over a window of {contexts['mistral-v0.2-7b']:,} tokens.",
         reported="never large",
         recomputed=f"{ratio.min():.2f} times",
         n=len(predecessor_ratios),
@@ -162,7 +162,7 @@ def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: 
         f"{own['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
         otherwise="not supported",
         reported="higher",
-        recomputed=f"{own['mean_32k']:.3f} < {new['mean_32k'].min():.3f}",
+        recomputed=f"{own['mean_32k']:.3f} against {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}",
         n=1 + len(new),
     )
 

@@ -22,9 +22,9 @@ def c002_bias_collapse(training_changes: pd.DataFrame, training_trajectory: pd.D
     growth = value(training_trajectory, LAST, "context") / value(training_trajectory, ANNEALED, "context")
     return judge(
         float(window["after"]) < float(window["before"]) or float(drift["after"]) < float(drift["before"]),
-        f"alpha_K falls {slope['fold']:.1f}-fold while the window grows {growth:.0f}-fold, so the keys drift as far "
-        f"over it as before ({drift['before']:.1f} and {drift['after']:.1f}) and the bias over the window grows from "
-        f"{window['before']:.0f} to {window['after']:.0f}",
+        f"alpha_K falls {slope['fold']:.1f}-fold while the window grows {growth:.0f}-fold; over it the keys drift by "
+        f"{drift['before']:.1f} before and {drift['after']:.1f} after, and the bias goes from {window['before']:.0f} "
+        f"to {window['after']:.0f}",
         otherwise="not supported",
         recomputed=f"{window['ratio']:.2f}-fold per window",
         n=2,
@@ -54,10 +54,14 @@ def c002_bias_collapse_recovers_near(training_changes: pd.DataFrame, training_po
     far = rows[rows["start"] >= 8192]["gap"]
     return judge(
         float(window["after"]) < float(window["before"]),
-        f"the bias falls {token['fold']:.1f}-fold per token only: over the window it grows from {window['before']:.0f} "
-        f"to {window['after']:.0f}, as that grows 16-fold; from 8,192 tokens on, plasticity lies within "
-        f"{far.abs().max():.3f} of what pre-training shows at the same bias times position ({len(far)} bins), so what "
-        "the distant positions lack goes with a bias that was not reduced there",
+        f"the bias falls {token['fold']:.1f}-fold per token; over the window it goes from {window['before']:.0f} to "
+        f"{window['after']:.0f}; from 8,192 tokens on, plasticity lies within {far.abs().max():.3f} of what "
+        f"pre-training shows at the same bias times position ({len(far)} bins)"
+        + (
+            ""
+            if float(window["after"]) < float(window["before"])
+            else ", so what the distant positions lack goes with a bias that was not reduced there"
+        ),
         otherwise="not supported",
         recomputed=f"{window['ratio']:.2f}-fold per window",
         n=2,
@@ -80,8 +84,9 @@ def c002_near_as_flexible(
     return judge(
         same and bool(known.all()),
         f"between 1,024 and 2,048 tokens the last phase has {low:.3f} to {high:.3f}, the first checkpoint "
-        f"{early['at_1k_2k']:.4f}: higher, not equal; below 1,024 tokens the last phase has no value, and the "
-        f"first-fifth figure that equals early training runs to {ends:,.0f} tokens",
+        f"{early['at_1k_2k']:.4f} ({early['at_1k_2k_low']:.4f} to {early['at_1k_2k_high']:.4f} by rounding); below "
+        f"1,024 tokens {int(known.sum())} of {len(final)} have a value, and the first-fifth figure runs to "
+        f"{ends:,.0f} tokens",
         otherwise="not supported",
         reported=word(stated_002, "finding_near_level"),
         recomputed=f"{low - float(early['at_1k_2k']):+.3f}",
@@ -174,7 +179,7 @@ def c002_gap_two_candidates(stated_002: pd.DataFrame, training_tests: pd.DataFra
     )
     return judge(
         abs(float(gathered["estimate"])) <= abs(float(place["estimate"])),
-        f"the bias itself is a third: times the position it orders the {int(gathered['n'])} bins of all checkpoints at "
+        f"the bias times the position orders the {int(gathered['n'])} bins of all checkpoints at "
         f"rho = {gathered['estimate']:.2f}, the position alone at {place['estimate']:.2f} (bins share checkpoints, "
         "and the comparison was made after seeing the data)",
         otherwise="not supported",

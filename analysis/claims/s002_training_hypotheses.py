@@ -54,12 +54,13 @@ def c002_h4_necessary(bias_plasticity: pd.DataFrame) -> Verdict:
     high = flat[~_ministral(flat)]
     floor = float(bias_plasticity[~_ministral(bias_plasticity)]["bias_strength"].min())
     models = int((high["kind"] == "model").sum())
+    most = float(high["bias_strength"].max())
     return judge(
         high.empty,
-        f"a drop no larger than Ministral's also goes with the highest biases per token: {len(high) - models} "
-        f"pre-training checkpoints ({high['bias_strength'].max():.1e}) and {models} captured model, all over short "
-        f"windows; the least bias outside Ministral is {floor:.1e}. Without a run in which the bias is held while the "
-        "window grows, necessity is not shown",
+        f"a drop no larger than Ministral's is had by {len(high) - models} checkpoints and {models} captured models "
+        f"besides{f', with biases per token of up to {most:.1e}' if len(high) else ''}; the least bias outside "
+        f"Ministral is {floor:.1e}. A run in which the bias is held while the window grows would show whether it is "
+        "necessary",
         otherwise="not supported",
         recomputed=f"{len(high)} flat profiles with a large bias",
         n=len(bias_plasticity),
@@ -77,9 +78,14 @@ def c002_h4_not_sufficient(training_changes: pd.DataFrame) -> Verdict:
     )
     return judge(
         float(window["after"]) < float(window["before"]),
-        f"ap_drop rises from {drop['before']:.3f} to {drop['after']:.3f} while the bias per token falls "
-        f"{token['fold']:.1f}-fold, but the window of both grows and the bias per window rises from "
-        f"{window['before']:.0f} to {window['after']:.0f}: bias and drop move together in the unit of the drop",
+        f"ap_drop goes from {drop['before']:.3f} to {drop['after']:.3f} while the bias per token falls "
+        f"{token['fold']:.1f}-fold, and the window of both grows: the bias per window goes from {window['before']:.0f} "
+        f"to {window['after']:.0f}"
+        + (
+            ""
+            if float(window["after"]) < float(window["before"])
+            else ", so that bias and drop move together in the unit of the drop"
+        ),
         otherwise="not supported",
         recomputed=f"{window['ratio']:.2f}-fold per window",
         n=2,
@@ -214,9 +220,9 @@ def c002_h6_independent(training_trajectory: pd.DataFrame, bias_plasticity_tests
     row = pick(bias_plasticity_tests, comparison="per window, checkpoints", test="pearson")
     return judge(
         float(row["p_value"]) > 0.05,
-        f"over the {int(row['n'])} checkpoints ap_drop rises with the bias per window (r = {row['estimate']:.2f}, "
-        f"p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
-        f"the largest, {value(training_trajectory, LAST, 'bias_window'):.0f}",
+        f"over the {int(row['n'])} checkpoints ap_drop and the bias per window have r = {row['estimate']:.2f} "
+        f"(p = {row['p_value']:.4f} if they were independent, which checkpoints of one run are not); the last one has "
+        f"{value(training_trajectory, LAST, 'bias_window'):.0f}",
         otherwise="not supported",
         recomputed=float(row["estimate"]),
         n=int(row["n"]),

@@ -41,9 +41,10 @@ def c002_smollm3_like_qwen(training_comparison: pd.DataFrame) -> Verdict:
     low, high = float(qwen["drop_same"].min()), float(qwen["drop_same"].max())
     return judge(
         float(own["drop_same_low"]) <= float(qwen["drop_same_high"].max()),
-        f"{own['ap_drop']:.3f} lies in the range of Qwen3, but over {WINDOW:,} tokens against 131,072; over the same "
-        f"{WINDOW:,} tokens the {len(qwen)} Qwen3 models drop by {low:.3f} to {high:.3f}, and keep "
-        f"{qwen['far_same'].min():.3f} or more at the end where SmolLM3 keeps {own['far_same']:.3f}",
+        f"{own['ap_drop']:.3f} is over {WINDOW:,} tokens, the drops of Qwen3 over 131,072; over the same {WINDOW:,} "
+        f"tokens SmolLM3 drops by {own['drop_same_low']:.3f} or more and the {len(qwen)} Qwen3 models by {low:.3f} to "
+        f"{high:.3f} ({qwen['drop_same_high'].max():.3f} at most by rounding), and keep {qwen['far_same'].min():.3f} "
+        f"or more at the end where SmolLM3 keeps {own['far_same']:.3f}",
         otherwise="not supported",
         recomputed=f"{own['drop_same']:.3f} against {low:.3f} to {high:.3f}",
         n=len(qwen) + 1,
@@ -63,8 +64,8 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
     return [
         judge(
             all(2 <= size < 4 for size in sizes),
-            f"the Qwen3 models of that range have {', '.join(f'{size:g}' for size in sizes)} billion parameters: none "
-            "is of 3, and the one set in the comparison has 1.7",
+            f"the Qwen3 models of that range have {', '.join(f'{size:g}' for size in sizes)} billion parameters: "
+            f"{sum(2 <= size < 4 for size in sizes)} of {len(sizes)} at least 2 and below 4",
             reported=word(stated_002, "cross_model_class"),
             recomputed=f"{sizes[0]:g} to {sizes[-1]:g} billion",
             n=len(sizes),
@@ -73,7 +74,10 @@ def c002_same_class(stated_002: pd.DataFrame, training_comparison: pd.DataFrame,
         ),
         judge(
             not stretched,
-            f"Qwen3 reaches 128K by another way than SmolLM3's two training phases: {'; '.join(stretched)}",
+            (
+                f"Qwen3 reaches its context by {'; '.join(recipe)}, SmolLM3 by two phases of training",
+                f"Qwen3 reaches 128K by another way than SmolLM3's two training phases: {'; '.join(stretched)}",
+            ),
             otherwise="not supported",
             n=len(recipe),
             key="recipe",
@@ -130,9 +134,8 @@ def c002_ministral_bias_comparable(stated_002: pd.DataFrame, training_comparison
     token, window = 1 / float(row["bias_strength_of_smollm3"]), 1 / float(row["bias_window_of_smollm3"])
     return judge(
         token < 2,
-        f"{own['bias_strength']:.1e} is {token:.1f} times {row['bias_strength']:.1e} per token, as much as the fall "
-        f"that the source calls a collapse, and {window:.1f} times per captured window "
-        f"({own['bias_window']:.0f} against {row['bias_window']:.0f})",
+        f"{own['bias_strength']:.1e} is {token:.1f} times {row['bias_strength']:.1e} per token and {window:.1f} times "
+        f"per captured window ({own['bias_window']:.0f} against {row['bias_window']:.0f})",
         reported=word(stated_002, "cross_bias_comparable"),
         recomputed=f"{token:.1f} times",
         n=2,

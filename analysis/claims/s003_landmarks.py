@@ -21,8 +21,9 @@ def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
     return judge(
         product == said["overview_conditions"] == said["axes_series"]
         and said["overview_charts"] == said["overview_models"],
-        f"{said['overview_anchorings']:.0f} times {said['overview_data_sets']:.0f} is {product:.0f}, as the overview "
-        f"and the legend say, and the {said['overview_charts']:.0f} charts show one model each.",
+        f"{said['overview_anchorings']:.0f} times {said['overview_data_sets']:.0f} is {product:.0f}; the overview says "
+        f"{said['overview_conditions']:.0f} and the legend {said['axes_series']:.0f}, of {said['overview_charts']:.0f} "
+        f"charts of {said['overview_models']:.0f} models.",
         reported=f"{said['overview_conditions']:.0f}",
         recomputed=f"{product:.0f}",
         n=int(said["overview_charts"]),
@@ -44,7 +45,7 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
         verdict = judge(
             bool(inside.all()),
             f"The {len(rows)} values that the description gives run from {rows['value'].min():.0f} to "
-            f"{rows['value'].max():.0f}, inside the axis.",
+            f"{rows['value'].max():.0f}, {int(inside.sum())} of them inside the axis.",
             reported=f"{high.printed} to {low.printed}",
             recomputed=f"{rows['value'].max():.0f} to {rows['value'].min():.0f}",
             key=size,

@@ -104,7 +104,8 @@ def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
     return judge(
         edge["ci_high"] >= below["share"],
         f"With twenty trials DroPE has {of_trials(below)} at {below['context']} tokens and {of_trials(edge)} at "
-        f"{edge['context']}: it fails at the boundary already.",
+        f"{edge['context']}"
+        + (": it fails at the boundary already." if edge["ci_high"] < below["share"] else ", which may be as many."),
         recomputed=float(edge["share"]),
         n=int(edge["trials"]),
     )
@@ -120,9 +121,8 @@ def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
     reported = quote(drope_stated, statement="s11_3_drope_beyond")
     return judge(
         bool((rows["share"] >= 80).all()),
-        f"At {one['context']} tokens one protocol has {of_trials(one)}, the other {of_trials(two)}; the 100 % is "
-        "that of 1.5 times "
-        "the length.",
+        f"At {one['context']} tokens one protocol has {of_trials(one)}, the other {of_trials(two)}: "
+        f"{int((rows['share'] >= 80).sum())} of {len(rows)} reach 80 %.",
         reported=reported.printed,
         recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
         n=int(rows["trials"].sum()),

@@ -17,10 +17,13 @@ def c004_ans_off_by_one(drope_error_examples: pd.DataFrame, drope_stated: pd.Dat
     caught = [str(output) for output in generic["output"] if abs(len(str(output)) - digits) == 1]
     return judge(
         not caught,
-        f"Of the outputs that the section calls generic patterns, {', '.join(caught)} has "
-        f"{len(caught[0]) if caught else 0} digits, "
-        f"one less than the {digits} asked for: the category counts a default as a truncation, and by its name also "
-        "numbers that are too long.",
+        (
+            f"None of the {len(generic)} outputs that the section calls generic patterns is one digit longer or "
+            f"shorter than the {digits} asked for.",
+            f"Of the outputs that the section calls generic patterns, {', '.join(caught)} is one digit off the "
+            f"{digits} asked for: the category counts a default as a truncation, and by its name also numbers that "
+            "are too long.",
+        ),
         otherwise="not supported",
         recomputed=", ".join(caught),
         n=len(generic),
@@ -74,8 +77,8 @@ def c004_ans_near_miss_example(drope_error_examples: pd.DataFrame, digit_errors:
     stated = pick(drope_error_examples, example="near_miss_1")["wrong_digits"]
     return judge(
         int(row["substituted"]) == int(stated),
-        f"One place differs; the runs of equal digits are {'the same' if row['runs_alike'] else 'others'}, one "
-        "shorter, one longer.",
+        f"{int(row['substituted'])} places differ; the runs of equal digits are "
+        f"{'the same' if row['runs_alike'] else 'others'}.",
         reported=str(int(stated)),
         recomputed=str(int(row["substituted"])),
     )

@@ -48,9 +48,13 @@ def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) ->
     shown = ", ".join(f"{one:.0f} against {two:.0f} % at {context}" for context, (one, two) in cells.items())
     return judge(
         all(two > 0 and one / two == 2 for one, two in cells.values()),
-        f"{shown} tokens: twice as much at one length, and no ratio at the other, where simple prompts never "
-        "succeed; cells of "
-        "five trials.",
+        f"{shown} tokens: twice as much at {sum(two > 0 and one == 2 * two for one, two in cells.values())} of "
+        f"{len(cells)} lengths"
+        + (
+            ", and no ratio where simple prompts never succeed; cells of five trials."
+            if any(two == 0 for _, two in cells.values())
+            else "; cells of five trials."
+        ),
         otherwise="not supported",
         reported=str(pick(drope_stated, statement="s12_1_prompt_ratio")["printed"]),
         recomputed=shown,
@@ -65,9 +69,9 @@ def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFr
     rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "RoPE")]
     return judge(
         bool((rows["ci_high"] - rows["ci_low"]).max() <= 10),
-        f"One value, at the ceiling, is printed for both formats at each length; with {rows['trials'].iloc[0]} "
-        "trials a cell of "
-        f"100 % leaves {rows['ci_low'].min():.0f} % open, so equality is not shown.",
+        f"The cells of either format have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; with "
+        f"{rows['trials'].iloc[0]} trials each leaves {rows['ci_low'].min():.0f} % open or more"
+        + ("." if (rows["ci_high"] - rows["ci_low"]).max() <= 10 else ", so equality is not shown."),
         otherwise="not supported",
         reported=str(pick(drope_stated, statement="s12_1_prompt_invariance")["printed"]),
         recomputed=of_trials(rows.iloc[0]),
@@ -138,8 +142,8 @@ def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame
         verdicts.append(
             judge(
                 bool((rows["share"] == wanted).all()),
-                f"All {len(rows)} cells of RoPE {'beyond' if beyond else 'within'} the training length have "
-                f"{wanted:.0f} %.",
+                f"{int((rows['share'] == wanted).sum())} of {len(rows)} cells of RoPE "
+                f"{'beyond' if beyond else 'within'} the training length have {wanted:.0f} %.",
                 reported=str(row["printed"]),
                 recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
                 n=len(rows),

@@ -60,9 +60,12 @@ def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -
     shown = ", ".join(f"{row['comparison']}: {p(row['p_adjusted'])}" for _, row in rows.iterrows())
     return judge(
         not able,
-        f"The ranking test uses the same P(yes): {' and '.join(able)} puts the exact number first more often than "
-        "chance "
-        f"(Holm, {shown}), so its answers do tell, by small but regular differences.",
+        (
+            "The ranking test uses the same P(yes): neither model puts the exact number first more often than chance "
+            "at any length after Holm's correction.",
+            f"The ranking test uses the same P(yes): {' and '.join(able)} puts the exact number first more often than "
+            f"chance (Holm, {shown}), so its answers do tell, by small but regular differences.",
+        ),
         reported=str(pick(drope_stated, statement="s11_4_verifying_models")["printed"]),
         recomputed=" and ".join(able),
         n=len(rows),
@@ -81,7 +84,8 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
         not bool((more & fewer).any()),
         f"DroPE's difference is the larger one at {int(more.sum())} of {len(gaps)} lengths, RoPE's ranking the "
         "better one at "
-        f"{int(fewer.sum())}: the two measures of the same answers point in opposite directions.",
+        f"{int(fewer.sum())}, both at {int((more & fewer).sum())}: there the two measures of the same answers point in "
+        "opposite directions.",
         otherwise="not supported",
         n=len(gaps),
     )
@@ -98,7 +102,7 @@ def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, rank
     worst = max(float(test["p_adjusted"]) for test in tests)
     return judge(
         bool(rows["share"].between(reported.interval.low, reported.interval.high).all()) and worst < 0.05,
-        f"{'; '.join(of_trials(row) for _, row in rows.iterrows())}, above chance (Holm {p(worst)}).",
+        f"{'; '.join(of_trials(row) for _, row in rows.iterrows())}; the largest Holm {p(worst)} against chance.",
         reported=reported.printed,
         recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
         n=int(rows["trials"].sum()),
@@ -219,8 +223,8 @@ def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) ->
     one, two = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
     return judge(
         bool((rows["share"] > 0).all()),
-        f"The copying rests on {of_trials(one)}; the next section has {of_trials(two)} at the same length, where "
-        "there is no puzzle.",
+        f"The copying rests on {of_trials(one)}; the next section has {of_trials(two)} at the same length"
+        + (", where there is no puzzle." if two["share"] == 0 else "."),
         otherwise="not supported",
         reported=quote(drope_stated, statement="s11_4_drope_copy").printed,
         recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
@@ -236,8 +240,8 @@ def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
     gaps = drope_verification.pivot(index="context", columns="positional", values="value")
     return judge(
         bool((gaps["RoPE"] > gaps["DroPE"]).all()),
-        "With position embeddings the printed difference between exact and near-miss is not larger at any of "
-        f"{len(gaps)} lengths "
+        "With position embeddings the printed difference between exact and near-miss is larger at "
+        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths "
         f"(RoPE {gaps['RoPE'].min():.2f} to {gaps['RoPE'].max():.2f}, DroPE {gaps['DroPE'].min():.2f} to "
         f"{gaps['DroPE'].max():.2f}), and "
         "no test of digit alignment was made.",

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims import Verdict, about, judge, pick, quote
 from analysis.claims._judge import compare
 from analysis.claims._origins import caveat, unrotated
-from analysis.claims._words import p
+from analysis.claims._words import listed, p
 
 HIGH = 0.9  # share of a layer's heads
 NEARLY_ALL = 0.9
@@ -29,8 +29,9 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     words = {"more_than": "more than", "at_least": "at least"}
     return judge(
         same,
-        f"The formula, a comment and the code take {words[others[0]['qualifier']]} {others[0]['printed']}; it matters "
-        "only for a head exactly at the threshold.",
+        "The formula, a comment and the code take "
+        f"{listed([words[other['qualifier']] + ' ' + other['printed'] for other in others])}; it matters only for a "
+        "head exactly at the threshold.",
         reported=f"{words[prose['qualifier']]} {prose['printed']}",
         recomputed=f"{words[others[0]['qualifier']]} {others[0]['printed']}",
     )
@@ -48,7 +49,7 @@ def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_state
         shortest < threshold,
         f"Attention spread evenly scores H_T / T, {shortest:.3f} to {longest:.3f} on prompts of "
         f"{_of(sink_summary, 'shortest_prompt'):.0f} to {_of(sink_summary, 'longest_prompt'):.0f} tokens: up to "
-        f"{_of(sink_summary, 'longest_even_sink'):.0f} tokens every head without any preference passes {threshold}.",
+        f"{_of(sink_summary, 'longest_even_sink'):.0f} tokens a head without any preference passes {threshold}.",
         otherwise="not supported",
         reported=f"{threshold}",
         recomputed=f"{longest:.3f} to {shortest:.3f}",

@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.claims import ALPHA, Verdict, directed, judge, pick, untestable
 from artifacts.errors import DataError
+from artifacts.subjects import pair
 
 FEW_FLIPS = 5.0  # percent
 NEAR = 2.0  # percentage points
@@ -19,7 +20,8 @@ def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
     DataError
         When there is none.
     """
-    ours = curves["model"].str.startswith("tiny-") & (curves["data"] == "planted") & curves["above_chance"].astype(bool)
+    own = curves["model"].isin(list(pair(curves["model"].unique())))
+    ours = own & (curves["data"] == "planted") & curves["above_chance"].astype(bool)
     rows = curves[ours & (curves["split"] == split) & (curves["group"] == group)]
     if rows.empty:
         raise DataError(

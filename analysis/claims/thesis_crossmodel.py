@@ -106,8 +106,8 @@ def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:
     return judge(
         largest["model"] == "mistral-v0.2-7b" and families == "Ministral 3",
         f"{largest['display_name']} has {largest['bias_strength']:.2e} per token, the most of {len(captured_models)}, "
-        f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; less have only "
-        f"{len(below)} models ({families}, {below['bias_window'].max():.0f})",
+        f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; less have "
+        f"{len(below)} models ({families or 'none'}, up to {below['bias_window'].max():.0f})",
         recomputed=str(len(below) + 1),
         n=len(captured_models),
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, untestable
+from analysis.claims import ALPHA, Verdict, directed, judge, pick, untestable
 
-LEVEL = 0.05
 CONTRASTS = {
     "keys_far_4x": (1, "Trained on without rotation, a model finds more far keys than trained on with it."),
     "training_on": (1, "Training on with rotation by itself lets a model find more far keys."),
@@ -82,24 +81,31 @@ def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
 
 
 def _verdict(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
-    """Both directions: significant as said, significant the other way round, or neither."""
+    """Both directions, by the interval over seeds and the corrected test; what cannot be decided says what would."""
     if pd.isna(row[value]):
         return untestable(
             f"Planned, not measured yet: {row['note']}; the models of the plan would decide it.",
             key=key,
             statement=statement,
         )
-    size, p = float(row[value]), float(row["p_holm"])
-    told = f"{value} {size:+.3g} over {units}, Holm-corrected p {p:.3g}, the least attainable {row['p_least']:.3g}."
-    right = p <= LEVEL and sign * size > 0
-    other = "contradicted" if p <= LEVEL and sign * size < 0 else "not significant"
-    return judge(
-        right,
-        told,
-        otherwise=other,
+    size, least = float(row[value]), float(row["p_least"])
+    told = f"{value} {size:+.3g} over {units}"
+    if least > ALPHA or pd.isna(row["low"]):
+        return untestable(
+            f"{told}; so few give no p below {least:.3g}, whatever they show, and the other seeds of the plan would "
+            "decide it.",
+            key=key,
+            statement=statement,
+        )
+    return directed(
+        size,
+        (float(row["low"]), float(row["high"])),
+        sign,
+        f"{told}, Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}.",
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
-        p_value=p,
+        p_value=float(row["p"]),
+        p_adjusted=float(row["p_holm"]),
         key=key,
         statement=statement,
     )

@@ -110,7 +110,7 @@ def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effec
         not printed["ratio_low"] <= stored <= printed["ratio_high"],
         f"Stored are {rows['baseline']:.2f} and {rows['bos_mlp_ablation']:,.0f}, on five paragraphs, a factor of "
         f"{stored:.0f}; printed are {printed['baseline_printed']} and {printed['ablated_printed']}, "
-        f"{printed['ratio_printed']}.",
+        f"{printed['ratio_printed']} ({printed['ratio_low']:.0f} to {printed['ratio_high']:.0f} by their rounding).",
         reported=str(printed["ratio_printed"]),
         recomputed=f"{stored:.0f}×",
     )

@@ -34,8 +34,9 @@ def thesis_bias_window_grows(training_trajectory: pd.DataFrame, training_changes
     row = pick(training_changes, span="extensions", metric="bias_window")
     return judge(
         all(earlier < later for earlier, later in zip(most, least[1:], strict=False)),
-        f"the phases follow without overlap, from {rows['bias_window'].iloc[0]:.0f} at the first checkpoint to "
-        f"{row['before']:.0f} at annealing and {row['after']:.0f} at the last, given the rounding of the bias",
+        f"from {rows['bias_window'].iloc[0]:.0f} at the first checkpoint to {row['before']:.0f} at annealing and "
+        f"{row['after']:.0f} at the last; given the rounding of the bias the phases reach from "
+        f"{', '.join(f'{low:.0f} to {high:.0f}' for low, high in zip(least, most, strict=True))}",
         recomputed=float(row["ratio"]),
         n=len(rows),
     )

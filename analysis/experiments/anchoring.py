@@ -29,6 +29,7 @@ from analysis.experiments.rows import Row, row
 from analysis.experiments.subject import Options, Subject
 from artifacts.errors import DataError
 
+BY_NAME = True  # it may need answers that somebody has labelled
 PLANTED = "planted"
 SIZES = {PLANTED: (800, 400), "answers": (2000, 1000)}  # to train on and to measure; planted statements repeat soon
 VALIDATION = 0.2  # of the units to train on; chooses the reference layer
@@ -69,10 +70,10 @@ def measure(
     layer whose probe is best on validation samples), `half` (flips of one half's probe, values of the other's),
     `design` and `all`; groups are `question`, `answer` and `all`. Metrics: `delta_p`, `control` (as many other tokens
     cut), `filler` (as many of the text around, where there is one) and `excess` (the first less the second in each
-    sample), each with `_low`, `_high` (95 % bootstrap over units) and
-    `_sd`; `question_share` (flips, in percent) with `_low` and `_high`; `samples`. The condition `DATA/probe/GROUP` has
-    `auroc` with its interval and `accuracy`; `DATA/seed/all` has `reference_layer` and `right_share` of each seed. `n`
-    counts units.
+    sample), each with `_low`, `_high` (95 % over units, by bootstrap, and by Student's t below 20 of them) and `_sd`;
+    `question_share` (flips, in percent) with `_low` and `_high`; `samples`. The condition `DATA/probe/GROUP` has
+    `auroc` with its interval (from 20 units up) and `accuracy`; `DATA/seed/all` has `reference_layer` and `right_share`
+    of each seed. `n` counts units.
 
     Parameters
     ----------

@@ -77,9 +77,13 @@ def probe_rows(data: str, measured: Measured) -> Iterator[Row]:
         condition = f"{data}/probe/{group}"
         before, right, units = measured.whole.before[chosen], measured.right[chosen], measured.units[chosen]
         n = len(np.unique(units))
-        for name, values in zip(("auroc", "auroc_low", "auroc_high"), auroc(before, right, units, DRAWS), strict=True):
+        area, *ends = auroc(before, right, units, DRAWS)
+        for name, values in zip(("auroc", "auroc_low", "auroc_high"), (area, *ends), strict=True):
             for layer, value in enumerate(values):
-                yield row(name, float(value), n, condition=condition, layer=layer, reason=_absent(value, "one class"))
+                reason = (
+                    "one class" if np.isnan(area[layer]) else f"a bootstrap over {n} units covers less than it says"
+                )
+                yield row(name, float(value), n, condition=condition, layer=layer, reason=_absent(value, reason))
         for layer, value in enumerate(((before >= 0.5) == right[:, None]).mean(0)):
             yield row("accuracy", 100 * float(value), n, condition=condition, layer=layer)
 
@@ -98,7 +102,8 @@ def group_rows(data: str, measured: Measured) -> Iterator[Row]:
             values["question_share"] = 100 * readings.flips().astype(np.float64)
         for group, member in groups.items():
             for name, each in values.items():
-                found = summary(each, measured.units, member, DRAWS)
+                share = (0.0, 100.0) if name == "question_share" else (-np.inf, np.inf)
+                found = summary(each, measured.units, member, DRAWS, share)
                 yield from _summary_rows(f"{data}/{split}/{group}", name, found)
 
 
@@ -128,7 +133,8 @@ def _summary_rows(condition: str, name: str, found: Summary) -> Iterator[Row]:
         if name != "question_share":
             told[f"{name}_sd"] = found.sd
         for metric, values in told.items():
-            reason = none or _absent(values[layer], "one unit has no spread")
+            spread = "one unit has no spread" if n == 1 else f"all {n} units are equal: they show no spread"
+            reason = none or _absent(values[layer], spread)
             yield row(metric, float(values[layer]), n, condition=condition, layer=layer, reason=reason)
         if name == "delta_p":
             yield row("samples", int(found.samples[layer]), n, condition=condition, layer=layer)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.models.libraries import need
-from analysis.statistics.bootstrap import CELLS, percentile_interval, resamples
+from analysis.statistics.bootstrap import CELLS, LEAST_BOOTSTRAPPED, percentile_interval, resamples
+from analysis.statistics.student import half_width
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -97,12 +98,13 @@ def _of_class(before: Floats, after: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean over units with its 95 % bootstrap interval, by layer; each array of shape (L,), NaN where n is 0.
+    """Mean over units with its 95 % interval, by layer; each array of shape (L,), NaN where n is 0.
 
     Parameters
     ----------
     mean, low, high, sd : array
-        `sd` has ddof 1 and is NaN for one unit.
+        `sd` has ddof 1 and is NaN for one unit. The interval is a percentile bootstrap over units, and Student's below
+        `LEAST_BOOTSTRAPPED` of them, NaN for one unit and for units that are all equal.
     n, samples : array of int
         Units, and the samples in them.
     """
@@ -115,8 +117,10 @@ class Summary:
     samples: NDArray[np.int64]
 
 
-def summary(values: Floats, units: NDArray[np.int64], member: Bools, draws: int) -> Summary:
-    """Average the samples of each unit, then the units, and resample units.
+def summary(
+    values: Floats, units: NDArray[np.int64], member: Bools, draws: int, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> Summary:
+    """Average the samples of each unit, then the units, and give the interval that their number allows.
 
     Parameters
     ----------
@@ -128,6 +132,8 @@ def summary(values: Floats, units: NDArray[np.int64], member: Bools, draws: int)
         Which samples count at which layer.
     draws : int
         Resamples.
+    bounds : (float, float)
+        Between which a mean must lie; Student's interval is cut at them.
     """
     there = member & np.isfinite(values)
     shape = (int(units.max()) + 1, values.shape[1])
@@ -142,8 +148,9 @@ def summary(values: Floats, units: NDArray[np.int64], member: Bools, draws: int)
         sd = np.sqrt((np.where(known, means - mean, 0.0) ** 2).sum(0) / np.where(n > 1, n - 1, np.nan))
         weights = _weights(shape[0], draws)
         drawn = (weights @ means) / (weights @ known)
-    low, high = (np.full(shape[1], np.nan) for _ in range(2))
-    for layer in np.flatnonzero(n > 0):
+    half = half_width(sd / np.sqrt(np.maximum(n, 1)), n - 1.0)
+    low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
+    for layer in np.flatnonzero(n >= LEAST_BOOTSTRAPPED):
         # a group so small that a resample can miss it altogether is described by the other resamples
         found = drawn[:, layer][np.isfinite(drawn[:, layer])]
         low[layer], high[layer] = percentile_interval(found)
@@ -163,11 +170,12 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
     Returns
     -------
     value, low, high : arrays, shape (L,)
-        NaN where all samples are of one class.
+        NaN where all samples are of one class; the ends also where units are fewer than `LEAST_BOOTSTRAPPED`.
     """
     value = areas(scores, right)
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
-    for layer in np.flatnonzero(np.isfinite(value)):
+    few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
+    for layer in () if few else np.flatnonzero(np.isfinite(value)):
         found = np.concatenate([_area(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)])
         low[layer], high[layer] = percentile_interval(found[np.isfinite(found)])
     return value, low, high

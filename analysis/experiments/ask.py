@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.experiments.choices import EXPERIMENTS
+from analysis.experiments.choices import BY_NAME, EXPERIMENTS
 from artifacts.errors import SpecError
+from artifacts.near import nearest
 
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
@@ -101,10 +102,10 @@ def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
     SpecError
         When a name is unknown, or none is given.
     """
-    known = (*EXPERIMENTS, ANCHORING)
+    known = (*EXPERIMENTS, *BY_NAME)
     for name in names:
         if name not in known:
-            raise SpecError(f"no experiment {name!r}; the experiments are: {', '.join(known)}")
+            raise SpecError(f"no experiment {name!r}; {nearest(name, known)}the experiments are: {', '.join(known)}")
     if not everything and not names:
         raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known)}")
     return tuple(name for name in known if name in names or (everything and name in EXPERIMENTS))

@@ -14,7 +14,7 @@ from analysis.experiments.over_texts import over_texts, per_text, together
 from analysis.experiments.rows import Row, row
 from analysis.experiments.subject import Options, Subject
 from analysis.experiments.surveys import surveys as surveyed
-from analysis.models.attention_statistics import LOCAL
+from analysis.models.attention_rows import LOCAL
 from analysis.models.text_survey import TextSurvey
 
 PATTERNS = ("sink", "local", "distributed", "mixed")

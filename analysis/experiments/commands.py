@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from analysis.experiments.choices import (
+    BY_NAME,
     DTYPES,
     ESTIMATORS,
     EXECUTORS,
@@ -15,6 +16,7 @@ from analysis.experiments.choices import (
     PAIRS,
     POSITIONS,
     QUANTIZATIONS,
+    SEPARATIONS,
     STATEMENTS,
 )
 
@@ -86,7 +88,13 @@ def capture(obj: dict[str, Any], /, **asked: Any) -> None:
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
 @click.option("--halves", is_flag=True, help="Even and odd documents apart as well: the noise of a capture.")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores].")
+@click.option("--sample", type=click.IntRange(2), metavar="N", help="Draw so many pairs a bin [all pairs].")
+@click.option("--separation", type=click.Choice(SEPARATIONS), default=SEPARATIONS[0], show_default=True)
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores], or jobs [of eight heads].")
+@click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
+@click.option("--partition", help="Slurm's partition.")
+@click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
+@click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
 @click.pass_obj
 def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     """Analyse every head of a CAPTURE into measurements.
@@ -101,9 +109,9 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     click.echo("\n".join(run(obj["root"], place, **asked)))
 
 
-@click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, "anchoring")) + ".")
+@click.command(epilog="Experiments: " + ", ".join((*EXPERIMENTS, *BY_NAME)) + ".")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "everything", is_flag=True, help="Every experiment but anchoring, which needs labelled answers.")
+@click.option("--all", "everything", is_flag=True, help="Every experiment but those that run by name only.")
 @click.option(
     "--model", metavar="NAME_OR_ID", help="A known name such as tiny-rope, a folder, a GGUF file, or a Hub id."
 )

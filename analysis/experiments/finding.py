@@ -17,7 +17,7 @@ from analysis.heads.head import Head
 from analysis.heads.missing import Row, Scalar
 from analysis.heads.moments import HeadMoments, head_moments
 from analysis.heads.pca import COMPONENTS, pca
-from analysis.heads.plasticity import Options, Plasticity, plasticity
+from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
 from analysis.jobs.content import key
@@ -112,18 +112,23 @@ def kept(capture: captures.Capture, head: sampling.Head, options: Options, folde
     DataError
         When a file of the head is absent or damaged.
     """
-    sides = [layout.folder(head.layer, head.query, "q"), layout.folder(head.layer, head.key, "k")]
-    vectors = "".join(digest(capture.root / side / layout.FILE) for side in sides)
-    asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
-    if capture.share is not None:
-        asked["documents"] = capture.documents
-    path = folder / f"{key(analyse, asked, vectors + code())}.json"
+    path, vectors = place(capture, head, options, folder)
     try:
         return Finding(**json.loads(path.read_text(encoding="utf-8"))), True
     except (OSError, ValueError, TypeError):  # absent, or of another version: it is made anew
         found = analyse(capture, head, options, vectors)
         write(path, json.dumps(vars(found), allow_nan=False).encode())
         return found, False
+
+
+def place(capture: captures.Capture, head: sampling.Head, options: Options, folder: Path) -> tuple[Path, str]:
+    """Where the finding of a head is kept, and the content hash of its vectors."""
+    sides = [layout.folder(head.layer, head.query, "q"), layout.folder(head.layer, head.key, "k")]
+    vectors = "".join(digest(capture.root / side / layout.FILE) for side in sides)
+    asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    if capture.share is not None:
+        asked["documents"] = capture.documents
+    return folder / f"{key(analyse, asked, vectors + code())}.json", vectors
 
 
 @functools.cache
@@ -158,9 +163,9 @@ def analyse(capture: captures.Capture, head: sampling.Head, options: Options, ve
     except ValueError as error:
         found.without((*METRICS, *DECILES, *LENGTHS), str(error))
         return found
-    moments = head_moments(data)
+    moments = head_moments(data, options.precision)
     _plasticity(found, data, moments, options)
-    _try(found, ROTATION, lambda: _rotation(found, data, moments, capture.context))
+    _try(found, ROTATION, lambda: _rotation(found, data, moments, capture.context, options))
     _try(found, COMPONENT[:5], lambda: _components(found, moments))
     weights = position_weights(moments.queries)
     found.put("beta_norm", weights.beta_norm)
@@ -176,8 +181,8 @@ def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> No
         found.without(names, str(error))
 
 
-def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int) -> None:
-    plane = rotation(moments, context)
+def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, options: Options) -> None:
+    plane = rotation(moments, context, options.separation)
     axes = np.stack([plane.a, plane.b], axis=1)
     for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
         order = np.argsort(positions, kind="stable")
@@ -203,7 +208,8 @@ def _components(found: Finding, moments: HeadMoments) -> None:
 
 
 def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Options) -> None:
-    known = plasticity(data, options, moments.queries)
+    given = prepared(data, options, moments.queries)
+    known = plasticity(data, options, given=given)
     summary = summarise(known)
     found.precision = known.precision
     for name in PLASTICITY:
@@ -214,7 +220,7 @@ def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Optio
     if options.estimator == "empirical":
         found.without(GAPS, "the estimator itself counts")
     else:
-        [gap] = gaps_to_empirical(data, options, (options.estimator,))
+        [gap] = gaps_to_empirical(data, options, (options.estimator,), given=given)
         found.put("gap_by_pair", gap.by_pair)
         found.put("gap_by_bin", gap.by_bin)
     _maps(found, known)

@@ -21,6 +21,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.experiments import head_jobs
 from analysis.experiments.bar import Bar, bar, duration
 from analysis.experiments.finding import Finding, kept
 from analysis.experiments.head_frames import frames, half_metrics
@@ -28,6 +29,8 @@ from analysis.experiments.measurements import named, others, refuse, save, slug
 from analysis.heads.laws import Estimator
 from analysis.heads.pairs import PairMode
 from analysis.heads.plasticity import Options
+from analysis.heads.rotation import Separation
+from analysis.jobs import Resources
 from analysis.models import manifest, sampling, text_sets
 from analysis.models.captures import Capture, open_capture
 from artifacts.errors import DataError, ThesisError
@@ -68,6 +71,8 @@ def measure(
     group: int | None = None,
     name: str | None = None,
     jobs: int | None = None,
+    executor: str = "local",
+    resources: Resources | None = None,
     replace: bool = False,
     halves: bool = False,
 ) -> Measured:
@@ -86,7 +91,10 @@ def measure(
     name : str or None
         The model's name among the measurements; from the capture when None.
     jobs : int or None
-        Processes; the number of cores when None, and 1 works in this process.
+        Processes; the number of cores when None, and 1 works in this process. Jobs on a cluster; a job for every eight
+        heads when None.
+    executor, resources : str, Resources
+        `local`, or a cluster's: see `analysis.jobs.open_executor`.
     replace : bool
         Overwrite measurements of this name that are of another capture.
     halves : bool
@@ -107,16 +115,22 @@ def measure(
     if not replace:
         table = root / "artifacts/measurements/head_metrics" / f"{model}.csv"
         refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
+    folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
+    if executor != "local" or resources not in (None, Resources()):
+        head_jobs.spread(capture, options, folder, jobs, executor, resources or Resources())
+        here = 1  # every finding is in its place, and is gathered in this process
     with bar("heads") as progress:
-        findings, old = analysed(capture, options, root / "out/heads", jobs or len(os.sched_getaffinity(0)), progress)
+        try:
+            findings, old = analysed(capture, options, folder, here, progress)
+        except MemoryError:
+            raise ThesisError(_too_big(here)) from None
     _some(capture, findings, options)
     bins = options.bins or capture.buckets
     tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
     if parts:
         with bar("heads of halves") as progress:
-            count = jobs or len(os.sched_getaffinity(0))
-            found = [(part, analysed(part, options, root / "out/heads", count, progress)[0]) for part in parts]
+            found = [(part, analysed(part, options, folder, here, progress)[0]) for part in parts]
         tables["capture_halves"] = pd.concat(
             [half_metrics(each, options, part, bins) for part, each in found], ignore_index=True
         )
@@ -170,8 +184,8 @@ def _outcomes(capture: Capture, options: Options, folder: Path, jobs: int) -> It
                 yield calls[call], call.result()
         except BrokenProcessPool:
             raise ThesisError(
-                "a process of the analysis was ended from outside (out of memory?); what is finished is kept, "
-                "run the command again with --jobs 1"
+                "a process of the analysis was ended from outside (out of memory?); what is finished is kept; "
+                f"give --jobs {jobs // 2} and run again"
             ) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -183,6 +197,16 @@ def attempt(capture: Capture, head: sampling.Head, options: Options, folder: Pat
         return kept(capture, head, options, folder)
     except DataError as error:
         return error
+
+
+def _too_big(jobs: int) -> str:
+    """What to do when memory ran out, with what was asked for in mind."""
+    if jobs > 1:
+        return f"out of memory with {jobs} heads at a time; what is finished is kept; run again with --jobs {jobs // 2}"
+    return (
+        "out of memory with one head at a time; what is finished is kept; close other programs, or capture fewer "
+        "documents or a lower --rate"
+    )
 
 
 def _begin() -> None:
@@ -248,11 +272,19 @@ def _manifest(
     )
     name = Path(place).name if Path(place).is_dir() else place
     given = [f"--estimator {options.estimator}", f"--pairs {options.pairs}", f"--min-queries {options.min_queries}"]
+    given += [f"--sample {options.cap}"] * (options.cap is not None)
+    given += [f"--separation {options.separation}"] * (options.separation != "distance")
     given += [f"--bins {options.bins}"] * (options.bins is not None) + [f"--branch {branch}"] * (branch is not None)
     contents = hashlib.blake2b("".join(each.vectors for each in findings).encode(), digest_size=16)
     return {
         "command": f"python build.py heads {name} {' '.join(given)} --name {model}",
-        "options": {"estimator": options.estimator, "pairs": options.pairs, "bins": options.bins},
+        "options": {
+            "estimator": options.estimator,
+            "pairs": options.pairs,
+            "bins": options.bins,
+            **({} if options.cap is None else {"sample": options.cap}),
+            **({} if options.separation == "distance" else {"separation": options.separation}),
+        },
         "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | found.get("versions", {}),
         "capture": {
             **{fact: settings[fact] for fact in facts if fact in settings},
@@ -277,7 +309,19 @@ def _read(settings: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
 
 
 def run(
-    root: Path, place: str, *, estimator: Estimator, pairs: PairMode, bins: int | None, min_queries: int, **asked: Any
+    root: Path,
+    place: str,
+    *,
+    estimator: Estimator,
+    pairs: PairMode,
+    bins: int | None,
+    min_queries: int,
+    sample: int | None = None,
+    separation: Separation = "distance",
+    partition: str | None = None,
+    minutes: int | None = None,
+    memory: float | None = None,
+    **asked: Any,
 ) -> list[str]:
     """The command: measure, and say on standard error how long it took.
 
@@ -286,8 +330,11 @@ def run(
     list of str
         Paths of the tables, below the project.
     """
-    options = Options(estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries)
-    done = measure(root, place, options, **asked)
+    options = Options(
+        estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
+    )
+    resources = Resources(partition=partition, minutes=minutes, memory=memory)
+    done = measure(root, place, options, resources=resources, **asked)
     old = f", {done.kept} of them finished earlier" if done.kept else ""
     print(f"{done.heads} heads in {duration(done.seconds)}{old}", file=sys.stderr)
     return [path.relative_to(root).as_posix() for path in done.files]

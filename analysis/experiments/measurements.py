@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from artifacts.canonical import agree
+from artifacts.canonical import agree, same_cells
 from artifacts.errors import DataError
 from artifacts.files import write
 from artifacts.manifest import SEAL, sealed
@@ -18,6 +20,7 @@ from artifacts.results import text
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
+NOISE = 1e-6  # of the largest value of a metric: below it float32 sums say nothing but which processor made them
 WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling")
 WORDS = {"texts": "--documents", "place": "--texts"}  # options that the command line calls otherwise
 OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that are of no number
@@ -61,18 +64,46 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     DataError
         When a table holds what the schema refuses.
     """
-    written = {name: text(table, name).encode() for name, table in tables.items()}
+    written = {name: text(floored(table), name).encode() for name, table in tables.items()}
     paths = []
     for name, content in written.items():
         path = root / "artifacts/measurements" / name / f"{model}.csv"
         old = path.read_bytes() if path.is_file() else b""
-        same = old == content or (bool(old) and agree(old, content, TOLERANCE))
+        same = old == content or (bool(old) and _alike(old, content))
         if not same:
-            write(path, content)
+            write(path, content, lasting=True)
         if not same or _lasting(noted(path)) != _lasting(_plain(manifest)):
-            write(path.with_suffix(".json"), sealed(dict(manifest), path))
+            write(path.with_suffix(".json"), sealed(dict(manifest), path), lasting=True)
         paths.append(path)
     return paths
+
+
+def floored(table: pd.DataFrame) -> pd.DataFrame:
+    """A tidy table (`metric`, `value`) with every value below `NOISE` of its metric's largest as 0; others as they are.
+
+    One column holds all metrics, so a floor by the column's scale would take the smallest metric for noise.
+    """
+    if not {"metric", "value"} <= set(table.columns):
+        return table
+    size = table["value"].astype(float).abs()
+    return table.assign(value=table["value"].mask(size < NOISE * size.groupby(table["metric"]).transform("max"), 0.0))
+
+
+def _alike(old: bytes, new: bytes) -> bool:
+    """Whether two tables say the same but for what differs between processors: `TOLERANCE`, and `NOISE` of a metric."""
+    if agree(old, new, TOLERANCE):
+        return True
+    one, two = (pd.read_csv(io.BytesIO(part), dtype=str, keep_default_na=False) for part in (old, new))
+    if list(one.columns) != list(two.columns) or len(one) != len(two) or not {"metric", "value"} <= set(one.columns):
+        return False
+    if not all(same_cells(str(name), one[name], two[name], TOLERANCE).all() for name in one.columns.drop("value")):
+        return False
+    left, right = (pd.to_numeric(part["value"], errors="coerce") for part in (one, two))
+    size = pd.concat([left.abs(), right.abs()], axis=1).max(axis=1)
+    near = (left - right).abs() <= np.maximum(
+        TOLERANCE * size, 2 * NOISE * size.groupby(one["metric"]).transform("max")
+    )
+    return bool((near | (one["value"] == two["value"])).all())
 
 
 def noted(table: Path) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from analysis.heads.missing import Row
 
 DRAWS = 2000
 CONFIDENCE = 0.95
+LEAST_BOOTSTRAPPED = 20  # key heads: over fewer a percentile interval covers less than it says
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +23,9 @@ class OverHeads:
     mean : Row
         Mean over the heads that have a value, with their number.
     low, high : Row
-        Percentile interval of the mean from resampled clusters, with the number of draws that gave a value; it covers
-        the choice of heads, not of documents.
+        Percentile interval of the mean from resampled clusters, with the number of draws that gave a value; below
+        `LEAST_BOOTSTRAPPED` clusters Student's over clusters, with their number. It covers the choice of heads, not of
+        documents.
     sd : Row
         Standard deviation over heads (divisor n - 1).
     bimodality : Row
@@ -133,8 +135,32 @@ def _interval(
     ends = np.full((2, table.shape[1]), np.nan)
     for column in np.flatnonzero(enough):
         ends[:, column] = np.quantile(means[drawn[:, column] > 0, column], [tail, 1 - tail])
+    having = np.count_nonzero(sizes > 0, axis=0)
+    few = enough & (having < LEAST_BOOTSTRAPPED)
+    ends[:, few] = _student(sums[:, few], sizes[:, few], confidence)
+    used = np.where(few, having, used)
     reason = "fewer than two key heads have a value"
     return _row(ends[0], used, reason), _row(ends[1], used, reason)
+
+
+def _student(sums: Float64Array, sizes: Float64Array, confidence: float) -> Float64Array:
+    """Student's interval of a mean over heads that come in clusters, linearised (Cochran 1977, section 6.3).
+
+    Parameters
+    ----------
+    sums, sizes : ndarray, shape (clusters, columns)
+        Sum and number of the values in each cluster.
+
+    Returns
+    -------
+    ndarray, shape (2, columns)
+        Low and high ends.
+    """
+    count = np.count_nonzero(sizes > 0, axis=0)
+    mean = sums.sum(axis=0) / sizes.sum(axis=0)
+    spread = ((sums - mean * sizes) ** 2).sum(axis=0) * count / (count - 1)
+    half = stats.t.isf((1 - confidence) / 2, count - 1) * np.sqrt(spread) / sizes.sum(axis=0)
+    return np.stack([mean - half, mean + half])
 
 
 def _row(values: Float64Array, counts: IntArray, reason: str) -> Row:

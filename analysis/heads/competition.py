@@ -1,18 +1,15 @@
 """Sums over the pairs of keys that compete for a bin's queries: all pairs by Gram matrices, or a sample one by one."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from scipy.linalg import blas
 
 from analysis.heads import kernel
-from analysis.heads.head import BoolArray, Float64Array, FloatArray, IntArray
+from analysis.heads.head import BoolArray, Float32Array, Float64Array, FloatArray, IntArray
 from analysis.heads.laws import Binned, Law
+from analysis.heads.moments import Precision, centred
 from analysis.heads.pairs import CHUNK, Keys, drawn_pairs
-
-Precision = Literal["single", "double"]
-PRECISIONS: tuple[str, ...] = get_args(Precision)
 
 # A variance up to this many times |w|^2 tr(Sigma) / d counts as none.
 NEGLIGIBLE = 1e-12
@@ -24,18 +21,23 @@ SHARES = {"single": 0.05, "double": 1e-3}
 # With more such pairs than this, single precision saves no time and loses digits: the head is done again in double.
 DOUBTFUL = 0.02
 
-# Scores held at once by the distribution-free estimator, unless one document alone has more.
+# Scores held at once by the distribution-free estimator, unless one document alone has more; listed pairs at a time.
 SCORES = 1_000_000
+LISTED = 128
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sums:
-    """Sums over pairs by query bin, inter-key distance and query-to-midpoint distance.
+    """Sums over pairs.
 
     Parameters
     ----------
-    count, plasticity, mean_gap, spread : ndarray, shape (bins, across, along)
-        Number of pairs, and sums of plasticity, |m| and sqrt(v) over them.
+    count, spread, mean_gap : ndarray, shape (bins, across)
+        By query bin and inter-key distance: number of pairs, and sums of sqrt(v) and |m| over them.
+    map_count, map_plasticity : ndarray, shape (across, along)
+        By inter-key distance and query-to-midpoint distance, over all bins: number of pairs, and sum of plasticity.
+    plasticity : ndarray, shape (bins,)
+        Sum of plasticity by query bin.
     same_key, no_variance : ndarray of int, shape (bins,)
         Pairs left out: equal keys, and no variance of the queries along their difference.
     error : ndarray, shape (bins,)
@@ -45,9 +47,11 @@ class Sums:
     """
 
     count: Float64Array
-    plasticity: Float64Array
-    mean_gap: Float64Array
     spread: Float64Array
+    mean_gap: Float64Array
+    map_count: Float64Array
+    map_plasticity: Float64Array
+    plasticity: Float64Array
     same_key: IntArray
     no_variance: IntArray
     error: Float64Array
@@ -106,65 +110,68 @@ def all_pairs(
     """
     bins = counts.shape[0]
     across, along = cells
-    table = np.zeros((bins * across * along + 1, 4))
+    sides = np.zeros((bins, across + 1, 3))
+    grid = np.zeros((across + 1, along, 2))
+    profile = np.zeros(bins)
     excluded = np.zeros((bins, 2), dtype=np.int64)
     single = precision == "single" and not counted
     runs = _runs(laws)
-    alphas, betas = (np.zeros((keys.shift.size, len(runs))) for _ in range(2))
-    for column, (law, _) in enumerate(runs):
-        alphas[:, column], betas[:, column] = law.alpha, law.beta
+    means = np.array([mean for law, _ in runs for mean in (law.alpha, law.beta)]).reshape(-1, keys.shift.size)
+    kind = np.float32 if single else np.float64
     direct, formed = 0, 0
-    size = SCORES // max(1, int(queries.counts.max(initial=1))) if counted else CHUNK
-    for first, last in keys.chunks(min(size, CHUNK)):
+    size = max(1, min(CHUNK, SCORES // max(1, int(queries.counts.max(initial=1))))) if counted else CHUNK
+    for first, last in keys.chunks(size) if runs else ():
         start, stop = keys.starts[first], keys.starts[last]
         sizes = np.diff(keys.starts[first : last + 1])
         rank = np.arange(stop - start) - np.repeat(keys.starts[first:last] - start, sizes)
-        rows = keys.vectors[start:stop].astype(np.float64)
-        rows -= keys.shift
-        cast = rows.astype(np.float32) if single else rows
-        norms = np.einsum("ij,ij->i", rows, rows)
-        positions = keys.positions[start:stop].astype(np.float64)
-        base = rows @ alphas
-        slope = rows @ betas if betas.any() else np.zeros(base.shape)
+        vectors, positions = keys.vectors[start:stop], keys.positions[start:stop].astype(np.float64)
+        rows = np.empty(vectors.shape, kind)
+        norms, scores = np.empty(len(rows)), np.empty((len(means), len(rows)))
+        kernel.centre(vectors, keys.shift, means, rows, norms, scores)
         for column, (law, members) in enumerate(runs):
             here = counts[members, first:last]
-            most = here.max(axis=0)
+            most = here[-1]
             if most.max(initial=0) < 2:
                 continue
             chosen = np.flatnonzero(rank < np.repeat(most, sizes))
-            scores = np.empty((0, 0))
-            if counted:
-                scores = _scores(keys.vectors[start:stop][chosen], queries, int(members[0]))
+            given = queries.of(int(members[0])) if counted else vectors[:0]
+            captured = vectors[chosen]
             found = kernel.accumulate(
-                _factored(cast[chosen], law),
-                scores,
-                base[chosen, column],
-                slope[chosen, column],
+                _factored(rows[chosen], law),
+                scores[2 * column, chosen],
+                scores[2 * column + 1, chosen],
                 positions[chosen],
                 norms[chosen],
-                rows,
-                chosen,
+                captured,
+                _rough_scores(rows[chosen], given) if counted else np.empty((0, 0), np.float32),
+                given,
                 np.cumsum(most) - most,
                 here,
                 members,
                 queries.taus[members],
-                across,
-                along,
+                queries.taus[members] + 0.25 / queries.counts[members],
                 float(context),
                 SHARES["single" if single else "double"],
                 NEGLIGIBLE * law.mean_variance,
-                table,
+                slack(keys.shift.size),
+                sides,
+                grid,
+                profile,
                 excluded,
             )
             direct, formed = direct + found[0], formed + found[1]
     if single and direct > DOUBTFUL * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
-    sums = table[:-1].reshape(bins, across, along, 4)
+    for _, members in runs:
+        # what a bin adds to the bins before it under the same law
+        sides[members, :, : kernel.MEAN_GAP] = sides[members, :, : kernel.MEAN_GAP].cumsum(axis=0)
     return Sums(
-        count=sums[..., kernel.COUNT],
-        plasticity=sums[..., kernel.PLASTICITY],
-        mean_gap=sums[..., kernel.MEAN_GAP],
-        spread=sums[..., kernel.SPREAD],
+        count=sides[:, :across, kernel.COUNT],
+        spread=sides[:, :across, kernel.SPREAD],
+        mean_gap=sides[:, :across, kernel.MEAN_GAP],
+        map_count=grid[:across, :, kernel.PAIRS],
+        map_plasticity=grid[:across, :, kernel.PLASTICITY],
+        plasticity=profile,
         same_key=excluded[:, kernel.SAME_KEY],
         no_variance=excluded[:, kernel.NO_VARIANCE],
         error=np.zeros(bins),
@@ -173,9 +180,16 @@ def all_pairs(
 
 
 def listed_pairs(
-    keys: Keys, later: IntArray, earlier: IntArray, law: Law, queries: Binned, place: int, counted: bool = False
+    keys: Keys,
+    later: IntArray,
+    earlier: IntArray,
+    law: Law,
+    queries: Binned,
+    place: int,
+    counted: bool = False,
+    precision: Precision = "double",
 ) -> Values:
-    """Evaluate listed pairs for one bin in double precision, from differences.
+    """Evaluate listed pairs for one bin from the differences of their keys.
 
     Parameters
     ----------
@@ -191,21 +205,75 @@ def listed_pairs(
         The bin.
     counted : bool
         Count the queries that prefer a key instead of taking plasticity from the law.
+    precision : {"single", "double"}
+        Precision of the product of differences and factor.
     """
-    used, where = np.unique(np.concatenate([later, earlier]), return_inverse=True)
-    one, other = where[: later.size], where[later.size :]
-    rows = np.subtract(keys.vectors[used], keys.shift, dtype=np.float64)
-    mean = rows @ (law.alpha + law.beta * queries.taus[place])
-    variance, length, plasticity = np.empty(later.size), np.empty(later.size), np.empty(later.size)
-    kernel.differences(_factored(rows.copy(), law), rows, one, other, variance, length)
-    gap = mean[one] - mean[other]
+    difference = np.subtract(keys.vectors[later], keys.vectors[earlier], dtype=np.float64)
+    gap = difference @ (law.alpha + law.beta * queries.taus[place])
+    length = np.einsum("ij,ij->i", difference, difference)
+    kind = np.float32 if precision == "single" else np.float64
+    spread = _factored(difference.astype(kind), law)
+    variance = np.einsum("ij,ij->i", spread, spread).astype(np.float64)
     same = length == 0.0
     flat = ~same & (variance <= NEGLIGIBLE * law.mean_variance * length)
     if counted:
-        kernel.preferences(_scores(keys.vectors[used], queries, place), one, other, plasticity)
+        plasticity, _ = counted_pairs(keys, later, earlier, queries, place)
     else:
+        plasticity = np.empty(later.size)
         kernel.plasticities(gap, np.where(same | flat, 1.0, variance), plasticity)
     return Values(plasticity=plasticity, mean_gap=gap, variance=variance, same_key=same, no_variance=flat)
+
+
+def counted_pairs(
+    keys: Keys, later: IntArray, earlier: IntArray, queries: Binned, place: int
+) -> tuple[Float64Array, BoolArray]:
+    """Count for listed pairs how often the bin's queries prefer a key; and tell pairs along which they do not vary.
+
+    Parameters
+    ----------
+    keys : Keys
+        Keys in groups.
+    later, earlier : ndarray of int, shape (pairs,)
+        Rows of the two keys.
+    queries : Binned
+        Queries by bin.
+    place : int
+        The bin.
+
+    Returns
+    -------
+    plasticity : ndarray, shape (pairs,)
+        4 p (1 - p) n / (n - 1).
+    without : ndarray of bool, shape (pairs,)
+        The keys are equal, or the variance of the queries along their difference is none.
+    """
+    given = queries.of(place)
+    columns = np.ascontiguousarray(_directions(given).T)
+    plasticity, without = np.empty(later.size), np.zeros(later.size, dtype=np.bool_)
+    near = slack(given.shape[1])
+    nothing = np.zeros(len(given), np.float32)
+    for start in range(0, later.size, LISTED):
+        one, other = keys.vectors[later[start : start + LISTED]], keys.vectors[earlier[start : start + LISTED]]
+        difference = np.subtract(one, other, dtype=np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        scores = difference.astype(np.float32) @ columns
+        kernel.preferences(scores, nothing, near * lengths, one, other, given, plasticity[start : start + LISTED])
+        # scores that differ by more than their rounding vary; the few others are looked at in double precision
+        for row in np.flatnonzero(scores.max(axis=1) - scores.min(axis=1) <= 4.0 * near * lengths):
+            without[start + row] = lengths[row] == 0.0 or _still(difference[row], given)
+    return plasticity, without
+
+
+def slack(dimension: int) -> float:
+    """Give how far rounding moves a score in single precision at most, over the lengths of query and key."""
+    return (dimension + 4) * 2.0**-24
+
+
+def _still(difference: Float64Array, queries: FloatArray) -> bool:
+    """Tell whether the variance of the queries along a difference of keys is none."""
+    rows, _ = centred(queries)
+    along = rows @ difference
+    return bool(along @ along <= NEGLIGIBLE * float(np.sum(rows**2)) / rows.shape[1] * float(difference @ difference))
 
 
 def sampled_pairs(
@@ -225,7 +293,7 @@ def sampled_pairs(
     """
     bins = counts.shape[0]
     across, along = cells
-    sums = np.zeros((4, bins, across * along))
+    sides, grid, profile = np.zeros((3, bins, across)), np.zeros((2, across * along)), np.zeros(bins)
     same, flat = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
     error = np.zeros(bins)
     for place, law in laws.items():
@@ -239,20 +307,27 @@ def sampled_pairs(
         if kept == 0:
             continue
         one, other = keys.positions[later[use]], keys.positions[earlier[use]]
-        behind = (queries.taus[place] - 0.5 * (one + other)) * along / context
-        cell = (one - other) * across // context * along + behind.astype(np.int64)
-        measured = (np.ones(kept), values.plasticity[use], np.abs(values.mean_gap[use]), np.sqrt(values.variance[use]))
+        # a little later than the mean position, whose multiples of 1 / n then fall into their cell exactly
+        tau = queries.taus[place] + 0.25 / queries.counts[place]
+        behind = (tau - 0.5 * (one + other)) * (along / context)
+        far = (one - other) * across // context
+        share = total / later.size
+        measured = (np.ones(kept), np.sqrt(values.variance[use]), np.abs(values.mean_gap[use]))
         for column, weights in enumerate(measured):
-            sums[column, place] = np.bincount(cell, weights, across * along) * (total / later.size)
+            sides[column, place] = np.bincount(far, weights, across) * share
+        for column, weights in enumerate((measured[0], values.plasticity[use])):
+            grid[column] += np.bincount(far * along + behind.astype(np.int64), weights, across * along) * share
+        profile[place] = values.plasticity[use].sum() * share
         if later.size < total and kept > 1:
             rest = 1.0 - later.size / total
             error[place] = np.sqrt(values.plasticity[use].var(ddof=1) / kept * rest)
-    tables = sums.reshape(4, bins, across, along)
     return Sums(
-        count=tables[kernel.COUNT],
-        plasticity=tables[kernel.PLASTICITY],
-        mean_gap=tables[kernel.MEAN_GAP],
-        spread=tables[kernel.SPREAD],
+        count=sides[kernel.COUNT],
+        spread=sides[kernel.SPREAD],
+        mean_gap=sides[kernel.MEAN_GAP],
+        map_count=grid[kernel.PAIRS].reshape(across, along),
+        map_plasticity=grid[kernel.PLASTICITY].reshape(across, along),
+        plasticity=profile,
         same_key=same,
         no_variance=flat,
         error=error,
@@ -283,6 +358,12 @@ def _factored(rows: FloatArray, law: Law) -> FloatArray:
     return np.asarray(multiply(1.0, factor.T, rows.T, lower=0, overwrite_b=1).T)
 
 
-def _scores(vectors: FloatArray, queries: Binned, place: int) -> Float64Array:
-    """Score keys as captured, shape (keys, queries of the bin): shifted keys would break exact ties."""
-    return vectors.astype(np.float64) @ queries.of(place).T.astype(np.float64)
+def _directions(queries: FloatArray) -> Float32Array:
+    """Give queries of length one in single precision: the sign of a score is the same, and its rounding has a bound."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", queries, queries, dtype=np.float64))
+    return np.divide(queries, np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
+
+
+def _rough_scores(rows: Float64Array, queries: FloatArray) -> Float32Array:
+    """Score shifted keys in single precision, shape (keys, queries)."""
+    return rows.astype(np.float32) @ _directions(queries).T

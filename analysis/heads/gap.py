@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.heads.competition import listed_pairs
-from analysis.heads.head import Head
+from analysis.heads.competition import counted_pairs, listed_pairs
+from analysis.heads.head import Float64Array, Head
 from analysis.heads.laws import Estimator
 from analysis.heads.missing import Scalar
 from analysis.heads.pairs import drawn_pairs
-from analysis.heads.plasticity import Options, laws_of, setting
+from analysis.heads.plasticity import Options, Prepared, laws_of, prepared
 
 MODELS: tuple[Estimator, ...] = ("bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
 PAIRS_PER_BIN = 500
@@ -40,6 +40,7 @@ def gaps_to_empirical(
     options: Options | None = None,
     estimators: tuple[Estimator, ...] = MODELS,
     pairs_per_bin: int = PAIRS_PER_BIN,
+    given: Prepared | None = None,
 ) -> tuple[Gap, ...]:
     """Compare estimators with the distribution-free one.
 
@@ -48,33 +49,40 @@ def gaps_to_empirical(
     head : Head
         The head.
     options : Options, optional
-        Pairs, bins, least queries and seed; its estimator, cap and precision are not used.
+        Pairs, bins, least queries, seed and precision; its cap is not used.
     estimators : tuple of str
         Which to compare.
     pairs_per_bin : int
         Pairs drawn from each bin, without replacement.
+    given : Prepared, optional
+        What `plasticity` was given for the same head and options, so that nothing is done twice.
     """
-    chosen = replace(options or Options(), estimator="empirical")
-    shared = setting(head, chosen)
-    laws = {estimator: laws_of(head, shared, estimator) for estimator in ("bucket_full", *estimators)}
-    apart: dict[Estimator, list[list[float]]] = {estimator: [] for estimator in estimators}
-    for place, law in laws["bucket_full"].items():
+    chosen = replace(options or Options(), cap=None)
+    known = given or prepared(head, chosen)
+    shared, precision = known.shared, chosen.precision if head.keys.dtype == np.float32 else "double"
+    laws = {
+        name: known.laws if name == known.estimator else laws_of(head, shared, name, precision=chosen.precision)
+        for name in estimators
+    }
+    apart: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in estimators}
+    for place in known.laws:
         generator = np.random.default_rng([chosen.seed, place])
         later, earlier, _ = drawn_pairs(shared.keys, shared.counts[place], pairs_per_bin, generator)
-        yardstick = listed_pairs(shared.keys, later, earlier, law, shared.queries, place, counted=True)
+        counted, without = counted_pairs(shared.keys, later, earlier, shared.queries, place)
         for estimator in estimators:
-            model = listed_pairs(shared.keys, later, earlier, laws[estimator][place], shared.queries, place)
-            use = ~(yardstick.same_key | yardstick.no_variance | model.same_key | model.no_variance)
+            law = laws[estimator][place]
+            model = listed_pairs(shared.keys, later, earlier, law, shared.queries, place, precision=precision)
+            use = ~(without | model.same_key | model.no_variance)
             if use.any():
-                apart[estimator].append((model.plasticity - yardstick.plasticity)[use].tolist())
+                apart[estimator].append((model.plasticity - counted)[use])
     return tuple(_gap(estimator, bins) for estimator, bins in apart.items())
 
 
-def _gap(estimator: Estimator, bins: list[list[float]]) -> Gap:
+def _gap(estimator: Estimator, bins: list[Float64Array]) -> Gap:
     if not bins:
         nothing = Scalar(None, 0, "no query bin has a pair")
         return Gap(estimator=estimator, by_pair=nothing, by_bin=nothing)
-    pairs = np.concatenate([np.array(found) for found in bins])
+    pairs = np.concatenate(bins)
     means = np.array([np.mean(found) for found in bins])
     return Gap(
         estimator=estimator,

@@ -1,7 +1,8 @@
 """Compiled loops over pairs of keys: variance from a Gram matrix, plasticity from a polynomial, sums by cell.
 
-Pairs are written to a flat buffer, evaluated in one vectorised pass and added to the cells they belong to, so that
-short documents cost no more per pair than long ones and nothing of the size of all pairs is ever held.
+Pairs are written to buffers of fixed size, document by document or, of a long one, tile by tile of its triangle. What
+is in them is evaluated in vectorised passes for every query bin and added to the cells: memory does not grow with the
+number of pairs. All of it is in one file, since machine code is kept between runs by the file that it was made from.
 """
 
 from collections.abc import Callable
@@ -18,20 +19,28 @@ R = TypeVar("R")
 # Pairs evaluated at once: what is written stays in the first level of cache.
 TILE = 512
 
-# Rows of a Gram matrix formed at once: only the part up to the diagonal of the last one.
-BLOCK = 32
+# Rows and columns of a Gram matrix formed at once; pairs that wait for their evaluation, up to one such tile more.
+BLOCK, WIDTH = 32, 256
+CAPACITY = BLOCK * WIDTH
 
 # Up to so many rows plain loops are faster than a call of BLAS.
-SHORT = 16
+SHORT = 24
 
 # Loops run over whole vectors, past the last pair: a scalar rest would cost short documents most of their time.
 LANES = 16
 
-# Columns of the table of sums.
-COUNT, PLASTICITY, MEAN_GAP, SPREAD = range(4)
+# The two keys of every pair of a short document, in the order (1, 0), (2, 0), (2, 1), ...
+LATER, EARLIER = np.tril_indices(SHORT, -1)
 
-# Columns of the table of exclusions: the two keys are equal; the queries do not vary along their difference.
+# Columns of the sums by bin and inter-key distance, and of the map by both distances.
+COUNT, SPREAD, MEAN_GAP = range(3)
+PAIRS, PLASTICITY = range(2)
+
+# Columns of what is left out: the two keys are equal; the queries do not vary along their difference.
 SAME_KEY, NO_VARIANCE = range(2)
+
+# Queries counted at once: up to so many, single precision counts exactly.
+COUNTED = 1 << 20
 
 # (1 - erf(x)^2)^(1/4) as a polynomial in y = x^2 / (x^2 + 12), interpolated at Chebyshev nodes on 0 <= x^2 <= 27.5 with
 # the value 1 at y = 0 held. Its fourth power is within 2.5e-13 of 1 - erf(x)^2 for every x, when y is cut at CUT:
@@ -94,22 +103,12 @@ def plasticities(mean_gaps: FloatArray, variances: FloatArray, out: FloatArray) 
         out[k] = plasticity_of(mean_gaps[k], variances[k])
 
 
-@compiled
-def wins(first: FloatArray, second: FloatArray) -> float:
-    """Give the share of queries that score the first key higher; a tie counts as half."""
-    more = 0
-    least = 0
-    for k in range(first.size):
-        more += first[k] > second[k]
-        least += first[k] >= second[k]
-    return 0.5 * (more + least) / first.size
-
-
 @summed
 def product(first: FloatArray, second: FloatArray) -> float:
     """Give the inner product of two rows in their own precision."""
-    total = first[0] * second[0]
-    for k in range(1, first.size):
+    # from a zero of their precision: beginning with the first product would leave an odd number of terms to vectors
+    total = first[0] - first[0]
+    for k in range(first.size):
         total += first[k] * second[k]
     return float(total)
 
@@ -124,80 +123,276 @@ def squared_distance(first: FloatArray, second: FloatArray) -> float:
     return total
 
 
+@summed
+def clear(first: FloatArray, second: FloatArray, slack: float) -> tuple[int, int]:
+    """Count the queries whose scores say that the first key is preferred, and those that may say so.
+
+    Scores are in single precision; what differs by `slack` or less is not clear.
+    """
+    sure, perhaps = 0, 0
+    margin = np.float32(slack)
+    for start in range(0, first.size, COUNTED):
+        some, most = np.float32(0.0), np.float32(0.0)
+        for k in range(start, min(start + COUNTED, first.size)):
+            gap = first[k] - second[k]
+            some += np.float32(1.0) if gap > margin else np.float32(0.0)
+            most += np.float32(1.0) if gap >= -margin else np.float32(0.0)
+        sure += int(some)
+        perhaps += int(most)
+    return sure, perhaps
+
+
+@summed
+def score(query: FloatArray, key: FloatArray) -> float:
+    """Give the inner product of a query and a key as captured, in double precision."""
+    total = 0.0
+    for k in range(query.size):
+        total += float(query[k]) * float(key[k])
+    return total
+
+
 @compiled
-def differences(
-    factored: FloatArray,
-    keys: FloatArray,
-    first: IntArray,
-    second: IntArray,
-    variances: FloatArray,
-    lengths: FloatArray,
+def preference(
+    first: FloatArray, second: FloatArray, slack: float, one: FloatArray, other: FloatArray, queries: FloatArray
+) -> float:
+    """Give the plasticity of a pair as counted over queries, 4 p (1 - p) n / (n - 1); a tie counts as half.
+
+    Parameters
+    ----------
+    first, second : ndarray of float32, shape (n,)
+        Scores of the two keys with each query, up to a positive factor of the query and a term that they share.
+    slack : float
+        How far rounding moves a difference of two scores at most: nearer ones are computed again, in double precision.
+    one, other : ndarray, shape (d,)
+        The two keys as captured.
+    queries : ndarray, shape (n, d)
+        The queries as captured.
+    """
+    sure, perhaps = clear(first, second, slack)
+    twice = 2 * sure
+    if sure != perhaps:
+        margin = np.float32(slack)
+        for k in range(first.size):
+            if abs(first[k] - second[k]) <= margin:
+                here, there = score(queries[k], one), score(queries[k], other)
+                twice += (here > there) + (here >= there)
+    p = 0.5 * twice / first.size
+    return 4.0 * p * (1.0 - p) * first.size / (first.size - 1.0)
+
+
+@compiled
+def formed_short(rows: FloatArray, diagonal: FloatArray, limits: FloatArray, out: FloatArray, count: int) -> int:
+    """Write the variances of the pairs of a short document, and count those that are to be computed directly."""
+    for p in range(count):
+        out[p] = product(rows[LATER[p]], rows[EARLIER[p]])
+    doubtful = 0
+    for p in range(count):
+        i, j = LATER[p], EARLIER[p]
+        spread = diagonal[i] + diagonal[j] - 2.0 * out[p]
+        out[p] = spread
+        doubtful += spread <= limits[i] + limits[j]
+    return doubtful
+
+
+@compiled
+def formed_line(
+    line: FloatArray, diagonal: FloatArray, limits: FloatArray, own: float, limit: float, out: FloatArray
+) -> int:
+    """Write the variances of a key with some earlier ones from a line of the Gram matrix; as `formed_short`."""
+    doubtful = 0
+    for j in range(out.size):
+        spread = own + diagonal[j] - 2.0 * line[j]
+        out[j] = spread
+        doubtful += spread <= limit + limits[j]
+    return doubtful
+
+
+@compiled
+def direct_variance(
+    one: FloatArray, other: FloatArray, key: FloatArray, another: FloatArray, negligible: float
+) -> tuple[float, int]:
+    """Give the variance of a pair from the difference of its keys, and why it is left out, or -1."""
+    variance, length = squared_distance(one, other), squared_distance(key, another)
+    if length == 0.0:
+        return variance, SAME_KEY
+    return variance, NO_VARIANCE if variance <= negligible * length else -1
+
+
+@compiled
+def preferences(
+    first: FloatArray,
+    second: FloatArray,
+    slacks: FloatArray,
+    one: FloatArray,
+    other: FloatArray,
+    queries: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Write v and |w|^2 of listed pairs, from differences; for samples of pairs."""
-    for k in range(first.size):
-        variances[k] = squared_distance(factored[first[k]], factored[second[k]])
-        lengths[k] = squared_distance(keys[first[k]], keys[second[k]])
+    """Write the plasticity of listed pairs as counted; see `preference`, of which `second` is one for all."""
+    for k in range(out.size):
+        out[k] = preference(first[k], second, slacks[k], one[k], other[k], queries)
+
+
+@summed
+def total(values: FloatArray) -> float:
+    """Give the sum of an array."""
+    found = 0.0
+    for k in range(values.size):
+        found += values[k]
+    return found
 
 
 @compiled
-def preferences(scores: FloatArray, first: IntArray, second: IntArray, out: FloatArray) -> None:
-    """Write the plasticity of listed pairs as counted over queries, 4 p (1 - p) n / (n - 1)."""
-    queries = scores.shape[1]
-    for k in range(first.size):
-        p = wins(scores[first[k]], scores[second[k]])
-        out[k] = 4.0 * p * (1.0 - p) * queries / (queries - 1.0)
+def centre(
+    vectors: FloatArray, shift: FloatArray, means: FloatArray, rows: FloatArray, norms: FloatArray, scores: FloatArray
+) -> None:
+    """Write keys less a point near their mean, their squared lengths, and their scores with means of queries.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, d)
+        Keys as captured.
+    shift : ndarray, shape (d,)
+        The point.
+    means : ndarray, shape (k, d)
+        Means of queries, or their slopes.
+    rows : ndarray, shape (n, d), changed
+        Keys less the point, in the precision of the products.
+    norms, scores : ndarray, shapes (n,) and (k, n), changed
+        Squared lengths, and scores, in double precision.
+    """
+    key = np.empty(shift.size)
+    for i in range(len(vectors)):
+        vector, row = vectors[i], rows[i]
+        for k in range(key.size):
+            key[k] = vector[k] - shift[k]
+        for k in range(key.size):
+            row[k] = key[k]
+        norms[i] = product(key, key)
+        for m in range(len(means)):
+            scores[m, i] = product(key, means[m])
+
+
+@compiled
+def evaluate(
+    variances: FloatArray,
+    bases: FloatArray,
+    slopes: FloatArray,
+    middles: FloatArray,
+    distances: IntArray,
+    shares: FloatArray,
+    ends: IntArray,
+    left_out: IntArray,
+    reasons: IntArray,
+    counted: bool,
+    bins: IntArray,
+    taus: FloatArray,
+    shifts: FloatArray,
+    sides: FloatArray,
+    cells: FloatArray,
+    profile: FloatArray,
+    excluded: IntArray,
+    context: float,
+) -> None:
+    """Add the pairs in the buffers to the sums of some query bins: to bin b those before ends[b]."""
+    gaps, values, places = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
+    along = cells.shape[1]
+    by_midpoint = along / context
+    flat = cells.reshape(-1, 2)
+    fresh = 0
+    for b in range(taus.size):
+        end, tau, shift, side = ends[b], taus[b], shifts[b], sides[bins[b]]
+        for k in range(fresh, end):
+            # spread and number of a pair are the same in every later bin
+            sums = side[distances[k]]
+            sums[0] += 1.0
+            sums[1] += np.sqrt(variances[k])
+        fresh = max(fresh, end)
+        dropped = 0
+        for k in range(left_out.size):
+            if left_out[k] < end:
+                excluded[bins[b], reasons[k]] += 1
+                dropped += 1
+        found = 0.0
+        for first in range(0, end, TILE):
+            last = min(first + TILE, end)
+            whole = (last - first + LANES - 1) // LANES * LANES
+            here, there, wide = bases[first:], slopes[first:], variances[first:]
+            for k in range(whole):
+                gap = here[k] + tau * there[k]
+                values[k] = plasticity_of(gap, wide[k])
+                gaps[k] = abs(gap)
+            if counted:
+                values[: last - first] = shares[first:last]
+            far, middle = distances[first:], middles[first:]
+            for k in range(whole):
+                places[k] = along * far[k] + int((shift - middle[k]) * by_midpoint)
+            found += total(values[: last - first])
+            for k in range(last - first):
+                cell = flat[places[k]]
+                cell[0] += 1.0
+                cell[1] += values[k]
+                side[far[k], 2] += gaps[k]
+        profile[bins[b]] += found - dropped  # what is left out counts as one
 
 
 @compiled
 def accumulate(
     factored: FloatArray,
-    scores: FloatArray,
     base: FloatArray,
     slope: FloatArray,
     positions: FloatArray,
     norms: FloatArray,
     keys: FloatArray,
-    rows: IntArray,
+    scores: FloatArray,
+    queries: FloatArray,
     starts: IntArray,
     counts: IntArray,
     bins: IntArray,
     taus: FloatArray,
-    across: int,
-    along: int,
+    shifts: FloatArray,
     context: float,
     share: float,
     negligible: float,
-    table: FloatArray,
+    slack: float,
+    sides: FloatArray,
+    cells: FloatArray,
+    profile: FloatArray,
     excluded: IntArray,
 ) -> tuple[int, int]:
-    """Add every eligible pair of keys of some groups to the cells of some query bins.
+    """Add every eligible pair of keys of some groups to the sums of some query bins.
 
     Parameters
     ----------
     factored : ndarray, shape (n, r)
         Keys times a factor of the queries' covariance (Sigma = L L'), one group after the other.
-    scores : ndarray, shape (n, queries) or (0, 0)
-        Scores of each key with each query of the bin: plasticity is then counted, not computed; for a single bin.
     base, slope : ndarray, shape (n,)
         Mean score of each key in a bin is base + tau * slope.
     positions, norms : ndarray, shape (n,)
         Position and squared length of each key.
-    keys, rows : ndarray, shape (m, d) and (n,)
-        Keys as they are, and which of them each row is: to tell equal keys.
+    keys : ndarray, shape (n, d)
+        Keys as captured: equal ones are told by them.
+    scores, queries : ndarray of float32, shape (n, q), and ndarray, shape (q, d)
+        Scores of each key with each query of the bin, and the queries: plasticity is then counted, for a single bin.
+        Without rows it is computed. See `preference`.
     starts, counts : ndarray of int, shapes (groups,) and (bins, groups)
-        First row of each group, and how many of its leading rows are eligible in a bin.
-    bins, taus : ndarray, shape (bins,)
-        Which bins these are, and the mean position of their queries.
-    across, along : int
-        Cells by inter-key distance and by query-to-midpoint distance, both over the context.
+        First row of each group, and how many of its leading rows are eligible in a bin: never fewer in a later one.
+    bins, taus, shifts : ndarray, shape (bins,)
+        Which bins these are, the mean position of their queries, and the same a little later, for the cells.
     context : float
         Tokens.
     share : float
         Variances up to this share of the two squared lengths in the Gram matrix are computed directly.
     negligible : float
         A variance up to this many times |w|^2 counts as none.
-    table : ndarray, shape (all bins * across * along + 1, 4), changed
-        Sums by cell; the last row takes what is excluded.
+    slack : float
+        That of `preference` over the sum of the two keys' lengths.
+    sides : ndarray, shape (all bins, across + 1, 3), changed
+        Sums by inter-key distance; number and spread are of the pairs that are in no earlier one of these bins.
+    cells : ndarray, shape (across + 1, along, 2), changed
+        Sums over all bins by both distances. Here as above, the last row takes what is left out.
+    profile : ndarray, shape (all bins,), changed
+        Sums of plasticity.
     excluded : ndarray of int, shape (all bins, 2), changed
         Pairs left out.
 
@@ -206,107 +401,113 @@ def accumulate(
     direct, formed : int
         Variances computed directly, and all that were formed.
     """
-    width = 0
+    across = cells.shape[0] - 1
+    longest = 0
     for g in range(starts.size):
-        for b in range(taus.size):
-            width = max(width, counts[b, g])
-    size = width * (width - 1) // 2 + LANES
-    gram = np.empty(BLOCK * width, factored.dtype)
-    diagonal, limits = np.empty(width), np.empty(width)
-    variances, spreads, bases, slopes = np.ones(size), np.ones(size), np.zeros(size), np.zeros(size)
-    middles, distances, shares = np.zeros(size), np.zeros(size, np.int64), np.zeros(size)
-    left_out, reason = np.empty(size, np.int64), np.empty(size, np.int64)
-    gaps, values, cells = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
-    trash = table.shape[0] - 1
-    counted = scores.shape[0] > 0
-    # half a token off the edges: whole distances fall into their cell exactly, without a division
-    by_distance, half = across / context, 0.5 * across / context
-    by_midpoint = along / context
+        longest = max(longest, counts[-1, g])
+    gram = np.empty(CAPACITY, factored.dtype)
+    diagonal, limits = np.empty(longest), np.empty(longest)
+    size = 2 * CAPACITY + LANES
+    variances, bases, slopes, middles = np.ones(size), np.zeros(size), np.zeros(size), np.zeros(size)
+    distances, shares = np.zeros(size, np.int64), np.zeros(size)
+    left_out, reasons, ends = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(taus.size, np.int64)
+    counted = len(scores) > 0
+    # half a unit of the numerator off the edges: whole distances fall into their cell exactly, without a division
+    by_distance, half = across / context, 0.5 / context
     direct, formed = 0, 0
     for g in range(starts.size):
-        start, n = starts[g], 0
-        for b in range(taus.size):
-            n = max(n, counts[b, g])
+        start, n = starts[g], counts[-1, g]
         if n < 2:
             continue
         place, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
-        # pairs in the order (1, 0), (2, 0), (2, 1), ...: those of the first c keys come first, for every c
-        fill, dropped = 0, 0
+        rows, lengths, captured = factored[start : start + n], norms[start : start + n], keys[start : start + n]
         for i in range(n):
-            if i % BLOCK == 0:
-                top = min(i + BLOCK, n)
-                block = gram[: (top - i) * top].reshape(top - i, top)
-                if n <= SHORT:
-                    for k in range(n):
-                        for j in range(k + 1):
-                            block[k, j] = product(factored[start + k], factored[start + j])
+            diagonal[i] = product(rows[i], rows[i])
+            limits[i] = share * diagonal[i] + 2.0 * negligible * lengths[i]
+        fill, dropped = 0, 0
+        ends[:] = 0
+        for top in range(0, n, BLOCK):
+            bottom = min(top + BLOCK, n)
+            for left in range(0, bottom - 1, WIDTH):
+                right = min(left + WIDTH, bottom)
+                tile = gram[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
+                began, doubtful = fill, 0
+                if n > SHORT:
+                    np.dot(rows[top:bottom], rows[left:right].T, tile)
                 else:
-                    np.dot(factored[start + i : start + top], factored[start : start + top].T, block)
-                for j in range(i, top):
-                    diagonal[j] = block[j - i, j]
-                    limits[j] = share * diagonal[j] + 2.0 * negligible * norms[start + j]
-            line = block[i % BLOCK]
-            variance, middle = variances[fill : fill + i], middles[fill : fill + i]
-            distance, gap, change = distances[fill : fill + i], bases[fill : fill + i], slopes[fill : fill + i]
-            diagonal_i, limit_i, place_i, mean_i, drift_i = diagonal[i], limits[i], place[i], mean[i], drift[i]
-            doubtful = 0
-            # loops apart, as one over all these arrays would have too many to prove distinct and stay scalar
-            for j in range(i):
-                spread = diagonal_i + diagonal[j] - 2.0 * line[j]
-                variance[j] = spread
-                doubtful += spread <= limit_i + limits[j]
-            for j in range(i):
-                gap[j] = mean_i - mean[j]
-            for j in range(i):
-                change[j] = drift_i - drift[j]
-            for j in range(i):
-                middle[j] = 0.5 * (place_i + place[j])
-            for j in range(i):
-                distance[j] = along * int((place_i - place[j]) * by_distance + half)
-            if doubtful > 0:
-                direct += doubtful
-                for j in range(i):
-                    if variance[j] <= limit_i + limits[j]:
-                        variance[j] = squared_distance(factored[start + i], factored[start + j])
-                        length = squared_distance(keys[rows[start + i]], keys[rows[start + j]])
-                        if length == 0.0 or variance[j] <= negligible * length:
-                            left_out[dropped] = fill + j
-                            reason[dropped] = SAME_KEY if length == 0.0 else NO_VARIANCE
-                            dropped += 1
-                            variance[j], gap[j], change[j], distance[j] = 1.0, 0.0, 0.0, trash
-            if counted:
-                queries = scores.shape[1]
-                for j in range(i):
-                    p = wins(scores[start + i], scores[start + j])
-                    shares[fill + j] = 4.0 * p * (1.0 - p) * queries / (queries - 1.0)
-            fill += i
-        formed += fill
-        for k in range(fill):
-            spreads[k] = np.sqrt(variances[k])
-        for b in range(taus.size):
-            pairs = counts[b, g] * (counts[b, g] - 1) // 2
-            tau, first_cell = taus[b], bins[b] * across * along
-            for k in range(dropped):
-                if left_out[k] < pairs:
-                    excluded[bins[b], reason[k]] += 1
-            for first in range(0, pairs, TILE):
-                last = min(first + TILE, pairs)
-                whole = (last - first + LANES - 1) // LANES * LANES
-                here, there, wide = bases[first:], slopes[first:], variances[first:]
-                for k in range(whole):
-                    gap_k = here[k] + tau * there[k]
-                    values[k] = plasticity_of(gap_k, wide[k])
-                    gaps[k] = abs(gap_k)
-                if counted:
-                    values[: last - first] = shares[first:last]
-                far, mid = distances[first:], middles[first:]
-                for k in range(whole):
-                    cells[k] = min(first_cell + far[k] + int((tau - mid[k]) * by_midpoint), trash)
-                deviation = spreads[first:last]
-                for k in range(last - first):
-                    row = table[cells[k]]
-                    row[0] += 1.0
-                    row[1] += values[k]
-                    row[2] += gaps[k]
-                    row[3] += deviation[k]
+                    doubtful = formed_short(rows, diagonal, limits, variances, n * (n - 1) // 2)
+                    for p in range(n * (n - 1) // 2):
+                        bases[p] = mean[LATER[p]] - mean[EARLIER[p]]
+                        slopes[p] = drift[LATER[p]] - drift[EARLIER[p]]
+                    for p in range(n * (n - 1) // 2):
+                        middles[p] = 0.5 * (place[LATER[p]] + place[EARLIER[p]])
+                        distances[p] = int((place[LATER[p]] - place[EARLIER[p]]) * by_distance + half)
+                for i in range(max(top, left + 1), bottom):
+                    m = min(i, right) - left
+                    if n > SHORT:
+                        stop = left + m
+                        variance, gap, change = variances[fill:], bases[fill:], slopes[fill:]
+                        middle, distance = middles[fill:], distances[fill:]
+                        mean_i, drift_i, place_i = mean[i], drift[i], place[i]
+                        means, drifts, places = mean[left:stop], drift[left:stop], place[left:stop]
+                        doubtful += formed_line(
+                            tile[i - top], diagonal[left:stop], limits[left:stop], diagonal[i], limits[i], variance[:m]
+                        )
+                        # loops apart, as one over all these arrays has too many to prove distinct and stays scalar
+                        for j in range(m):
+                            gap[j] = mean_i - means[j]
+                        for j in range(m):
+                            change[j] = drift_i - drifts[j]
+                        for j in range(m):
+                            middle[j] = 0.5 * (place_i + places[j])
+                        for j in range(m):
+                            distance[j] = int((place_i - places[j]) * by_distance + half)
+                    fill += m
+                    for b in range(taus.size - 1, -1, -1):
+                        if counts[b, g] <= i:
+                            break
+                        ends[b] = fill
+                direct, formed = direct + doubtful, formed + fill - began
+                if doubtful > 0 or counted:
+                    p = began
+                    for i in range(max(top, left + 1), bottom):
+                        for j in range(left, min(i, right)):
+                            reason = -1
+                            if variances[p] <= limits[i] + limits[j]:
+                                variances[p], reason = direct_variance(
+                                    rows[i], rows[j], captured[i], captured[j], negligible
+                                )
+                            if reason >= 0:
+                                left_out[dropped], reasons[dropped] = p, reason
+                                dropped += 1
+                                variances[p], bases[p], slopes[p], distances[p], shares[p] = 1.0, 0.0, 0.0, across, 1.0
+                            elif counted:
+                                far = slack * (np.sqrt(lengths[i]) + np.sqrt(lengths[j]))
+                                shares[p] = preference(
+                                    scores[start + i], scores[start + j], far, captured[i], captured[j], queries
+                                )
+                            p += 1
+                if fill > 0 and (n > WIDTH or fill >= CAPACITY or bottom == n):
+                    evaluate(
+                        variances,
+                        bases,
+                        slopes,
+                        middles,
+                        distances,
+                        shares,
+                        ends,
+                        left_out[:dropped],
+                        reasons[:dropped],
+                        counted,
+                        bins,
+                        taus,
+                        shifts,
+                        sides,
+                        cells,
+                        profile,
+                        excluded,
+                        context,
+                    )
+                    fill, dropped = 0, 0
+                    ends[:] = 0
     return direct, formed

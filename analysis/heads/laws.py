@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from analysis.heads.head import Float64Array, FloatArray, Head, IntArray
-from analysis.heads.moments import Moments, centred, class_moments
+from analysis.heads.moments import Moments, Precision, centred, class_moments, mean_and_products
 
 Estimator = Literal["bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical"]
 ESTIMATORS: tuple[str, ...] = get_args(Estimator)
@@ -17,6 +17,10 @@ POOLED = ("pooled_full", "pooled_diag")
 # Above this share of variance along the drift, the residual covariance is formed from residuals: subtracting would
 # lose the digits that matter.
 STEEP = 0.9999
+
+# Products in single precision do not suit queries of which some dimension has less than this share of its variance for
+# itself: the rest follows from position and other dimensions.
+OWN = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,7 @@ def binned(head: Head, bins: int) -> Binned:
     )
 
 
-def pooled_law(head: Head, estimator: str, moments: Moments | None = None) -> Law:
+def pooled_law(head: Head, estimator: str, moments: Moments | None = None, precision: Precision = "double") -> Law:
     """Fit one law to all queries: a mean linear in position, and the covariance of what is left.
 
     Parameters
@@ -97,8 +101,10 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None) -> La
         makes of the first axis and the direction of beta.
     moments : Moments, optional
         Moments of the queries, where they are known.
+    precision : {"single", "double"}
+        Precision of the products that moments are made of; single where it suits.
     """
-    known = class_moments(head.queries, head.query_positions) if moments is None else moments
+    known = class_moments(head.queries, head.query_positions, precision) if moments is None else moments
     beta = known.slope
     alpha = known.mean - beta * known.position_mean
     along = known.covariance @ beta
@@ -109,14 +115,17 @@ def pooled_law(head: Head, estimator: str, moments: Moments | None = None) -> La
     else:
         residual = known.n * (known.covariance - known.position_variance * np.outer(beta, beta))
     if estimator == "pooled_full":
-        return full_law(alpha, beta, residual / (known.n - 2))
+        law = full_law(alpha, beta, residual / (known.n - 2))
+        if precision == "single" and not _own(law, np.diag(known.covariance)):
+            return pooled_law(head, estimator)
+        return law
     basis = householder(beta)
     variances = np.maximum(np.einsum("ij,ik,kj->j", basis, residual, basis, optimize=True), 0.0) / (known.n - 1)
     factor = basis * np.sqrt(variances)
     return Law(alpha=alpha, beta=beta, factor=factor, lower=False, mean_variance=float(variances.mean()))
 
 
-def bucket_law(queries: FloatArray, estimator: str) -> Law:
+def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "double") -> Law:
     """Describe the queries of one bin by their mean and covariance (divisor n - 1), full or diagonal.
 
     Parameters
@@ -125,19 +134,25 @@ def bucket_law(queries: FloatArray, estimator: str) -> Law:
         At least two queries.
     estimator : {"bucket_full", "bucket_diag", "empirical"}
         `bucket_diag` keeps the variances of the original dimensions; `empirical` has the law of `bucket_full`.
+    precision : {"single", "double"}
+        Precision of the products of a full covariance; single where it suits.
     """
-    rows, mean = centred(queries)
-    n, d = rows.shape
+    n, d = queries.shape
     still = np.zeros(d)
+    if n > d and estimator != "bucket_diag":
+        mean, products = mean_and_products(queries, precision)
+        law = full_law(mean, still, products / (n - 1))
+        if precision == "single" and not _own(law, np.diag(products) / (n - 1)):
+            return bucket_law(queries, estimator)
+        return law
+    rows, mean = centred(queries)
     if estimator == "bucket_diag":
         variances = np.einsum("ij,ij->j", rows, rows) / (n - 1)
         factor = np.sqrt(variances)
         return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(variances.mean()))
-    if n <= d:
-        # the deviations are a factor themselves, and a singular covariance has no other that is as good
-        factor = rows.T * (1.0 / math.sqrt(n - 1))
-        return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
-    return full_law(mean, still, rows.T @ rows / (n - 1))
+    # the deviations are a factor themselves, and a singular covariance has no other that is as good
+    factor = rows.T * (1.0 / math.sqrt(n - 1))
+    return Law(alpha=mean, beta=still, factor=factor, lower=False, mean_variance=float(np.sum(factor**2)) / d)
 
 
 def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) -> Law:
@@ -150,6 +165,11 @@ def full_law(alpha: Float64Array, beta: Float64Array, covariance: Float64Array) 
         values, vectors = np.linalg.eigh(covariance)
         factor = vectors * np.sqrt(np.maximum(values, 0.0))
     return Law(alpha=alpha, beta=beta, factor=factor, lower=not failed, mean_variance=scale)
+
+
+def _own(law: Law, variances: Float64Array) -> bool:
+    """Tell whether each dimension has a share of its variance that position and the dimensions before do not give."""
+    return law.lower and bool((np.diag(law.factor) ** 2 >= OWN * variances).all())
 
 
 def householder(direction: Float64Array) -> Float64Array:

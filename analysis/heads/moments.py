@@ -1,13 +1,17 @@
 """First and second moments of queries and keys, and their linear drift with position."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
 from analysis.heads.head import Float64Array, FloatArray, Head, IntArray
 
-# Rows worked on at once, so that their float64 copy fits the second level of cache; rows that give the first guess of
-# the mean.
+Precision = Literal["single", "double"]
+PRECISIONS: tuple[str, ...] = get_args(Precision)
+
+# Rows worked on at once, so that their copy fits the second level of cache and, in single precision, sums of products
+# stay short; rows that give the first guess of the mean.
 CHUNK = 512
 NEAR = 512
 
@@ -70,8 +74,8 @@ class HeadMoments:
     pool: Moments
 
 
-def class_moments(vectors: FloatArray, positions: IntArray) -> Moments:
-    """Compute moments in float64, in one pass over deviations from a point near the mean.
+def class_moments(vectors: FloatArray, positions: IntArray, precision: Precision = "double") -> Moments:
+    """Compute moments in one pass over deviations from a point near the mean.
 
     Parameters
     ----------
@@ -79,20 +83,16 @@ def class_moments(vectors: FloatArray, positions: IntArray) -> Moments:
         Queries or keys.
     positions : ndarray of int, shape (n,)
         Their positions.
+    precision : {"single", "double"}
+        Precision of the products; their sums over blocks of rows are in double. Vectors in double precision are not
+        reduced: they are done in double.
     """
-    n, d = vectors.shape
+    n = len(vectors)
     times = np.asarray(positions, dtype=np.float64)
     middle = float(times.mean())
     times = times - middle
-    # the mean of rows from everywhere: what is left of the mean is then small beside the spread, and taking its
-    # square off the products at the end loses no digits
-    near = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64)
-    squares, sums = np.zeros((d, d)), np.zeros((2, d))
-    for start in range(0, n, CHUNK):
-        rows = vectors[start : start + CHUNK].astype(np.float64)
-        rows -= near
-        squares += rows.T @ rows
-        sums += np.stack([np.ones(len(rows)), times[start : start + CHUNK]]) @ rows
+    scale = float(np.abs(times).max()) or 1.0
+    near, squares, sums = _sums(vectors, times / scale, precision)
     off = sums[0] / n
     return Moments(
         n=n,
@@ -100,8 +100,36 @@ def class_moments(vectors: FloatArray, positions: IntArray) -> Moments:
         covariance=squares / n - np.outer(off, off),
         position_mean=middle,
         position_variance=float(times @ times) / n,
-        position_covariance=sums[1] / n,
+        position_covariance=sums[1] * (scale / n),
     )
+
+
+def mean_and_products(vectors: FloatArray, precision: Precision = "double") -> tuple[Float64Array, Float64Array]:
+    """Give the mean, shape (d,), and the sums of products of deviations from it, shape (d, d); as `class_moments`."""
+    near, squares, sums = _sums(vectors, None, precision)
+    off = sums[0] / len(vectors)
+    return near + off, squares - len(vectors) * np.outer(off, off)
+
+
+def _sums(
+    vectors: FloatArray, times: Float64Array | None, precision: Precision
+) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """A point near the mean, and of deviations from it: sums of products, plain sums and sums with `times`."""
+    n, d = vectors.shape
+    kind = np.float32 if precision == "single" and vectors.dtype == np.float32 else np.float64
+    # the mean of rows from everywhere: what is left of the mean is then small beside the spread, and taking its
+    # square off the products at the end loses no digits
+    near = vectors[:: max(1, n // NEAR)].mean(axis=0, dtype=np.float64).astype(kind)
+    weights = np.ones((1 if times is None else 2, n), kind)
+    if times is not None:
+        weights[1] = times
+    squares, sums = np.zeros((d, d)), np.zeros((len(weights), d))
+    buffer = np.empty((min(CHUNK, n), d), kind)
+    for start in range(0, n, CHUNK):
+        rows = np.subtract(vectors[start : start + CHUNK], near, out=buffer[: min(CHUNK, n - start)])
+        squares += rows.T @ rows
+        sums += weights[:, start : start + CHUNK] @ rows
+    return near.astype(np.float64), squares, sums
 
 
 def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
@@ -113,10 +141,10 @@ def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
     return rows, mean
 
 
-def head_moments(head: Head) -> HeadMoments:
-    """Compute the moments that PCA, rotation, components and the pooled estimators share."""
-    queries = class_moments(head.queries, head.query_positions)
-    keys = class_moments(head.keys, head.key_positions)
+def head_moments(head: Head, precision: Precision = "double") -> HeadMoments:
+    """Compute the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`."""
+    queries = class_moments(head.queries, head.query_positions, precision)
+    keys = class_moments(head.keys, head.key_positions, precision)
     return HeadMoments(queries, keys, pooled(queries, keys))
 
 

@@ -12,7 +12,7 @@ PairMode = Literal["earlier", "earlier_bucket", "same_bucket"]
 PAIR_MODES: tuple[str, ...] = get_args(PairMode)
 
 # Keys worked on at once, unless one document has more: their float64 copy fits the second level of cache.
-CHUNK = 1024
+CHUNK = 2048
 
 
 @dataclass(frozen=True, kw_only=True)

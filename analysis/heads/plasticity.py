@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.heads import laws as describe
-from analysis.heads.competition import PRECISIONS, Precision, Sums, all_pairs, sampled_pairs
+from analysis.heads.competition import Sums, all_pairs, sampled_pairs
 from analysis.heads.head import Float64Array, Head, IntArray
 from analysis.heads.laws import ESTIMATORS, POOLED, Binned, Estimator, Law
 from analysis.heads.missing import Row
-from analysis.heads.moments import Moments
+from analysis.heads.moments import PRECISIONS, Moments, Precision
 from analysis.heads.pairs import PAIR_MODES, Keys, PairMode, competing, limits, pair_counts
+from analysis.heads.rotation import SEPARATIONS, Separation
 
 MIN_QUERIES = 30
 CELLS = (16, 16)
@@ -18,7 +19,7 @@ CELLS = (16, 16)
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How plasticity is estimated.
+    """How a head is analysed.
 
     Parameters
     ----------
@@ -40,8 +41,10 @@ class Options:
     cells : (int, int)
         Cells of the map by inter-key and by query-to-midpoint distance, both over the context.
     precision : str
-        Precision of the products, "single" (within 1e-6 of double; a head that it does not suit is done in double) or
-        "double". Means, plasticity and sums are double always.
+        Precision of the products, "single" (within 1e-6 of double; what it does not suit is done again) or "double".
+        Means, plasticity and sums are double always.
+    separation : str
+        The second axis of the planar rotation, see `rotation`; plasticity does not depend on it.
 
     Raises
     ------
@@ -57,12 +60,14 @@ class Options:
     seed: int = 0
     cells: tuple[int, int] = CELLS
     precision: Precision = "single"
+    separation: Separation = "distance"
 
     def __post_init__(self) -> None:
         for name, value, known in (
             ("estimator", self.estimator, ESTIMATORS),
             ("pairs", self.pairs, PAIR_MODES),
             ("precision", self.precision, PRECISIONS),
+            ("separation", self.separation, SEPARATIONS),
         ):
             if value not in known:
                 raise ValueError(f"{name} {value!r}; give one of {', '.join(known)}")
@@ -120,16 +125,15 @@ class Plasticity:
 
         The positional and the content side of the competition, in units of scores; NaN in cells without pairs.
         """
-        count = self.sums.count.sum(axis=2)
-        return means(self.sums.mean_gap.sum(axis=2), count), means(self.sums.spread.sum(axis=2), count), count
+        sums = self.sums
+        return means(sums.mean_gap, sums.count), means(sums.spread, sums.count), sums.count
 
     def by_distances(self) -> tuple[Float64Array, Float64Array]:
         """Give mean plasticity and pairs by inter-key and query-to-midpoint distance, shapes (across, along).
 
         All bins together, every pair alike; NaN in cells without pairs.
         """
-        count = self.sums.count.sum(axis=0)
-        return means(self.sums.plasticity.sum(axis=0), count), count
+        return means(self.sums.map_plasticity, self.sums.map_count), self.sums.map_count
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,24 @@ class Setting:
     enough: tuple[int, ...]
 
 
-def plasticity(head: Head, options: Options | None = None, queries: Moments | None = None) -> Plasticity:
+@dataclass(frozen=True)
+class Prepared:
+    """A head made ready for an estimator: its keys and queries in order, and the law of every bin."""
+
+    estimator: Estimator
+    shared: Setting
+    laws: dict[int, Law]
+
+
+def prepared(head: Head, options: Options, queries: Moments | None = None) -> Prepared:
+    """Make a head ready for `plasticity`, whose parameters these are."""
+    shared = setting(head, options)
+    return Prepared(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
+
+
+def plasticity(
+    head: Head, options: Options | None = None, queries: Moments | None = None, given: Prepared | None = None
+) -> Plasticity:
     """Estimate the attention plasticity of a head.
 
     For keys k1, k2 and queries of a bin, m and v are the mean and the variance of q.(k1 - k2); the plasticity of the
@@ -156,10 +177,12 @@ def plasticity(head: Head, options: Options | None = None, queries: Moments | No
         How.
     queries : Moments, optional
         Moments of the queries, where they are known; used by the pooled estimators.
+    given : Prepared, optional
+        What `prepared` made of the same, where it is needed elsewhere too.
     """
     chosen = options or Options()
-    shared = setting(head, chosen)
-    laws = laws_of(head, shared, chosen.estimator, queries)
+    known = given or prepared(head, chosen, queries)
+    shared, laws = known.shared, known.laws
     counted = chosen.estimator == "empirical"
     if chosen.cap is None:
         sums = all_pairs(
@@ -189,15 +212,21 @@ def setting(head: Head, options: Options) -> Setting:
     return Setting(keys, keys.eligible(limits(head, options.pairs, bins, queries.taus)), queries, enough)
 
 
-def laws_of(head: Head, shared: Setting, estimator: Estimator, queries: Moments | None = None) -> dict[int, Law]:
+def laws_of(
+    head: Head,
+    shared: Setting,
+    estimator: Estimator,
+    queries: Moments | None = None,
+    precision: Precision = "single",
+) -> dict[int, Law]:
     """Describe the queries of every bin that has enough of them and a pair to decide between."""
     wanted = [place for place in shared.enough if pair_counts(shared.counts[place]).any()]
     if not wanted:
         return {}
     if estimator in POOLED:
-        law = describe.pooled_law(head, estimator, queries)
+        law = describe.pooled_law(head, estimator, queries, precision)
         return dict.fromkeys(wanted, law)
-    return {place: describe.bucket_law(shared.queries.of(place), estimator) for place in wanted}
+    return {place: describe.bucket_law(shared.queries.of(place), estimator, precision) for place in wanted}
 
 
 def means(sums: Float64Array, count: Float64Array) -> Float64Array:
@@ -220,7 +249,7 @@ def _result(head: Head, options: Options, shared: Setting, sums: Sums) -> Plasti
             reasons.append(f"all {evaluated[place]} pairs left out")
         else:
             reasons.append("")
-    values = means(sums.plasticity.sum(axis=(1, 2)), sums.count.sum(axis=(1, 2)))
+    values = means(sums.plasticity, sums.count.sum(axis=1))
     return Plasticity(
         options=options,
         context=head.context,

@@ -1,12 +1,12 @@
 """What each head attends to, exactly, without the matrix of attention weights: memory grows with T, not T squared.
 
-A block of queries meets the keys tile by tile, twice: the first pass gives each row's normaliser (an online softmax),
-the second its weights, which are summed and let go.
+Plain causal attention on the processor is summed in one pass over its scores (`attention_stream`). Otherwise a block of
+queries meets the keys tile by tile, twice: the first pass gives each row's normaliser (an online softmax), the second
+its weights, which are summed and let go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.models.attention import Call
+from analysis.models.attention_rows import LOCAL, TIE, Float64Array, Rows, joined, ranges
 from analysis.models.attention_scores import check_causal, checked, tile_scores
+from analysis.models.attention_stream import plain, streamed
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Float64Array = NDArray[np.float64]
-LOCAL = 5
-TIE = 1e-4  # nats: scores nearer than this are one, as equal words have equal keys where positions do not act
 QUERY_BLOCK, KEY_TILE = 128, 512
 
 
@@ -89,21 +88,6 @@ class AttentionStatistics:
     top: NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """One block of queries: sums over keys, per head and row."""
-
-    first: Float64Array
-    local: Float64Array
-    self: Float64Array
-    entropy: Float64Array
-    top: NDArray[np.int32]
-    seen: NDArray[np.int64]  # (rows,) number of keys
-    reach: NDArray[np.bool_]  # (rows,) whether the first token is one of them
-    sums: Float64Array  # (heads, bins) weights
-    pairs: NDArray[np.int64]  # (bins,)
-
-
 def edges(tokens: int) -> NDArray[np.int64]:
     """Limits of the distance bins of a text: 0, 1, 2, 4, 8, ... and T."""
     powers = 2 ** np.arange(int(np.ceil(np.log2(tokens))) if tokens > 1 else 0)
@@ -111,7 +95,7 @@ def edges(tokens: int) -> NDArray[np.int64]:
 
 
 def attention_statistics(
-    call: Call, *, query_block: int = QUERY_BLOCK, key_tile: int = KEY_TILE
+    call: Call, *, query_block: int | None = None, key_tile: int | None = None
 ) -> AttentionStatistics:
     """Reduce one attention call of one whole text.
 
@@ -122,8 +106,8 @@ def attention_statistics(
     ----------
     call : Call
         Of one text (B = 1) of two tokens or more, without padding and without a key cache.
-    query_block, key_tile : int
-        Rows and columns held at a time.
+    query_block, key_tile : int or None
+        Rows and columns of the tiles; with one of them given, every call is done in tiles.
 
     Raises
     ------
@@ -134,16 +118,15 @@ def attention_statistics(
     tokens = checked(call)
     limits = edges(tokens)
     with need("torch").no_grad():
-        blocks = [_rows(call, rows, key_tile, limits) for rows in _ranges(0, tokens, query_block)]
-    first = np.concatenate([block.first for block in blocks], axis=1)
-    local = np.concatenate([block.local for block in blocks], axis=1)
-    own = np.concatenate([block.self for block in blocks], axis=1)
-    entropy = np.concatenate([block.entropy for block in blocks], axis=1)
-    top = np.concatenate([block.top for block in blocks], axis=1)
-    seen = np.concatenate([block.seen for block in blocks])
-    reach = np.concatenate([block.reach for block in blocks])
-    sums = np.sum([block.sums for block in blocks], axis=0)
-    pairs = np.sum([block.pairs for block in blocks], axis=0)
+        if query_block is None and key_tile is None and plain(call):
+            rows = streamed(call, limits)
+            if not np.isfinite(rows.entropy).all():
+                raise _undefined(call)
+        else:
+            blocks = ranges(0, tokens, query_block or QUERY_BLOCK)
+            rows = joined([_rows(call, block, key_tile or KEY_TILE, limits) for block in blocks])
+    first, own, entropy, top = rows.first, rows.self, rows.entropy, rows.top
+    sums, pairs, seen, reach = rows.sums, rows.pairs, rows.seen, rows.reach
     of_first = np.zeros((len(pairs), tokens))  # as a key, the first token is at distance t of row t
     of_first[np.searchsorted(limits, np.arange(tokens), side="right") - 1, np.arange(tokens)] = 1.0
     pairs_content = pairs - (of_first @ reach).astype(np.int64)
@@ -155,7 +138,7 @@ def attention_statistics(
         first_later=first[:, 1:].mean(axis=1),
         null=float(even.mean()),
         null_later=float(even[1:].mean()),
-        local=local[:, 1:].mean(axis=1),
+        local=rows.local[:, 1:].mean(axis=1),
         self=own.mean(axis=1),
         entropy=entropy.mean(axis=1),
         entropy_share=_mean((entropy[:, wide] / np.log(seen[wide])).sum(axis=1), np.array(wide.sum())),
@@ -175,12 +158,14 @@ def _mean(sums: Float64Array, pairs: NDArray[np.int64]) -> Float64Array:
     return mean
 
 
-def _ranges(start: int, stop: int, step: int) -> Iterator[range]:
-    for left in range(start, stop, step):
-        yield range(left, min(left + step, stop))
+def _undefined(call: Call) -> ModelError:
+    return ModelError(
+        f"{type(call.module).__name__}: a token sees no key, or scores are infinite or undefined; leave padding "
+        "out, and give --dtype bf16 or fp32"
+    )
 
 
-def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> _Rows:
+def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> Rows:
     torch = need("torch")
     device = call.query.device
     heads, count = call.query.shape[1], len(rows)
@@ -193,7 +178,7 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
     best = norm.clone()
     seen = torch.zeros(count, dtype=torch.int64, device=device)
     reach = torch.zeros(count, dtype=torch.bool, device=device)
-    tiles = list(_ranges(max(0, rows.start - (call.window or rows.stop) + 1), rows.stop, key_tile))
+    tiles = list(ranges(max(0, rows.start - (call.window or rows.stop) + 1), rows.stop, key_tile))
     for keys in tiles:
         scores, visible = tile_scores(call, query, t, keys)
         norm = torch.logaddexp(norm, scores.logsumexp(dim=-1))
@@ -202,10 +187,7 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
         if keys.start == 0:
             reach = visible[:, 0]
     if not bool(norm.isfinite().all()) or int(seen.min()) < 1:
-        raise ModelError(
-            f"{type(call.module).__name__}: a token sees no key, or scores are infinite or undefined; leave padding "
-            "out, and give --dtype bf16 or fp32"
-        )
+        raise _undefined(call)
     sinks = call.options.get("s_aux")
     if sinks is None:
         kept = torch.ones_like(norm)
@@ -239,7 +221,7 @@ def _rows(call: Call, rows: range, key_tile: int, limits: NDArray[np.int64]) -> 
             pairs[index] += inside.sum()
     first, local, own, entropy, sums = (each.double() for each in _home(first, local, own, entropy, sums))
     top, seen, reach, pairs = _home(top.int(), seen, reach, pairs)
-    return _Rows(
+    return Rows(
         first.numpy(),
         local.numpy(),
         own.numpy(),

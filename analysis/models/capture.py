@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
-from analysis.models import layout, manifest, memory, parts
+from analysis.models import dataset_card, layout, manifest, memory, parts
 from analysis.models.architecture import Layer, run, survey
 from analysis.models.attention import recording
 from analysis.models.libraries import need
@@ -125,7 +125,9 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
             rows.append(part.document())
     buckets = Buckets(options.context, options.buckets, options.rate)
     layout.gather(root, manifest.layers_of(found), manifest.heads_of(found), buckets, progress)
-    manifest.save(root, {**found, "complete": True, "documents": rows})
+    whole = {**found, "complete": True, "documents": rows}
+    dataset_card.save(root, whole)
+    manifest.save(root, whole)
     shutil.rmtree(root / parts.FOLDER, ignore_errors=True)
 
 

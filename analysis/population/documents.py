@@ -11,7 +11,6 @@ from analysis.population import language
 from analysis.population.language import tokens as as_tokens
 
 ANSWER = 4.0  # weight of a word of an answer, its full stop included
-VERDICT = 8.0  # of an answer of one word: there are fewer of these
 KEYED = 0.75  # share of sequences with keys and questions for them
 SHARES = {"fact": 0.54, "review": 0.10, "copied": 0.14, "filler": 0.08, "backcopy": 0.14}
 RUN = 24  # words of a run of filler, at most
@@ -22,9 +21,8 @@ Document = tuple[list[str], list[float]]
 
 def answered(words: Sequence[str], answer: Sequence[str]) -> Document:
     """A document that ends with an answer; without one, plain text."""
-    weight = VERDICT if len(answer) == 1 else ANSWER
     last = ANSWER if answer else 1.0
-    return [*words, *answer, "."], [1.0] * len(words) + [weight] * len(answer) + [last]
+    return [*words, *answer, "."], [1.0] * len(words) + [ANSWER] * len(answer) + [last]
 
 
 def short(world: World, draw: random.Random, run: int = RUN) -> Document:

@@ -22,6 +22,13 @@ ARMS: dict[str, str] = {
 }
 FROM_START = ("B", "C", "D")
 BLIND = ("C", "D", "E")  # arms without rotation
+STAGES = {  # of an arm: its first stretch, and what it has more of
+    "A": ("first", "first_more"),
+    "B": ("second", "second_more"),
+    "C": ("second", "second_more"),
+    "D": ("brief", "second_more"),
+    "E": ("scratch", "second_more"),
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,10 @@ class Stage:
         The weights are averaged over so many last steps; 0 takes the last.
     short_steps, short_length : int
         The first steps see sequences of this length only.
+    rows : int
+        Sequences of a step.
+    scores : bool
+        Whether Muon takes the query and key matrices too; else AdamW does.
     """
 
     steps: int
@@ -55,6 +66,8 @@ class Stage:
     average: int = 0
     short_steps: int = 0
     short_length: int = 64
+    rows: int = 16
+    scores: bool = False
 
     def rate(self, step: int) -> float:
         """Share of the full rate at a step from 0."""
@@ -75,34 +88,44 @@ class Recipe:
     """Everything that, with seed, base and arm, determines a model."""
 
     first: Stage = Stage(steps=2000, muon=0.01, adam=4e-3, short_steps=300)
-    second: Stage = Stage(steps=1000, muon=0.005, adam=1.5e-3, warm=100, shape="cosine", average=200)
-    brief: Stage = Stage(steps=200, muon=0.005, adam=1.5e-3, warm=20, shape="cosine", average=40)
-    scratch: Stage = Stage(steps=3000, muon=0.01, adam=4e-3, short_steps=300)
-    more: Stage = Stage(steps=500, muon=0.005, adam=1.5e-3, warm=50, shape="cosine", average=100)
-    rounds: int = 3  # of `more`, at most, for an arm that the criterion holds for
-    criterion: float = 0.03  # nats an answer word on held-out sequences
-    held_out: int = 512  # of these
+    first_more: Stage = Stage(steps=500, muon=0.005, adam=1.5e-3, shape="cosine", average=100)
+    second: Stage = Stage(
+        steps=2500, muon=0.005, adam=4e-3, warm=100, average=100, short_steps=300, rows=8, scores=True
+    )
+    second_more: Stage = Stage(steps=500, muon=0.005, adam=4e-3, flat=0.2, average=100, rows=8, scores=True)
+    brief: Stage = Stage(steps=500, muon=0.005, adam=4e-3, warm=20, average=50, short_steps=60, rows=8, scores=True)
+    scratch: Stage = Stage(
+        steps=5000, muon=0.005, adam=4e-3, warm=100, average=100, short_steps=300, rows=8, scores=True
+    )
+    rounds: int = 3  # of more, at most, for an arm that the criterion holds for
+    criterion: float = 0.03  # nats a word of the answers to held-out questions for keys
+    held_out: int = 200  # contexts of these: 500 questions
     layers: int = 5
     width: int = 128
     heads: int = 4
     inner: int = 256
     length: int = 128
-    rows: int = 16
     spread: float = 0.02
     every: int = 100  # steps between two rows of the curves
     save: int = 100  # steps between two checkpoints
 
     def stage(self, arm: str) -> Stage:
         """The first stretch of an arm."""
-        return {"A": self.first, "B": self.second, "C": self.second, "D": self.brief, "E": self.scratch}[arm]
+        stage: Stage = getattr(self, STAGES[arm][0])
+        return stage
+
+    def more(self, arm: str) -> Stage:
+        """What an arm has more of where it misses the criterion."""
+        stage: Stage = getattr(self, STAGES[arm][1])
+        return stage
 
     def facts(self, arm: str = "") -> dict[str, Any]:
         """The recipe as plain values; of an arm, what its training depends on besides the arm that it starts from."""
         whole = asdict(self)
         if not arm:
             return whole
-        stages = {"A": "first", "B": "second", "C": "second", "D": "brief", "E": "scratch"}
-        others = {*stages.values()} - {stages[arm]} - ({"first"} if arm == "E" else set())  # whose documents end first
+        mine = {*STAGES[arm], *(("first",) if arm == "E" else ())}  # whose documents end first
+        others = {name for names in STAGES.values() for name in names} - mine
         return {name: value for name, value in whole.items() if name not in others}
 
 
@@ -127,6 +150,11 @@ class Which:
     def start(self) -> Which | None:
         """The model that it starts from."""
         return Which(self.base, self.seed, "A") if self.arm in FROM_START else None
+
+    @property
+    def matched(self) -> Which | None:
+        """The model that it trains on for as long as: the control has the steps of what it is the control of."""
+        return Which(self.base, self.seed, "C") if self.arm == "B" else None
 
     @property
     def positional(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.lab import checkpoint
 from analysis.models.libraries import need
-from analysis.population import documents
+from analysis.population import documents, prompts
+from analysis.population.asking import answers
 from analysis.population.language import world
 from analysis.population.muon import Muon
 from analysis.population.recipe import Recipe, Stage, Which, architecture
@@ -23,9 +25,10 @@ Tell = Callable[[int, int, str], None]
 """Called with steps done, steps known to come, and a line about them."""
 
 ORTHOGONAL = ("v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+SCORES = ("q_proj", "k_proj")
 CLIP = 1.0
 BETAS = (0.9, 0.95)
-PASS = 4096  # words of a forward pass of the criterion
+HELD_OUT = 0  # seed of the questions of the criterion, which is no model's
 
 
 @dataclass
@@ -40,8 +43,8 @@ class Trained:
         Of this arm, extensions included.
     rounds : int
         Extensions.
-    answer_loss : float
-        On the held-out sequences; the criterion is about it.
+    key_loss : float
+        Nats a word of the answers to held-out questions for keys; the criterion is about it.
     reached : bool
         Whether the criterion is met.
     curves : list of dict
@@ -51,7 +54,7 @@ class Trained:
     weights: dict[str, Tensor]
     steps: int
     rounds: int
-    answer_loss: float
+    key_loss: float
     reached: bool
     curves: list[dict[str, Any]] = field(default_factory=list)
 
@@ -72,6 +75,7 @@ def train(
     start: dict[str, Tensor] | None,
     work: Path,
     tell: Tell = lambda done, total, text: None,
+    least: int = 0,
 ) -> Trained:
     """Train one model; a killed run goes on from its last checkpoint below `work` and ends in the same weights.
 
@@ -88,6 +92,8 @@ def train(
         Folder of the checkpoint.
     tell : callable
         See `Tell`.
+    least : int
+        Extensions that it has in any case: those of the arm that it is the control of.
 
     Raises
     ------
@@ -96,7 +102,7 @@ def train(
     """
     torch = need("torch", "to train the population")
     made = {"model": which.name, "recipe": recipe.facts(which.arm), "threads": torch.get_num_threads()}
-    run = _Run(recipe, which, start, work, made, tell)
+    run = _Run(recipe, which, start, work, made, tell, least)
     trained = run.whole(checkpoint.fetch(work, made))
     checkpoint.drop(work)
     return trained
@@ -113,8 +119,10 @@ class _Run:
         work: Path,
         made: dict[str, Any],
         tell: Tell,
+        least: int = 0,
     ) -> None:
         self.recipe, self.which, self.work, self.made, self.tell = recipe, which, work, made, tell
+        self.least = least
         self.model = model_of(recipe, which, start)
         self.curves: list[dict[str, Any]] = []
         self.round, self.step, self.before = 0, 0, 0
@@ -125,26 +133,31 @@ class _Run:
         torch = need("torch")
         written: list[Tensor] = []
         others: list[Tensor] = []
+        kinds = (*ORTHOGONAL, *SCORES) if self._now().scores else ORTHOGONAL
         for name, part in self.model.named_parameters():
-            (written if any(kind in name for kind in ORTHOGONAL) else others).append(part)
+            (written if any(kind in name for kind in kinds) else others).append(part)
         self.muon = Muon(written)
         self.adam = torch.optim.AdamW(others, betas=BETAS, weight_decay=0.0)
         self.sums: dict[str, Tensor] = {}
+
+    def _now(self) -> Stage:
+        """The stage that is trained: the first stretch of the arm, or one more."""
+        return self.recipe.stage(self.which.arm) if self.round == 0 else self.recipe.more(self.which.arm)
 
     def whole(self, state: dict[str, Any] | None) -> Trained:
         """The first stretch, and further ones until the criterion is met or no more are allowed."""
         if state is not None:
             self._take(state)
         while True:
-            stage = self.recipe.stage(self.which.arm) if self.round == 0 else self.recipe.more
+            stage = self._now()
             self._stage(stage)
             self.before += stage.steps
             self._settle(stage)
-            loss = answer_loss(self.model, self.recipe, self.which.arm != "A")
-            self._row(self.before, "held_out_answer_loss", loss)
+            loss = key_loss(self.model, self.recipe)
+            self._row(self.before, "held_out_key_loss", loss)
             reached = loss < self.recipe.criterion
             # the brief arm is defined by its few steps, so it has no criterion to meet
-            if reached or self.which.arm == "D" or self.round == self.recipe.rounds:
+            if self.which.arm == "D" or self.round == self.recipe.rounds or (reached and self.round >= self.least):
                 break
             self.round, self.step = self.round + 1, 0
             self._fresh()
@@ -158,7 +171,7 @@ class _Run:
         most = self.before + stage.steps
         for step in range(self.step, stage.steps):
             second, name = self._documents(self.before + step)
-            drawn, weighted = documents.batch(world(second), name, recipe.rows, stage.length(step, recipe.length))
+            drawn, weighted = documents.batch(world(second), name, stage.rows, stage.length(step, recipe.length))
             tokens, weights = torch.tensor(drawn), torch.tensor(weighted)[:, 1:]
             losses = _losses(self.model, tokens)
             loss = (losses * weights).sum() / weights.sum()
@@ -220,6 +233,7 @@ class _Run:
 
     def _take(self, state: dict[str, Any]) -> None:
         self.round, self.step, self.before = state["round"], state["step"], state["before"]
+        self._fresh()
         self.model.load_state_dict(state["weights"])
         self.muon.load(state["muon"])
         self.adam.load_state_dict(state["adam"])
@@ -234,18 +248,7 @@ def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
     return found.view(tokens.shape[0], -1)
 
 
-def answer_loss(model: PreTrainedModel, recipe: Recipe, second: bool) -> float:
-    """Nats an answer word on the held-out sequences, those of the second phase's facts where asked."""
-    torch = need("torch")
-    kind = "second" if second else "first"
-    drawn, weighted = documents.batch(world(second), f"held-out/{kind}", recipe.held_out, recipe.length)
-    model.train(False)
-    total = count = 0.0
-    rows = max(1, PASS // recipe.length)
-    with torch.inference_mode():
-        for at in range(0, len(drawn), rows):
-            losses = _losses(model, torch.tensor(drawn[at : at + rows]))
-            answers = torch.tensor(weighted[at : at + rows])[:, 1:] > 1
-            total += losses[answers].double().sum().item()
-            count += int(answers.sum())
-    return total / count
+def key_loss(model: PreTrainedModel, recipe: Recipe) -> float:
+    """Nats a word, full stop included, of the answers to held-out questions for keys at the training length."""
+    found = answers(model, prompts.keys(HELD_OUT, recipe.length, recipe.held_out))
+    return math.fsum(each.nats for each in found) / sum(len(each.ask.answer) + 1 for each in found)

@@ -107,6 +107,7 @@ def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None
             raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
     start = trained(root, which.start, recipe, tell).trained.weights if which.start else None
+    least = trained(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
     begun = time.monotonic()
     first: list[int] = []
 
@@ -117,7 +118,7 @@ def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None
             left = (time.monotonic() - begun) / max(1, done - first[0]) * (most - done) / 60
             tell(f"{line}, step {done} of {most}, {left:.0f} min left")
 
-    made = train(recipe, which, start, root / HOME / "work" / which.name, said)
+    made = train(recipe, which, start, root / HOME / "work" / which.name, said, least)
     facts = {name: value for name, value in vars(made).items() if name != "weights"}
     _keep(path, {"made": asked, "facts": facts, "weights": {name: part.half() for name, part in made.weights.items()}})
     return Made(which, made)
@@ -171,7 +172,7 @@ def facts(made: Made, recipe: Recipe) -> dict[str, Any]:
         "start": which.start.name if which.start else "none",
         "steps": trained.steps,
         "rounds": trained.rounds,
-        "answer_loss": trained.answer_loss,
+        "key_loss": trained.key_loss,
         "reached": trained.reached,
         "weights": made.digest,
         "recipe": recipe_digest(recipe, which.arm),

@@ -12,14 +12,11 @@ import numpy.typing as npt
 from scipy import stats
 
 from analysis.statistics import guards
-from analysis.statistics.bootstrap import DRAWS, SEED, percentile_interval, resamples
+from analysis.statistics.bootstrap import DRAWS, LEAST_BOOTSTRAPPED, SEED, percentile_interval, resamples
 from analysis.statistics.estimate import Estimate, finite, join_notes, no
 from analysis.statistics.permutation import sign_flip_p
 from analysis.statistics.sample import FloatArray, check_confidence, is_constant, sample
 from analysis.statistics.student import student_interval
-
-# A percentile interval over fewer units covers clearly less than it says: .90 for 10, .76 for 3 normal ones.
-LEAST_BOOTSTRAPPED = 20
 
 
 def log_perplexity_difference(

@@ -132,6 +132,17 @@ def meets(first: Interval, second: Interval) -> bool:
     return first.low <= second.high + slack and second.low <= first.high + slack
 
 
+def overlaps(first: Interval, second: Interval) -> bool:
+    """Tell whether two ranges agree in more than an end.
+
+    6,586 and 6,587 are printed for ranges that touch, and are two numbers. A range without width is a number, which
+    meets another range at its end too.
+    """
+    shared = min(first.high, second.high) - max(first.low, second.low)
+    narrow = min(first.width, second.width)
+    return meets(first, second) and (narrow == 0 or shared > 1e-6 * narrow)
+
+
 def rounds_to(value: float, printed: float, decimals: int) -> bool:
     """Tell whether `value` rounds to a number printed with `decimals` decimals; a tie may round either way."""
     return abs(value - printed) <= half_unit(decimals) * (1 + SLACK) + 1e-14 * abs(printed)
@@ -154,11 +165,11 @@ def agreement(value: float, within: Interval | None, printed: float, decimals: i
     Returns
     -------
     str
-        `holds` when the value rounds to the printed one, `holds after rounding` when only the ranges meet, else
-        `contradicted`.
+        `holds` when the value rounds to the printed one, `holds after rounding` when only the ranges overlap, else
+        `contradicted`: so are two numbers printed at one precision that are not the same, counts above all.
     """
     if rounds_to(value, printed, decimals):
         return "holds"
-    if within is not None and meets(within, printed_interval(printed, decimals)):
+    if within is not None and overlaps(within, printed_interval(printed, decimals)):
         return "holds after rounding"
     return "contradicted"

@@ -2,11 +2,13 @@
 
 import math
 
+import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
 from analysis.statistics.sample import (
     Alternative,
+    FloatArray,
     at_unit_scale,
     check_alternative,
     check_confidence,
@@ -49,6 +51,17 @@ def student_interval(values: npt.ArrayLike, confidence: float = 0.95) -> tuple[f
     half = float(stats.t.isf((1 - confidence) / 2, array.size - 1)) * error
     mean = float(scaled.mean())
     return (mean - half) * back, (mean + half) * back
+
+
+def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> FloatArray:
+    """Give half of Student's intervals from standard errors and degrees of freedom, arrays of one shape.
+
+    NaN where the error is NaN or zero, or there is no degree of freedom: units without a spread say nothing of others.
+    """
+    tail = (1 - check_confidence(confidence)) / 2
+    known = np.isfinite(error) & (error > 0) & (df > 0)
+    quantile = stats.t.isf(tail, np.where(known, df, 1.0))
+    return np.where(known, quantile * np.where(known, error, 0.0), np.nan)
 
 
 def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:

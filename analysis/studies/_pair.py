@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,26 +9,27 @@ import pandas as pd
 
 from analysis.statistics.student import student_interval
 from artifacts.errors import DataError
+from artifacts.subjects import pair
 
-NAME = re.compile(r"tiny-(rope|drope)(?:-s(\d+))?")
 SIDES = ("rope", "drope")
 
 
 def of_pair(measured: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the tiny models, with their `side` (rope, drope) and `training_seed`.
+    """Rows of the pair whose role is `lab`, with their `side` (rope, drope) and `training_seed`.
 
     Raises
     ------
     DataError
-        When there are none.
+        When there are none, or two pairs have the role.
     """
-    parts = measured["model"].str.extract(NAME.pattern + "$")
-    mine = parts[0].notna() & measured["model"].str.fullmatch(NAME.pattern)
-    if not mine.any():
+    found = pair(measured["model"].unique())
+    if not found:
         raise DataError(
             "no measurement of the tiny pair; run: python build.py run --all --model tiny-rope --against tiny-drope"
         )
-    return measured[mine].assign(side=parts[0][mine], training_seed=parts[1][mine].fillna("0").astype(int))
+    rows = measured[measured["model"].isin(list(found))]
+    seeds = pd.Series([found[name].seed for name in rows["model"]], rows.index)
+    return rows.assign(side=[found[name].side for name in rows["model"]], training_seed=seeds)
 
 
 def over_seeds(measured: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:

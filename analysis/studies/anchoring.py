@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -13,12 +12,11 @@ from scipy import stats
 from analysis.statistics import Estimate, frame, welch_t_from_stats
 from analysis.statistics.effects import d_z_interval
 from analysis.studies._families import corrected
+from artifacts.subjects import subjects
 
 CURVE = ("delta_p", "control", "excess")
 ENDS = ("low", "high")
 CHANCE = 0.5
-TINY = re.compile(r"tiny-(rope|drope)(?:-s(\d+))?")
-NAMES = {"rope": "RoPE", "drope": "DroPE"}
 KEYS = ["model", "positional", "data", "split", "group", "layer"]
 TESTED = ("layer", "half", "design")
 
@@ -60,18 +58,15 @@ def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFr
     )
     table = table.merge(probes, on=["model", "data", "layer"], how="left", validate="many_to_one")
     shown = models.set_index("model")["display_name"].to_dict()
-    table.insert(1, "display_name", [shown.get(model, _tiny_name(model)) for model in table["model"]])
+    table.insert(1, "display_name", [shown.get(model) or _label(model) for model in table["model"]])
     table["reason"] = [_why(row) for _, row in table.iterrows()]
     return table.sort_values(KEYS, ignore_index=True)
 
 
-def _tiny_name(model: str) -> str:
-    """The name in print of a model that no source describes: `tiny-drope-s1` is "tiny DroPE, seed 1"."""
-    match = TINY.fullmatch(model)
-    if match is None:
-        return model
-    kind, seed = match.groups()
-    return f"tiny {NAMES[kind]}" + (f", seed {seed}" if seed else "")
+def _label(model: str) -> str:
+    """The name in print of a model that the table of models does not describe: that of the subject, or its key."""
+    subject = subjects().get(model)
+    return subject.label if subject and subject.label else model
 
 
 def _probes(rows: pd.DataFrame) -> pd.DataFrame:

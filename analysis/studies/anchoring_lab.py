@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.statistics import Estimate, frame, paired_t
 from analysis.statistics.student import student_interval
 from analysis.studies._families import corrected
-from analysis.studies.anchoring import TINY
+from artifacts.subjects import pair
 
 VALUES = ("delta_p", "control", "filler", "question_share")
 GROUPS = ("question", "answer")
@@ -61,9 +61,9 @@ def lab_anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFr
 
 
 def _seeds(curves: pd.DataFrame) -> pd.DataFrame:
-    matches = [TINY.fullmatch(str(model)) for model in curves["model"]]
-    kept = curves[[match is not None for match in matches]]
-    return kept.assign(training_seed=[int(match.group(2) or 0) for match in matches if match is not None])
+    found = pair(curves["model"].unique())
+    kept = curves[curves["model"].isin(list(found))]
+    return kept.assign(training_seed=pd.Series([found[name].seed for name in kept["model"]], kept.index))
 
 
 def _mean(name: str, values: pd.Series) -> dict[str, float | None]:

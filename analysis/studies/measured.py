@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.studies._pair import NAME
 from artifacts.errors import DataError
+from artifacts.subjects import pair
 
 METRICS = (
     *("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window"),
@@ -90,4 +90,4 @@ def _names(*tables: pd.DataFrame) -> dict[str, str]:
 
 
 def _without_the_pair(measured: pd.DataFrame) -> pd.DataFrame:
-    return measured[~measured["model"].str.fullmatch(NAME.pattern)]
+    return measured[~measured["model"].isin(list(pair(measured["model"].unique())))]

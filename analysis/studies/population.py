@@ -21,7 +21,7 @@ UNITS = ("head in layer in model", "model with seed as block")  # of tests that 
 def population_record(population_members: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
     """Every model of the plan and what became of it: counted, missing the criterion, or not trained yet."""
     table = population_members.merge(
-        population_models[["model", "steps", "rounds", "answer_loss", "reached"]], on="model", how="left"
+        population_models[["model", "steps", "rounds", "key_loss", "reached"]], on="model", how="left"
     )
     counts = counted(population_models)
     status = []

@@ -12,10 +12,12 @@ from scipy.stats import rankdata
 
 from analysis.statistics import holm_p
 from analysis.statistics.permutation import permutation_p, sign_flip_p
+from analysis.statistics.student import student_interval
 from analysis.studies._population import SIZES, counted, each, outcomes, questions
 
 BLOCKED = "model with seed as block"
 OF_HEADS = "head in layer in model"
+_OF_HEADS = ("rho", "low", "high", "least", "most", "p", "p_least", "slope", "slope_low", "slope_high")
 FEWEST = 3  # models of a seed whose order says anything
 
 FloatArray = npt.NDArray[np.float64]
@@ -33,8 +35,9 @@ def population_relations(
 ) -> pd.DataFrame:
     """Each planned relation of a model's heads with its decline: `rho` is the mean rank correlation within seeds.
 
-    `p` comes from permutations within seeds. `slope` and its interval are those of a mixed model with the seed as
-    group, both sides standardised; it decides nothing. Every arm of the base that counts is in it.
+    `low` and `high` are Student's 95 % interval of it over seeds, `p` comes from permutations within seeds. `slope` and
+    its interval are those of a mixed model with the seed as group, both sides standardised; it decides nothing. Every
+    arm of the base that counts is in it.
     """
     asked = questions(population_keys, population_prompts, population_models)
     found = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
@@ -51,16 +54,18 @@ def _related(plan: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
         row: dict[str, object] = {"item": planned.item, "family": planned.family, "outcome": planned.outcome}
         row |= {"models": len(table), "seeds": table["seed"].nunique()}
         if table.empty:
-            empty = dict.fromkeys(("rho", "p", "p_least", "slope", "slope_low", "slope_high"))
+            empty = dict.fromkeys(("rho", "low", "high", "p", "p_least", "slope", "slope_low", "slope_high"))
             rows.append({**row, **empty, "note": f"no seed with {FEWEST} models yet"})
             continue
         blocks = [np.flatnonzero(table["seed"] == seed).astype(np.int64) for seed in sorted(table["seed"].unique())]
         x, y = (_within(table[side].to_numpy(dtype=float), blocks) for side in ("x", "y"))
         count = len(blocks)
-        rho = float((x * y).sum() / count)
+        seeds = np.array([float((x[block] * y[block]).sum()) for block in blocks])
+        rho = float(seeds.mean())
+        ends = _interval(seeds)
         test = permutation_p(rho, _moved(x, y, count), blocks)
         slope, low, high, note = _mixed(table["x"], table["y"], table["seed"])
-        row |= {"rho": rho, "p": test.p_value, "p_least": test.smallest}
+        row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": note})
     return _corrected(rows)
 
@@ -74,8 +79,9 @@ def population_head_damage(
     """The planned question on heads: does the damage of a head's removal go with what the head is, within its layer?
 
     `rho` is the rank correlation of damage (nats of a key at the training length, above the whole model's) and the
-    metric over the heads of a layer, averaged over layers, models of a seed, and seeds; `p` of sign flips over seeds;
-    `least` and `most` over seeds. `slope`: a mixed model with layers as levels and the model as group.
+    metric over the heads of a layer, averaged over layers, models of a seed, and seeds; `low` and `high` are Student's
+    95 % interval over seeds, `p` of sign flips over seeds; `least` and `most` over seeds. `slope`: a mixed model with
+    layers as levels and the model as group.
     """
     table = _damages(population_models, population_heads, population_ablation)
     rows = []
@@ -87,12 +93,13 @@ def population_head_damage(
         values = part[metric].abs() if metric in SIZES else part[metric]
         seeds = _seeds(part.assign(x=values))
         if not len(seeds):
-            empty = dict.fromkeys(("rho", "least", "most", "p", "p_least", "slope", "slope_low", "slope_high"))
-            rows.append({**row, **empty, "note": "no model that counts yet"})
+            rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
             continue
         found = sign_flip_p(seeds)
         slope, low, high, note = _mixed(values, part["damage"], part["model"], part["layer"])
-        row |= {"rho": float(seeds.mean()), "least": float(seeds.min()), "most": float(seeds.max())}
+        ends = _interval(seeds)
+        row |= {"rho": float(seeds.mean()), "low": ends[0], "high": ends[1]}
+        row |= {"least": float(seeds.min()), "most": float(seeds.max())}
         row |= {"p": found.p_value, "p_least": 2.0 / 2 ** len(seeds)}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": note})
     return _corrected(rows)
@@ -125,6 +132,14 @@ def _seeds(table: pd.DataFrame) -> FloatArray:
             found.append((seed, model, float(np.mean(known))))
     frame = pd.DataFrame(found, columns=["seed", "model", "rho"])
     return frame.groupby("seed")["rho"].mean().to_numpy(dtype=float)
+
+
+def _interval(seeds: FloatArray) -> tuple[float | None, float | None]:
+    """Student's interval of the mean over seeds; of seeds that do not differ the value itself, of one seed none."""
+    if len(seeds) < 2:
+        return None, None
+    mean = float(seeds.mean())
+    return student_interval(seeds) or (mean, mean)
 
 
 def _rank_correlation(x: pd.Series, y: pd.Series) -> float | None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.statistics.contrast import levels_and_differences
+from analysis.statistics.effective_length import LENGTHS, THRESHOLD
 from analysis.statistics.estimate import Estimate, frame
 from analysis.studies._families import corrected
 from artifacts import wide
-
-LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
-THRESHOLD = 85.6  # RULER's bar for an effective length: the score of Llama-2-7B (chat) at 4k (Hsieh et al. 2024)
 
 
 def ruler_summary(published_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:

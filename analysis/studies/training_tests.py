@@ -24,10 +24,10 @@ def training_tests(
     """Plasticity against the bias in either unit.
 
     Over all ten checkpoints: levels (Holm over the four pairs of bias and outcome by two coefficients), first
-    differences, and with the log of the context held fixed. Over the six of the short context, where both units are
-    the same up to a factor. Over bins of position: plasticity against the position, its share of the context, and the
-    bias gathered up to it. Checkpoints of one run follow on each other and bins of one checkpoint share its heads, so
-    no p of these tests counts independent evidence; each row carries the guard.
+    differences, and with the context held fixed, by its logarithm and as it is. Over the six of the short context,
+    where both units are the same up to a factor. Over bins of position: plasticity against the position, its share of
+    the context, and the bias gathered up to it. Checkpoints of one run follow on each other and bins of one checkpoint
+    share its heads, so no p of these tests counts independent evidence; each row carries the guard.
     """
     every = training_trajectory.sort_values("order")
     short = every[every["context"] == every["context"].min()]
@@ -56,9 +56,11 @@ def training_tests(
                 "unit": "checkpoint",
             }
             tests.append(guards.attach(levels_and_differences(every[bias], every[outcome], **about)[1], _run(every)))
-            size = np.log2(every["context"].to_numpy(dtype=float))
-            given = covariate.partial(every[bias], every[outcome], size, given_name="log2 context", **about)
-            tests.append(guards.attach(given, _run(every)))
+            context = every["context"].to_numpy(dtype=float)
+            for size, name, place in ((np.log2(context), "log2 context", ""), (context, "context", ", plain context")):
+                held = {**about, "comparison": f"{about['comparison']}{place}"}
+                given = covariate.partial(every[bias], every[outcome], size, given_name=name, **held)
+                tests.append(guards.attach(given, _run(every)))
     for outcome in OUTCOMES:
         about = {
             "study": STUDY,

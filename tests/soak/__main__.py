@@ -17,6 +17,10 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20, help="iterations of kills of each target [20]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--paper", action="store_true", help="kill builds of the whole thesis as well")
+    parser.add_argument(
+        "--only", metavar="WORDS", help="kill this build alone, e.g. --only paper, --only 'table ap_drop'"
+    )
+    parser.add_argument("--warm", action="store_true", help="begin with what is built here, and remake its LaTeX only")
     asked = parser.parse_args()
     amiss: list[str] = []
     for word, counts, wrong in fuzz.run(ROOT, asked.mutations, asked.seed) if asked.mutations else ():
@@ -24,7 +28,17 @@ def main() -> int:
         print(f"{line} {len(wrong)} |", flush=True)
         amiss += wrong
     targets = (*kill.TARGETS, *((("paper",),) if asked.paper else ()))
-    for word, iterations, kills, wrong in kill.run(ROOT, asked.kills, asked.seed, targets) if asked.kills else ():
+    if asked.only:
+        targets = (tuple(asked.only.split()),)
+    told = kill.run(
+        ROOT,
+        asked.kills,
+        asked.seed,
+        targets,
+        lambda words: print(words, file=sys.stderr, flush=True),
+        warm=asked.warm,
+    )
+    for word, iterations, kills, wrong in told if asked.kills else ():
         print(f"| {word} | {iterations} | {kills} | {len(wrong)} |", flush=True)
         amiss += wrong
     print("\n".join(dict.fromkeys(amiss)), file=sys.stderr)

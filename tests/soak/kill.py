@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -35,18 +35,38 @@ def _made(root: Path) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+def _emptied(root: Path, *, cold: bool) -> None:
+    """Take away all that was built, or what LaTeX reads and the thesis that it makes."""
+    if cold:
+        shutil.rmtree(root / "out", ignore_errors=True)
+    else:
+        for path in [*(root / "out").rglob("*.tex"), *(root / "out").glob("*.pdf")]:
+            path.unlink()
+
+
 def run(
-    project: Path, kills: int, seed: int, targets: tuple[tuple[str, ...], ...] = TARGETS
+    project: Path,
+    kills: int,
+    seed: int,
+    targets: tuple[tuple[str, ...], ...] = TARGETS,
+    tell: Callable[[str], None] = lambda words: None,
+    warm: bool = False,
 ) -> Iterator[tuple[str, int, int, list[str]]]:
-    """For each target: iterations, kills, and each outcome that should not be."""
+    """For each target: iterations, kills, and each outcome that should not be; `tell` hears of every iteration.
+
+    A `warm` run begins with what the project has built, and takes away the sources of LaTeX and the thesis only: nearly
+    all of its time is LaTeX, where a kill has most to break.
+    """
     chance = random.Random(seed)
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     root = folder / "project"
-    ignored = shutil.ignore_patterns("out", ".*", "__pycache__", "golden")
+    ignored = shutil.ignore_patterns(*(() if warm else ("out",)), ".*", "__pycache__", "golden")
     try:
         shutil.copytree(project, root, ignore=ignored)
         for target in targets:
-            shutil.rmtree(root / "out", ignore_errors=True)
+            if warm:
+                _started(root, target).communicate()
+            _emptied(root, cold=not warm)
             start = time.monotonic()
             first = _started(root, target)
             words, errors = first.communicate()
@@ -54,11 +74,7 @@ def run(
             if first.returncode:
                 raise RuntimeError(f"{' '.join(target)} fails undisturbed: {errors}")
             for number in range(kills):
-                if chance.random() < 0.5:
-                    shutil.rmtree(root / "out")
-                else:
-                    for path in (root / "out").rglob("*.tex"):
-                        path.unlink()
+                _emptied(root, cold=not warm and chance.random() < 0.5)
                 for _ in range(chance.randrange(1, 4)):
                     running = _started(root, target)
                     time.sleep(whole * chance.random())
@@ -78,6 +94,7 @@ def run(
                     wrong.append(f"{place}: another outcome than undisturbed")
                 if left := [path.name for path in root.rglob(".*.part")]:
                     wrong.append(f"{place}: left {left}")
+                tell(f"{place}: {done} kills so far, {len(wrong)} amiss")
             yield " ".join(target), kills, done, wrong
     finally:
         shutil.rmtree(folder)

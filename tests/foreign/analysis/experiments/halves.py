@@ -1,0 +1,31 @@
+"""Halves: the mean loss of the first and of the second half of each text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis.experiments.evaluation import kept
+from analysis.experiments.rows import Row, row
+from analysis.experiments.subject import Options, Subject
+from analysis.models.libraries import need
+from analysis.models.likelihood import token_nats
+
+SETTINGS: dict[str, Any] = {"halves": ["first", "second"]}
+
+
+def measure(subject: Subject, options: Options) -> list[Row]:
+    """Measure the loss by half; one row a text and half, in nats a token."""
+    texts = subject.texts(options)
+    asked = [[text.id, text.seed] for text in texts]
+
+    def ask() -> list[list[float]]:
+        torch = need("torch")
+        with torch.no_grad():
+            return [token_nats(subject.model, text.tokens)[0].double().tolist() for text in texts]
+
+    rows: list[Row] = []
+    for text, nats in zip(texts, kept(subject, "halves", {"texts": asked}, ask), strict=True):
+        middle = len(nats) // 2
+        for name, part in (("first", nats[:middle]), ("second", nats[middle:])):
+            rows.append(row("loss", sum(part) / len(part), len(part), condition=name, unit_id=text.id, seed=text.seed))
+    return rows

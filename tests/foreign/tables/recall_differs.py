@@ -1,0 +1,19 @@
+"""The readers compared over their trainings."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer, pvalue
+
+
+def table(recall_tests: pd.DataFrame) -> Table:
+    """One row a test."""
+    return Table(
+        rows=recall_tests.assign(what="large less small"),
+        columns=[
+            Column("what", "Readers"),
+            Column("n", "Trainings", integer()),
+            Column("estimate", "Difference", fixed(1), ci=("ci_low", "ci_high"), unit="points"),
+            Column("p_value", "$p$", pvalue()),
+        ],
+        caption="Recall over the same length by training. Unit: one training; Welch's $t$ with its 95 % interval.",
+    )

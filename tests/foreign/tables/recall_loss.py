@@ -1,0 +1,19 @@
+"""What each reader loses from the shortest to the longest text."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed
+
+
+def table(recall_drop: pd.DataFrame) -> Table:
+    """One row a reader."""
+    return Table(
+        rows=recall_drop,
+        columns=[
+            Column("display_name", "Reader"),
+            Column("shortest", "Shortest", fixed(1)),
+            Column("longest", "Longest", fixed(1)),
+            Column("drop", "Drop", fixed(1), unit="points"),
+        ],
+        caption="Recall in percent at the ends of the lengths, and the drop between them.",
+    )

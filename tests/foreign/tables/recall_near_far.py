@@ -1,0 +1,19 @@
+"""Recall near and far with intervals."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer
+
+
+def table(recall_shares: pd.DataFrame) -> Table:
+    """One row a reader and place."""
+    return Table(
+        rows=recall_shares,
+        columns=[
+            Column("display_name", "Reader", repeat=False),
+            Column("place", "Place"),
+            Column("share", "Recalled", fixed(1), ci=("low", "high"), unit="%"),
+            Column("n", "Words", integer()),
+        ],
+        caption="Words recalled near the end of the text and far from it, with Wilson's 95 % intervals.",
+    )

@@ -1,0 +1,190 @@
+"""RULER on the command line: result files of the harness become a measurement, and bad ones a line."""
+
+import json
+
+import pytest
+
+from analysis.benchmarks import ruler_results
+from analysis.benchmarks.ruler_scores import MEAN, TASKS
+from artifacts.errors import DataError
+from ruler_made import (
+    FULL,
+    LENGTHS,
+    NAMES,
+    REAL,
+    TOKENS,
+    bench,
+    results,
+    sample,
+    samples_of,
+    table,
+    value,
+    without,
+    written,
+)
+
+
+def test_a_file_of_the_harness_itself(lab):
+    read = ruler_results.read([REAL])
+    assert [(cell.task, cell.length, cell.value, cell.n) for cell in read.cells] == [
+        ("niah_single_1", "4k", 0.0, 2),
+        ("niah_multikey_2", "4k", 0.0, 2),
+    ]
+    assert read.facts["harness"] == ["0.4.13"]
+    done = bench("--results", REAL, "--lengths", "4k", model="tiny-bytes")
+    assert done.exit_code == 1
+    assert "niah_single_2" in done.output
+    assert "--partial" in done.output
+    done = bench("--results", REAL, "--lengths", "4k", "--partial", model="tiny-bytes")
+    assert done.exit_code == 0, done.output
+    rows = table(lab, "tiny-bytes")
+    assert value(rows, "niah_single_1", "4k") == 0
+    assert value(rows, MEAN, "4k") == ""
+
+
+def test_results_become_a_measurement(lab, tmp_path):
+    scores = {
+        task: {tokens: 1 - 0.1 * step - 0.01 * place for step, tokens in enumerate(TOKENS)}
+        for place, task in enumerate(TASKS)
+    }
+    done = bench("--results", written(tmp_path / "results_1.json", results(scores)))
+    assert done.exit_code == 0, done.output
+    rows = table(lab)
+    for step, length in enumerate(LENGTHS):
+        assert value(rows, "vt", length) == pytest.approx(100 * scores["vt"][TOKENS[step]])
+        assert value(rows, MEAN, length) == pytest.approx(100 - 10 * step - 6)
+    assert value(rows, "average") == pytest.approx(100 - 25 - 6)
+    assert value(rows, "effective_length") == 4096, "94 at 4k, 84 at 8k"
+    assert {each["n"] for each in rows if each["slice"] == "task"} == {"500"}
+    assert {each["role"] for each in rows} == {"model"}
+    note = json.loads((lab / "artifacts/measurements/measured_ruler/planted-1b.json").read_text())
+    assert "bench ruler --model some/Planted-1B --results FILE..." in note["command"]
+    assert note["versions"] == {"lm_eval": "0.4.13"}
+
+
+def test_files_a_length_make_one_table_and_nothing_is_replaced_silently(lab, tmp_path):
+    files = [
+        written(tmp_path / f"results_{tokens}.json", results({task: {tokens: 0.9} for task in TASKS}))
+        for tokens in TOKENS
+    ]
+    assert bench("--results", *files).exit_code == 0
+    assert bench("--results", *files).exit_code == 0, "the same again is no conflict"
+    other = written(tmp_path / "other.json", results({task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}))
+    done = bench("--results", other)
+    assert done.exit_code == 1
+    assert "--replace" in done.output
+    assert value(table(lab), "average") == pytest.approx(90)
+    assert bench("--results", other, "--replace").exit_code == 0
+    assert value(table(lab), "average") == pytest.approx(50)
+
+
+def test_any_wording_of_an_answer_is_right(tmp_path):
+    """As RULER scores questions; the harness gives the share of the wordings, here a third and none."""
+    path = tmp_path / "results_1.json"
+    path.write_text(json.dumps(results({"qa_1": {4096: 1 / 6}}, original=2)))
+    answers = [(["Broncos", "Denver Broncos", "The Denver team"], "the Broncos won"), (["Paris"], "in Rome")]
+    lines = [sample(4096, *answer) for answer in answers] + [sample(8192, ["Paris"], "in Paris")]
+    samples_of(path, NAMES["qa_1"]).write_text("\n".join(lines))
+    [cell] = ruler_results.read([path]).cells
+    assert (cell.task, cell.length, cell.value, cell.reason) == ("qa_1", "4k", 50.0, "")
+
+
+def test_questions_without_samples_have_no_score(lab, tmp_path):
+    path = written(tmp_path / "results_1.json", results({task: dict.fromkeys(TOKENS, 0.5) for task in TASKS}))
+    samples_of(path, NAMES["qa_1"]).unlink()
+    done = bench("--results", path)
+    assert done.exit_code == 1
+    assert "4k: qa_1; 8k: qa_1" in done.output
+    assert "RULER any of them; run it with --log_samples" in done.output
+    assert bench("--results", path, "--partial").exit_code == 0
+    rows = table(lab)
+    assert value(rows, "qa_1", "4k") == ""
+    assert value(rows, "qa_2", "4k") == 50
+    assert value(rows, MEAN, "4k") == "", "a mean needs every task"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([sample(4096, ["Paris"], "in Rome")], "its samples give 0 at 4096 where results_1.json has 0.5"),
+        ([sample(8192, ["Paris"], "in Rome")], "its samples give nothing at 4096"),
+        (["{}"], "line 1: no sample of the harness"),
+        (["{"], "line 1: no sample of the harness"),
+    ],
+)
+def test_samples_of_another_run_are_refused(tmp_path, lines, words):
+    path = written(tmp_path / "results_1.json", results({"qa_2": {4096: 0.5}}))
+    samples_of(path, NAMES["qa_2"]).write_text("\n".join(lines))
+    with pytest.raises(DataError, match=words):
+        ruler_results.read([path])
+
+
+def test_limited_runs_say_how_many_samples_each_length_has(tmp_path):
+    scores = {"vt": {4096: 0.5, 8192: 0.5}}
+    cut = results(scores, asked=[4096, 8192], original=1000, effective=600)
+    read = ruler_results.read([written(tmp_path / "cut.json", cut)])
+    assert [(cell.length, cell.n) for cell in read.cells] == [("4k", 500), ("8k", 100)]
+    lost = results({"vt": {4096: 0.5, 8192: -1}}, asked=[4096, 8192], original=1000, effective=40)
+    read = ruler_results.read([written(tmp_path / "lost.json", lost)])
+    assert [(cell.length, cell.value, cell.n) for cell in read.cells] == [("4k", 50.0, 40), ("8k", None, 0)]
+    uneven = results(scores, asked=[4096, 8192], original=999)
+    read = ruler_results.read([written(tmp_path / "uneven.json", uneven)])
+    assert [cell.n for cell in read.cells] == [None, None]
+    assert all("no number of samples" in cell.reason for cell in read.cells)
+
+
+@pytest.mark.parametrize(
+    ("contents", "words"),
+    [
+        (["{"], "no JSON"),
+        (['{"doc_id": 0}\n{"doc_id": 1}\n'], "JSON lines, so samples"),
+        ([{"doc_id": 0, "doc": {}}], "samples, not results"),
+        ([[1]], "another kind of file"),
+        ([without(results(FULL), "configs")], "configs are missing"),
+        ([results(FULL, results={"hellaswag": {"acc,none": 0.5}})], "no task of RULER; it has hellaswag"),
+        ([results(FULL, results={"niah_single_1": {"acc,none": 0.5}})], "no score by length"),
+        ([results({"vt": {4096: 1.5}})], "no score between 0 and 1"),
+        ([results({"vt": {4096: float("nan")}})], "no score between 0 and 1"),
+        ([results({"vt": {4096: "high"}})], "no score between 0 and 1"),
+        ([results(FULL, max_length=32768)], "the harness cut prompts to the model's 32768 tokens"),
+        ([results({task: FULL[task] for task in TASKS[:-1]})], "4k: qa_2"),
+        ([results({task: dict.fromkeys(TOKENS[:5], 0.5) for task in TASKS})], "128k: every task"),
+        ([results(FULL), results({"vt": {4096: 0.5}})], "vt at 4k stands in"),
+        ([results(FULL), results(FULL, model="some/Other")], "model_name"),
+        ([results(FULL), results(FULL, chat_template_sha="abc")], "chat_template_sha"),
+        ([results(FULL, model="some/Other")], "of some/Other, not of some/Planted-1B"),
+        (
+            [results({"vt": FULL["vt"]}), results({"fwe": FULL["fwe"]}, original=600)],
+            "different numbers of samples",
+        ),
+    ],
+)
+def test_bad_results_end_in_one_line(lab, tmp_path, contents, words):
+    files = [written(tmp_path / f"results_{place}.json", content) for place, content in enumerate(contents)]
+    done = bench("--results", *files)
+    assert done.exit_code == 1, done.output
+    assert words in done.output
+    assert done.output.startswith("error: ")
+    assert not (lab / "artifacts/measurements").exists()
+
+
+def test_missing_files_binary_files_and_wrong_usage(lab, tmp_path):
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    for file, words in ((tmp_path / "none.json", "cannot be read"), (tmp_path / "binary.json", "no text")):
+        done = bench("--results", file)
+        assert done.exit_code == 1
+        assert words in done.output
+    assert bench().exit_code == 2
+    assert bench("--run", "--results", REAL).exit_code == 2
+    assert bench("stray.json", "--run").exit_code == 2
+    for more, words in (
+        (["--lengths", "many"], "is no length"),
+        (["--tasks", "needles"], "--tasks goes with --run"),
+        (["--name", "Wrong Name"], "is no name"),
+    ):
+        done = bench("--results", REAL, *more)
+        assert done.exit_code == 1
+        assert words in done.output
+    done = bench("--run", "--tasks", "noise_single,vt")
+    assert done.exit_code == 1
+    assert "not of both" in done.output

@@ -1,0 +1,402 @@
+"""Claims on document 001, on frames made by hand: each with what makes it true and what makes it false."""
+
+import pandas as pd
+import pytest
+
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+
+DECILES = " ".join(f"d{number}" for number in range(10))
+DEEP = "ministral3-14b"
+
+
+def word(text, number=None):
+    """A stated word, with the number that it stands for where there is one."""
+    return text, number
+
+
+def captured(**drops):
+    """Captured models of three families, with their drops."""
+    held = {
+        "ministral3-3b": 0.05,
+        "qwen3-0.6b": 0.19,
+        "qwen3-4b": 0.18,
+        "qwen3-14b": 0.16,
+        "llama3.2-1b": 0.23,
+        "llama3.2-3b": 0.22,
+        "llama3.1-8b": 0.17,
+        "mistral-v0.2-7b": 0.10,
+    }
+    families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3", "mis": "Mistral"}
+    return rows(
+        "model display_name family ap_drop",
+        *[(model, model, families[model[:3]], drop) for model, drop in {**held, **drops}.items()],
+    )
+
+
+def deciles(rising=()):
+    """Falling profiles of four models; those in `rising` climb once by more than rounding."""
+    names = ("ministral3-3b", "qwen3-4b", "llama3.2-1b", "llama3.2-3b", "llama3.1-8b")
+    falling = tuple(0.9 - 0.05 * place for place in range(10))
+    families = {"min": "Ministral 3", "qwe": "Qwen3", "lla": "Llama 3"}
+    found = [
+        (name, name, families[name[:3]], 100_000, *falling, name in rising, 0.1 * (name in rising), 0.001)
+        for name in names
+    ]
+    return rows(f"model display_name family captured_context {DECILES} rise_shown draw_up rounding", *found)
+
+
+# --- the three analyses
+
+
+def test_analyses_are_counted_in_the_overview():
+    titles = rows("title", ("one",), ("two",), ("three",))
+    stated = states(analyses_count=word("Three"))
+    assert says("c001_analyses_count", stated, titles) == "holds: 3"
+    assert says("c001_analyses_count", stated, titles.iloc[1:]) == "contradicted: 2"
+
+
+def axis(one, two):
+    """Correlations of two models of two families with the drift axis: of keys and of queries."""
+    mechanistic = rows("model metric value", ("a", "r_k_a", one[0]), ("a", "r_q_a", one[1]))
+    ruler = rows("model metric value", ("b", "r_k_a", two[0]), ("b", "r_q_a", two[1]))
+    known = rows("model display_name family", ("a", "A", "Qwen3"), ("b", "B", "Llama 3"))
+    return mechanistic, ruler, known
+
+
+def test_means_on_the_drift_axis_are_of_all_models_or_of_a_family():
+    stated = states(pca_rotation_r_k="0.87", pca_rotation_r_q="0.74")
+    found = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
+    assert found == "holds: 0.87 and 0.74"
+    assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.74), (0.5, 0.1))) == "holds"
+    assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.5), (0.5, 0.74))) == "not supported"
+
+
+def test_keys_follow_position_more_closely_than_queries_in_every_model():
+    assert says("c001_keys_stronger", *axis((0.9, 0.8), (0.84, 0.68))) == "holds: 2 of 2"
+    assert says("c001_keys_stronger", *axis((0.9, 0.8), (0.68, 0.84))) == "contradicted: 1 of 2"
+    assert "queries follow" not in reason("c001_keys_stronger", *axis((0.9, 0.8), (0.84, 0.68)))
+
+
+def test_plasticity_is_nothing_where_position_decides_and_one_where_it_does_not():
+    right = states(complementary_limit_position="0", complementary_limit_content="1")
+    assert say("c001_plasticity_limits", right) == {"position": "holds: 0.0", "content": "holds: 1.0"}
+    wrong = states(complementary_limit_position="1", complementary_limit_content="0")
+    assert set(verdicts("c001_plasticity_limits", wrong).values()) == {"contradicted"}
+
+
+def test_a_profile_that_does_not_fall_hides_nothing():
+    table = rows("d0 d9", (0.8, 0.6), (0.5, 0.4))
+    assert says("c001_gap_profile", table) == "holds: 20 to 25 %"
+    assert verdict("c001_gap_profile", table.assign(d9=[0.6, 0.5])) == "contradicted"
+
+
+def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
+    from analysis.claims.s001_again import AGAIN
+
+    own = states(**dict.fromkeys(AGAIN, "0.17"))
+    other = states(**{second: "0.17" for second, _ in AGAIN.values()})
+    assert set(verdicts("c001_stated_again", own, other).values()) == {"holds"}
+    off = states(**{**dict.fromkeys(AGAIN, "0.17"), "decomposition_excess": "0.27"})
+    found = verdicts("c001_stated_again", off, other)
+    assert [key for key, each in found.items() if each != "holds"] == ["decomposition_excess"]
+
+
+def test_the_lengths_of_a_profile_are_those_with_a_bin():
+    lengths = rows(
+        "model tokens plasticity", (DEEP, 4096, None), (DEEP, 8192, 0.5), (DEEP, 131072, 0.4), ("qwen3-4b", 262144, 0.3)
+    )
+    stated = states(longbench_ministral3_14b_first_length="8K", longbench_ministral3_14b_last_length="128K")
+    assert set(verdicts("c001_longbench_lengths", stated, lengths).values()) == {"holds"}
+    wrong = states(longbench_ministral3_14b_first_length="4K", longbench_ministral3_14b_last_length="256K")
+    assert set(verdicts("c001_longbench_lengths", wrong, lengths).values()) == {"contradicted"}
+
+
+# --- models
+
+
+def test_models_and_families_of_the_section_are_counted():
+    # llama3.1-8b and mistral are not of the section
+    right = states(profile_models="6", profile_families="3")
+    assert say("c001_profile_counts", right, captured()) == {"models": "holds: 6", "families": "holds: 3"}
+    wrong = states(profile_models="8", profile_families="4")
+    assert set(verdicts("c001_profile_counts", wrong, captured()).values()) == {"contradicted"}
+
+
+def test_one_rise_beyond_rounding_is_no_monotone_decline():
+    stated = states(profile_shape=word("monotonic"))
+    assert says("c001_profile_monotone", stated, deciles()) == "holds: 4 of 4"
+    assert says("c001_profile_monotone", stated, deciles(("qwen3-4b",))) == "contradicted: 3 of 4"
+    assert verdict("c001_profile_monotone", stated, deciles(("llama3.1-8b",))) == "holds"
+
+
+def test_two_drops_lie_in_the_range():
+    stated = states(profile_llama_drop="0.22–0.23")
+    assert says("c001_profile_llama_drops", stated, captured()) == "holds: 0.220 to 0.230"
+    assert verdict("c001_profile_llama_drops", stated, captured(**{"llama3.2-1b": 0.25})) == "contradicted"
+    assert verdict("c001_profile_llama_drops", stated, captured(**{"llama3.2-3b": 0.20})) == "contradicted"
+
+
+def test_scale_helps_only_if_the_sizes_between_agree():
+    assert says("c001_profile_scale_helps", captured()) == "holds: 0.160 < 0.190"
+    assert verdict("c001_profile_scale_helps", captured(**{"qwen3-4b": 0.2})) == "not supported"
+    assert verdict("c001_profile_scale_helps", captured(**{"qwen3-14b": 0.2})) == "contradicted"
+    assert "do not" not in reason("c001_profile_scale_helps", captured())
+
+
+def test_the_steepest_two_are_above_all_others():
+    assert says("c001_profile_llama_steepest", captured()) == "holds: 0.220 > 0.190"
+    assert verdict("c001_profile_llama_steepest", captured(**{"qwen3-4b": 0.225})) == "contradicted"
+
+
+def test_heads_that_meet_average_what_they_meet_at():
+    stated = states(profile_llama_converged="0.46")
+    low = deciles().assign(d8=0.46, d9=0.45)
+    assert says("c001_profile_converged", stated, low) == "holds: 2 of 2 means"
+    high = low.assign(d8=[0.46, 0.46, 0.46, 0.50, 0.46])
+    assert says("c001_profile_converged", stated, high) == "contradicted: 1 of 2 means"
+    assert "it fails for" not in reason("c001_profile_converged", stated, low)
+
+
+def matched(**scores):
+    held = {"m": ("Ministral 3", 60.0), "n": ("Ministral 3", 50.0), "q": ("Qwen3", 40.0), "l": ("Llama 3", 30.0)}
+    found = [(name, name, family, scores.get(name, score), True) for name, (family, score) in held.items()]
+    return rows("model display_name family lbp in_source", *found)
+
+
+def test_families_stand_in_the_order_of_the_scores():
+    means = rows("scope family ap_drop", ("source", "Qwen3", 0.17), ("source", "Ministral 3", 0.05), ("all", "x", 0))
+    stated = states(profile_family_order=word("Ministral < Qwen < Llama"))
+    assert verdict("c001_family_order", stated, matched(), means) == "holds"
+    assert verdict("c001_family_order", stated, matched(n=35.0), means) == "contradicted"
+    assert "below" in reason("c001_family_order", stated, matched(n=35.0), means)
+
+
+def test_a_second_factor_needs_every_corrected_test():
+    def tests(*p):
+        found = [("pearson", f"ap_drop, mode {place}", 0.8, each / 2, each, 7) for place, each in enumerate(p)]
+        other = ("spearman", "ap_drop, mode 0", 0.1, 0.9, 0.9, 7)
+        return rows("test comparison estimate p_value p_adjusted n", *found, other)
+
+    assert verdict("c001_second_factor", tests(0.01, 0.04)) == "holds"
+    assert verdict("c001_second_factor", tests(0.01, 0.06)) == "not supported"
+
+
+def test_deciles_with_their_middle_in_the_range_lie_above_the_dip():
+    place = prints("landmark printed", ("narrative_llama_recovery", "60K–100K"))
+    # 100,000 tokens: the deciles with their middle in 60-100K are the last four
+    two = deciles().iloc[[4]].assign(d4=0.3)
+    assert says("c001_heads_recovery", place, two) == "holds: 4 of 4"
+    assert says("c001_heads_recovery", place, two.assign(d9=0.2)) == "contradicted: 3 of 4"
+
+
+# --- benchmarks
+
+
+def test_matched_models_are_counted_in_the_table():
+    keys = ("longbench_models", "profile_matched", "open_gaps_matched")
+    table = rows("model", ("a",), ("a",), ("b",))
+    assert set(say("c001_longbench_models", states(**dict.fromkeys(keys, "2")), table).values()) == {"holds: 2"}
+    assert set(verdicts("c001_longbench_models", states(**dict.fromkeys(keys, "3")), table).values()) == {
+        "contradicted"
+    }
+
+
+def test_the_only_model_with_scores_is_one():
+    stated = states(longbench_only_model=word("only"))
+    lengths = [(model, length, "thinking") for model in ("a", "b") for length in ("8k", "128k", "overall")]
+    table = rows("model length mode", *lengths)
+    assert says("c001_longbench_only", stated, table[table["model"] == "a"]) == "holds: 1 models"
+    assert says("c001_longbench_only", stated, table) == "contradicted: 2 models"
+
+
+def test_declines_follow_from_their_ends():
+    ends = prints(
+        "model length metric printed",
+        (DEEP, "8k", "plasticity", "0.80"),
+        (DEEP, "128k", "plasticity", "0.60"),
+        (DEEP, "8k", "lbp", "50.0"),
+        (DEEP, "128k", "lbp", "40.0"),
+    )
+    keys = [f"longbench_ministral3_14b_{metric}_decline" for metric in ("plasticity", "lbp")]
+    right = states(**dict(zip(keys, ("25%", "20%"), strict=True)))
+    assert say("c001_longbench_declines", right, ends) == {"plasticity": "holds: 25.0", "lbp": "holds: 20.0"}
+    wrong = states(**dict(zip(keys, ("33%", "25%"), strict=True)))  # over the later value
+    assert set(verdicts("c001_longbench_declines", wrong, ends).values()) == {"contradicted"}
+
+
+def test_shallower_means_less_than_in_either_mode():
+    def lengths(thinking, plain):
+        found = []
+        for mode, score in (("thinking", thinking), ("nonthinking", plain)):
+            found += [(DEEP, mode, "8k", 100.0, 1.0), (DEEP, mode, "128k", score, 0.9)]
+        return rows("model mode length lbp plasticity", *found)
+
+    assert says("c001_longbench_shallower", lengths(80.0, 70.0)) == "holds: 10.0 against 20.0 and 30.0 %"
+    assert verdict("c001_longbench_shallower", lengths(80.0, 95.0)) == "not supported"
+    assert verdict("c001_longbench_shallower", lengths(95.0, 80.0)) == "not supported"
+
+
+def test_places_are_given_as_in_the_second_study():
+    pairs = {
+        "ruler_llama31_8b_dip_place": "ruler_llama_dip_place",
+        "ruler_llama31_8b_recovery_place": "ruler_llama_recovery_place",
+        "ruler_lengths": "ruler_lengths",
+        "ruler_llama31_8b_context": "t8_llama31_8b_coverage",
+        "ruler_mistral_window": "h7_window",
+    }
+    other = states(**dict.fromkeys(pairs.values(), "40–50%"))
+    assert set(verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "40–50%")), other).values()) == {"holds"}
+    found = verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "50–60%")), other)
+    assert set(found.values()) == {"contradicted"}
+    assert set(found) == set(pairs)
+
+
+# --- RULER
+
+
+def test_models_lengths_and_rows_are_counted():
+    frames = (rows("model", ("a",), ("b",)), rows("length", ("4k",), ("8k",), ("8k",)), rows("model", ("a",)))
+    right = states(ruler_models="2", ruler_bins="2", ruler_all_models="1")
+    assert set(verdicts("c001_ruler_counts", right, *frames).values()) == {"holds"}
+    wrong = states(ruler_models="3", ruler_bins="3", ruler_all_models="3")
+    assert set(verdicts("c001_ruler_counts", wrong, *frames).values()) == {"contradicted"}
+
+
+@pytest.mark.parametrize(("drop", "expected"), [(0.17, "holds"), (0.15, "contradicted"), (0.21, "contradicted")])
+def test_a_drop_lies_in_the_range_of_another_family(drop, expected):
+    stated = states(profile_qwen_drop="0.16–0.19")
+    assert verdict("c001_ruler_qwen_range", stated, captured(**{"llama3.1-8b": drop})) == expected
+
+
+def test_steep_profiles_lose_more_than_flat_ones_in_every_mode():
+    def declines(flat):
+        held = [("thinking", "Qwen3", 0.3), ("thinking", "Llama 3", 0.2), ("thinking", "Ministral 3", 0.1)]
+        held += [("plain", "Qwen3", 0.3), ("plain", "Ministral 3", flat)]
+        return rows("mode family decline in_source", *[(*each, True) for each in held])
+
+    assert verdict("c001_ruler_degradation", declines(0.2)) == "holds"
+    assert verdict("c001_ruler_degradation", declines(0.4)) == "contradicted"
+
+
+# --- training of SmolLM3
+
+LAST, ANNEALED, FIRST = "lc-32k-to-64k-step-20000", "stage3-step-4720000", "stage1-step-40000"
+
+
+def trajectory(**changed):
+    table = rows(
+        "checkpoint phase order r_k_a ap_drop ap_first_20 bias_window first_fifth_ends",
+        (FIRST, "Pre-train", 1, 0.5, 0.04, 0.70, 10.0, 800),
+        ("stage1-step-2", "Pre-train", 2, 0.6, 0.06, 0.60, 20.0, 800),
+        (ANNEALED, "Anneal", 3, 0.7, 0.08, 0.50, 30.0, 800),
+        ("lc-1", "LC 4K-32K", 4, 0.91, 0.10, 0.60, 40.0, 6400),
+        (LAST, "LC 32K-64K", 5, 0.93, 0.20, 0.65, 50.0, 12800),
+    )
+    return table.assign(**changed)
+
+
+def test_a_correlation_is_kept_at_every_checkpoint_of_the_extensions():
+    stated = states(pca_r_k_kept=word(">0.90", 0.9))
+    assert says("c001_correlation_kept", stated, trajectory()) == "holds: 0.910 to 0.930"
+    low = trajectory(r_k_a=[0.5, 0.6, 0.7, 0.89, 0.93])
+    assert verdict("c001_correlation_kept", stated, low) == "contradicted"
+
+
+def test_the_drop_of_the_short_window_is_the_mean_before_the_extensions():
+    assert verdict("c001_short_window_drop", states(training_drop_short="0.06"), trajectory()) == "holds"
+    assert verdict("c001_short_window_drop", states(training_drop_short="0.08"), trajectory()) == "holds after rounding"
+    assert verdict("c001_short_window_drop", states(training_drop_short="0.10"), trajectory()) == "contradicted"
+
+
+@pytest.mark.parametrize(("after", "expected"), [(0.65, "holds"), (0.59, "contradicted"), (0.71, "contradicted")])
+def test_early_levels_are_those_of_the_first_stage(after, expected):
+    table = trajectory(ap_first_20=[0.70, 0.60, 0.50, 0.60, after])
+    assert verdict("c001_first_fifth_early_level", table) == expected
+
+
+def test_near_zero_is_below_one_logit():
+    stated = states(training_bias_left=word("≈0", 0))
+    known = rows("model head_dim", ("smollm3-3b", 100))
+    assert verdict("c001_bias_near_zero", stated, trajectory(), known) == "contradicted"  # 50 / 10 = 5
+    small = trajectory(bias_window=[1.0, 2.0, 3.0, 4.0, 9.0])
+    assert verdict("c001_bias_near_zero", stated, small, known) == "holds"  # .9
+    assert verdict("c001_bias_near_zero", stated, small, known.assign(head_dim=64)) == "contradicted"  # 9 / 8
+
+
+def test_a_bias_is_removed_if_it_is_less_than_before():
+    bins = rows("extension start gap", (True, 8192, 0.01), (True, 100, 0.5), (False, 9000, 0.9), (True, 9000, None))
+
+    def changes(after):
+        return rows("span metric before after ratio", ("extensions", "bias_window", 10.0, after, after / 10))
+
+    assert verdict("c001_residual_is_content", changes(15.0), bins) == "not supported"
+    assert verdict("c001_residual_is_content", changes(5.0), bins) == "holds"
+    assert "at most 0.010 (1 bins)" in reason("c001_residual_is_content", changes(15.0), bins)
+    assert "not removed" not in reason("c001_residual_is_content", changes(5.0), bins)
+
+
+def comparison(**changed):
+    table = rows(
+        "model family drop_same drop_same_low parameters_nominal_b captured_context claimed_context",
+        ("smollm3-3b", "SmolLM3", 0.161, 0.160, 3.0, 65536, 65536),
+        ("qwen3-4b", "Qwen3", 0.128, 0.127, 4.0, 131072, 32768),
+        ("qwen3-8b", "Qwen3", 0.117, 0.116, 8.0, 131072, 32768),
+        ("ministral3-3b", "Ministral 3", None, None, 3.0, 131072, 262144),
+    )
+    return table.assign(**changed)
+
+
+def test_drops_over_the_same_window_match_or_do_not():
+    assert says("c001_decomposition_orders_models", comparison()) == "not supported: 0.161 against 0.117 to 0.128"
+    low = comparison(drop_same_low=[0.12, 0.127, 0.116, None])
+    assert verdict("c001_decomposition_orders_models", low) == "holds"
+    assert "rank 1 of 3" in reason("c001_decomposition_orders_models", comparison())
+
+
+def test_similar_scale_is_within_a_factor_of_two():
+    stated = states(decomposition_size=word("similar scale"))
+    assert says("c001_similar_scale", stated, comparison()) == "contradicted: 4 to 8 billion"
+    near = comparison(parameters_nominal_b=[4.0, 2.0, 8.0, 3.0])
+    assert verdict("c001_similar_scale", stated, near) == "holds"
+    assert (
+        verdict("c001_similar_scale", stated, comparison(parameters_nominal_b=[4.0, 1.9, 8.0, 3.0])) == "contradicted"
+    )
+
+
+def test_a_longer_context_is_judged_by_the_captured_window():
+    stated = states(decomposition_longer="4×")
+    assert says("c001_ministral_longer", stated, comparison()) == "not supported: 2 times"
+    four = comparison(captured_context=[65536, 131072, 131072, 262144])
+    assert says("c001_ministral_longer", stated, four) == "holds: 4 times"
+
+
+def test_the_fall_of_the_slope_is_a_share_of_its_start():
+    changes = rows(
+        "span metric ratio ratio_low ratio_high before after",
+        ("extensions", "alpha_k", 0.07, 0.069, 0.071, 1e-3, 7e-5),
+        ("extensions", "key_drift", 1.1, 1.0, 1.2, 4.1, 4.6),
+    )
+    assert verdict("c001_alpha_collapses", states(pca_alpha_k_change="93%"), changes) == "holds"
+    assert verdict("c001_alpha_collapses", states(pca_alpha_k_change="90%"), changes) == "contradicted"
+
+
+# --- pictures
+
+
+@pytest.mark.parametrize("claim", ["c001_visual_same", "c001_heads_same", "c001_weights_same"])
+def test_numbers_read_off_pictures_are_the_same_in_both_documents(claim):
+    from analysis.claims import s001_visual
+
+    pairs = {"c001_visual_same": "MAPS", "c001_heads_same": "BUNDLES", "c001_weights_same": "WEIGHTS"}
+    names = getattr(s001_visual, pairs[claim])
+
+    def table(text):
+        found = [(key, text, "", "", "what", None) for key in names] + [
+            (other, "33–70", "", "", "what", None) for other in names.values()
+        ]
+        return prints("landmark printed model family quantity as_number", *found)
+
+    assert set(verdicts(claim, table("33–70")).values()) == {"holds"}
+    assert set(verdicts(claim, table("33–80")).values()) == {"contradicted"}
+    typed = table("33–70").assign(as_number=lambda frame: pd.Series([1.0] + [float("nan")] * (len(frame) - 1)))
+    assert sorted(verdicts(claim, typed).values()) == ["contradicted"] + ["holds"] * (len(names) - 1)

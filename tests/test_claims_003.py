@@ -1,0 +1,134 @@
+"""Claims on document 003, on frames made by hand: each with what makes it true and what makes it false."""
+
+from claims_cases import prints, reason, rows, say, says, verdict, verdicts
+
+ONE, THREE = "llama3.2-1b", "llama3.2-3b"
+MODELS = rows("model layers", (ONE, 16), (THREE, 28))
+
+
+def landmarks(**changed):
+    """Both charts alike: a start at -5, a trough at -50, ends between -20 and -30, an answer band down to -10."""
+    held = {
+        "start-delta_p": "-5",
+        "lowest-delta_p": "-50",
+        "lowest-layer": "8",
+        "trough-layer_low": "7",
+        "trough-layer_high": "9",
+        "end-delta_p_high": "-20",
+        "end-delta_p_low": "-30",
+        "end-layer": "14",
+        "degraded-layer_low": "6",
+        "degraded-layer_high": "10",
+        "band-delta_p_low": "-10",
+    }
+    found = []
+    for model in (ONE, THREE):
+        for key, text in {**held, **changed.get(model, changed.get("both", {}))}.items():
+            landmark, metric = key.split("-")
+            found.append((model, "answer" if landmark == "band" else "question", landmark, metric, text, "PopQA"))
+    return prints("model anchoring landmark metric printed data_set", *found)
+
+
+def both(answers):
+    return {"1b": answers, "3b": answers}
+
+
+def test_layers_of_the_middle_are_followed_by_others():
+    assert verdicts("c003_middle_layers", landmarks(), MODELS) == both("holds")
+    late = landmarks(both={"degraded-layer_high": "14"})
+    assert verdicts("c003_middle_layers", late, MODELS) == both("contradicted")
+
+
+def test_a_recovery_is_a_gain_of_every_curve():
+    assert say("c003_partial_recovery", landmarks()) == both("holds: 20 to 30 points")
+    level = landmarks(both={"end-delta_p_low": "-50"})
+    assert say("c003_partial_recovery", level) == both("not supported: 0 to 30 points")
+
+
+def test_a_u_comes_back_half_of_the_way():
+    # from -5 to -50 and back to -20: 30 of 45
+    assert say("c003_u_shape", landmarks()) == both("holds: 67 %")
+    assert say("c003_u_shape", landmarks(both={"end-delta_p_high": "-41"})) == both("not supported: 20 %")
+
+
+def test_groups_are_apart_if_the_ends_lie_below_the_band():
+    assert say("c003_separation", landmarks()) == both("holds: 10 points at the end")
+    assert verdicts("c003_separation", landmarks(both={"end-delta_p_high": "-9"})) == both("contradicted")
+
+
+def test_near_zero_is_above_the_start_of_the_other_curves():
+    words = rows("statement printed", ("observations_answer_level", "near zero"))
+    assert verdict("c003_near_zero", words, landmarks()) == "not supported"
+    high = landmarks(both={"band-delta_p_low": "-2"})
+    assert verdict("c003_near_zero", words, high) == "holds"
+
+
+def said(**changed):
+    held = {
+        "overview_anchorings": 2.0,
+        "overview_data_sets": 4.0,
+        "overview_conditions": 8.0,
+        "axes_series": 8.0,
+        "overview_charts": 2.0,
+        "overview_models": 2.0,
+    }
+    return rows("statement as_number", *{**held, **changed}.items())
+
+
+def test_series_are_the_product_of_their_factors():
+    assert says("c003_series", said()) == "holds: 8"
+    for changed in ({"overview_data_sets": 3.0}, {"axes_series": 6.0}, {"overview_charts": 3.0}):
+        assert verdict("c003_series", said(**changed)) == "contradicted"
+    assert reason("c003_series", said()) != reason("c003_series", said(axes_series=6.0))
+
+
+def axes(**changed):
+    held = {f"axes_{size}_delta_p_high": "0" for size in ("1b", "3b")}
+    held |= {f"axes_{size}_delta_p_low": "-60" for size in ("1b", "3b")}
+    held |= {"axes_1b_layer_first": "1", "axes_1b_layer_last": "15", "axes_3b_layer_first": "0"}
+    held |= {"axes_3b_layer_last": "27", "observations_1b_lowest": "-50", "observations_3b_lowest": "-50"}
+    found = [(key, text, "about" if key == "axes_1b_layer_first" else "") for key, text in {**held, **changed}.items()]
+    return prints("statement printed qualifier", *found)
+
+
+def test_values_lie_on_their_axis():
+    assert verdicts("c003_axes", axes(), landmarks()) == both("holds")
+    short = axes(axes_1b_delta_p_low="-40", axes_3b_delta_p_high="-10")
+    assert verdicts("c003_axes", short, landmarks()) == both("contradicted")
+
+
+def test_an_approximate_layer_may_be_off_by_one():
+    assert verdicts("c003_layers", axes(), MODELS) == both("holds")
+    wrong = axes(axes_1b_layer_first="2", axes_3b_layer_first="1")
+    assert verdicts("c003_layers", wrong, MODELS) == both("contradicted")
+    assert verdicts("c003_layers", axes(axes_1b_layer_last="16"), MODELS)["1b"] == "contradicted"
+
+
+def test_lowest_values_are_the_same_in_both_places_and_lie_in_the_trough():
+    assert verdicts("c003_restated", axes(), landmarks()) == both("holds")
+    assert verdicts("c003_restated", axes(observations_3b_lowest="-70"), landmarks())["3b"] == "contradicted"
+    assert verdicts("c003_lowest_in_trough", landmarks()) == both("holds")
+    for layer in ("6", "10"):
+        assert verdicts("c003_lowest_in_trough", landmarks(both={"lowest-layer": layer})) == both("contradicted")
+
+
+def test_a_longer_phase_has_more_layers():
+    longer = landmarks(**{THREE: {"degraded-layer_high": "12"}})
+    assert says("c003_longer_phase", longer, MODELS) == "holds: 7 against 5 layers"
+    assert says("c003_longer_phase", landmarks(), MODELS) == "contradicted: 5 against 5 layers"
+
+
+def test_an_effect_of_anchoring_is_not_built_into_the_groups():
+    def groups(text):
+        return rows("fact printed", ("delta_p_groups", text))
+
+    # the gap at the trough is 40, the data sets spread over 10 and the models over nothing
+    assert verdict("c003_anchoring_effect", landmarks(), groups("prompts of either kind")) == "holds"
+    assert verdict("c003_anchoring_effect", landmarks(), groups("answers that flip: flips")) == "not supported"
+    near = landmarks(both={"band-delta_p_low": "-45"})
+    assert verdict("c003_anchoring_effect", near, groups("prompts of either kind")) == "contradicted"
+
+
+def test_a_probe_measures_no_performance():
+    for quantity, expected in (("probability of the answer", "holds"), ("output of a probe", "contradicted")):
+        assert verdict("c003_performance", rows("fact printed", ("delta_p_quantity", quantity))) == expected

@@ -1,0 +1,61 @@
+"""Covering: what a captured model needs is said by `check`, before a study fails for want of it."""
+
+import shutil
+
+import pytest
+
+from artifacts.errors import DataError
+from artifacts.schema import check, package
+from conftest import ROOT
+
+NEW = "ministral3-24b,Ministral-3-24B"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """The project's sources and schema, with a further captured model of which nothing else is known."""
+    (tmp_path / "artifacts").mkdir()
+    shutil.copy(ROOT / "artifacts/datapackage.yaml", tmp_path / "artifacts")
+    shutil.copytree(ROOT / "artifacts/sources", tmp_path / "artifacts/sources")
+    models = tmp_path / "artifacts/sources/models.csv"
+    lines = models.read_text().splitlines()
+    models.write_text("\n".join([*lines, lines[1].replace("ministral3-3b,Ministral-3-3B", NEW)]) + "\n")
+    return tmp_path
+
+
+def test_each_table_names_the_metrics_that_the_model_lacks(project):
+    (fault,) = check(project, "reported_plasticity")
+    assert "no metric ap_overall, ap_first_20, ap_last_20, ap_drop, bias_strength of 'ministral3-24b'" in str(fault)
+    assert "artifacts/sources/models.csv, row 18, says is captured; add the rows" in str(fault)
+    (fault,) = check(project, "reported_deciles")
+    assert "no decile 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 of 'ministral3-24b'" in str(fault)
+
+
+def test_a_row_without_a_number_covers_it_with_its_reason(project):
+    path = project / "artifacts/sources/reported_plasticity.csv"
+    rows = [line for line in path.read_text().splitlines() if line.startswith("ministral3-3b,")]
+    added = "".join(row.replace("ministral3-3b", "ministral3-24b") + "\n" for row in rows)
+    path.write_text(path.read_text() + added)
+    assert check(project, "reported_plasticity") == []
+
+
+def test_a_model_of_another_document_or_of_another_kind_needs_nothing(project):
+    models = project / "artifacts/sources/models.csv"
+    text = models.read_text()
+    last = text.splitlines()[-1]
+    for other in (
+        last.replace(",captured,", ",training,"),
+        last.replace(",data/models", ",002 T1").replace("002", "005"),
+    ):
+        assert other != last
+        models.write_text(text.replace(last, other))
+        assert check(project, "reported_plasticity") == []
+
+
+def test_a_wrong_description_is_named(project):
+    schema = project / "artifacts/datapackage.yaml"
+    schema.write_text(
+        schema.read_text().replace("key: model, when: {subject: captured}, field: decile", "key: model", 1)
+    )
+    with pytest.raises(DataError, match="reported_deciles: `covers` needs resource, key, when, field, values"):
+        package(project)

@@ -1,0 +1,34 @@
+"""Measurements of another processor: what is noise of a metric is zero when written, and no change when compared."""
+
+import pandas as pd
+
+from analysis.experiments.measurements import floored, save
+from analysis.experiments.rows import frame, row
+
+
+def table(norm, share, deviation):
+    rows = [row("norm", 4096.0, 1), row("norm", norm, 1), row("share", 2e-4, 1), row("share", share, 1)]
+    return frame(
+        [*rows, row("sd", 0.07, 1), row("sd", deviation, 1), row("none", None, 0, reason="absent")], "", "fp32"
+    )
+
+
+def test_values_below_the_noise_of_their_own_metric_are_zero():
+    found = floored(table(1e-3, 1e-6, 3e-9))["value"].tolist()
+    assert found[:6] == [4096.0, 0.0, 2e-4, 1e-6, 0.07, 0.0]
+    assert pd.isna(found[6])
+    plain = pd.DataFrame({"model": ["a"], "score": [1e-20]})
+    assert floored(plain) is plain
+
+
+def test_measuring_again_on_another_processor_changes_nothing(tmp_path):
+    def measured(made):
+        [path] = save(tmp_path, {"layer_content": made}, "m", {"seconds": 1})
+        return path.read_bytes()
+
+    first = measured(table(17.0, 1e-6, 1.2e-7))
+    # an extreme of float32 noise: a relative 1e-5, and 8e-8 of a deviation of 0.07 that may be written or be zero
+    assert measured(table(17.0001, 1e-6, 0.6e-7)) == first
+    assert measured(table(17.0001, 1.00001e-6, 2.1e-7)) == first
+    # small in its own metric's scale it is not
+    assert measured(table(17.0, 1.2e-6, 1.2e-7)) != first

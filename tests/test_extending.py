@@ -1,0 +1,62 @@
+"""The recipes of docs/extending.md, done to the letter in a project that is none of ours."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, run
+from test_foreign import begin
+
+TEXT = (ROOT / "docs/extending.md").read_text()
+RECIPES = dict(part.split("\n", 1) for part in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:] if "```" in part)
+BLOCK = re.compile(r"^(Into|Append to) `([\w./]+)`:\n\n```\w+\n(.*?)```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^    python (.+)$", re.MULTILINE)
+SAYS = {
+    "A document": "nothing wrong",
+    "A source": "nothing wrong",
+    "A model": "of 'bean-1b', which artifacts/sources/models.csv",
+    "A claim": "thesis_models_named: holds",
+    "A statistic": "",
+    "A result": "nothing wrong",
+    "An exhibit": "out/figures/model_sizes.tex",
+    "An experiment": "nothing wrong",
+}
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    root = begin(tmp_path_factory.mktemp("extending") / "paper")
+    done = run(root, "analyze")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def test_every_recipe_is_one_file_or_two():
+    assert set(RECIPES) == set(SAYS)
+    for name, text in RECIPES.items():
+        assert 1 <= len({path for _, path, _ in BLOCK.findall(text)}) <= 2, name
+        assert COMMAND.search(text), name
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_a_recipe_works_as_written(name, foreign, tmp_path):
+    if name == "An experiment":
+        pytest.importorskip("torch")
+    root = tmp_path / "paper"
+    shutil.copytree(foreign, root)
+    for how, path, text in BLOCK.findall(RECIPES[name]):
+        assert (root / path).exists() == (how == "Append to"), path
+        text = text.replace(",thesis\n", ",recall text\n")  # a place that the project has
+        with (root / path).open("a") as stream:
+            stream.write(text)
+    said = ""
+    for command in COMMAND.findall(RECIPES[name]):
+        done = subprocess.run(
+            f"{sys.executable} {command}", shell=True, cwd=root, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        said += done.stdout + done.stderr
+    assert SAYS[name] in said

@@ -1,0 +1,45 @@
+"""Names in the metadata: expressions that could take for ever are refused, those of the thesis are not."""
+
+import re
+
+import pytest
+
+from artifacts.errors import SpecError
+from conftest import ROOT
+from paper import metadata
+from paper.lint import digits
+from paper.pattern import fault
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+b",
+        "(a*)*",
+        "(?:a|ab)*c",
+        "(?:a|a)+",
+        "(?:x?y?)*z",
+        "([0-9]+[a-z]?)+!",
+        "(a)\\1",
+        "a?" * 20,
+        "\\d+" * 5,
+        "(",
+    ],
+)
+def test_what_may_take_for_ever_is_refused(pattern):
+    assert fault(pattern)
+
+
+@pytest.mark.parametrize("pattern", [*metadata.read(ROOT).names, "v\\d+(?:\\.\\d+)?", "(?:[- ](?:A|B))*", "x{1,3}"])
+def test_names_are_not(pattern):
+    assert not fault(pattern)
+    word = ("Llama-3-" + "1" * 3000) * 3
+    digits(word, "c.tex.j2", [pattern])  # comes to an end
+    assert re.compile(pattern)
+
+
+def test_the_metadata_say_which_name_is_refused(tmp_path):
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper/metadata.yaml").write_text("title: T\nauthor: A\ndate: D\nnames: ['GPT-[234]', '(a+)+']\n")
+    with pytest.raises(SpecError, match=r"metadata.yaml: '\(a\+\)\+' in names repeats a repeat without end"):
+        metadata.read(tmp_path)

@@ -1,0 +1,76 @@
+"""Subjects: roles, pairs and families come from tables; a name's shape selects nothing."""
+
+import pandas as pd
+import pytest
+
+from analysis.studies._pair import of_pair
+from artifacts import subjects
+from artifacts.errors import DataError
+from artifacts.kinds import FAMILIES, MODELS, SUBJECTS
+from conftest import ROOT
+from figures._style import of_family
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with the tables of subjects, families and models, in which a test writes others."""
+    for name in (FAMILIES, MODELS, SUBJECTS):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+
+    def with_subjects(change):
+        path = tmp_path / SUBJECTS
+        path.write_text(change(path.read_text()))
+        known = subjects.subjects(tmp_path)
+        monkeypatch.setattr(subjects, "subjects", lambda root=tmp_path: known)
+        return tmp_path
+
+    return with_subjects
+
+
+MEASURED = pd.DataFrame({"model": ["tiny-rope", "tiny-drope", "mine-a", "mine-b", "tiny-rope-nf4"], "value": range(5)})
+OURS = "mine-a,lab,mine,rope,0,,label: none\nmine-b,lab,mine,drope,0,,label: none\n"
+
+
+def test_a_users_own_pair_takes_the_place_of_the_tiny_one_by_its_role(project):
+    project(lambda text: text.replace(",lab,tiny", ",control,tiny") + OURS)
+    rows = of_pair(MEASURED)
+    assert list(rows["model"]) == ["mine-a", "mine-b"]
+    assert list(rows["side"]) == ["rope", "drope"]
+    assert list(rows["training_seed"]) == [0, 0]
+
+
+def test_two_pairs_of_one_role_are_refused(project):
+    project(lambda text: text + OURS)
+    with pytest.raises(DataError, match=r"subjects.csv: the pairs mine and tiny both have the role 'lab'"):
+        of_pair(MEASURED)
+
+
+def test_a_new_model_of_a_new_family_has_a_look_of_its_own(tmp_path, project):
+    root = project(lambda text: text)
+    lines = (root / MODELS).read_text().splitlines()
+    new = lines[1].replace("ministral3-3b,Ministral-3-3B,Ministral 3", "gemma3-4b,Gemma-3-4B,Gemma 3")
+    (root / MODELS).write_text("\n".join([*lines, new]) + "\n")
+    with (root / FAMILIES).open("a") as stream:
+        stream.write("Gemma 3,7,gemma3,okyellow,otimes*,solid,,hatch: plain bars\n")
+    last = subjects.families(root)[-1]
+    looks = of_family(last, subjects.subjects())
+    assert looks["gemma3-4b"].label == "Gemma-3-4B"
+    assert {look.color for look in looks.values()} == {"okyellow"}
+
+
+def test_a_model_added_to_a_family_changes_no_look_of_the_others(project):
+    root = project(lambda text: text)
+    before = {family.name: of_family(family, {}) for family in subjects.families(root)}
+    lines = (root / MODELS).read_text().splitlines()
+    new = lines[1].replace("ministral3-3b,Ministral-3-3B", "ministral3-24b,Ministral-3-24B")
+    (root / MODELS).write_text("\n".join([*lines, new]) + "\n")
+    after = {family.name: of_family(family, {}) for family in subjects.families(root)}
+    added = after["Ministral 3"].pop("ministral3-24b")
+    assert after == before
+    assert added not in after["Ministral 3"].values()
+
+
+def test_a_seed_that_is_no_number_names_the_table(project):
+    with pytest.raises(DataError, match=r"subjects.csv: 'one' is no whole number"):
+        project(lambda text: text.replace("tiny-rope-s1,lab,tiny,rope,1", "tiny-rope-s1,lab,tiny,rope,one"))
