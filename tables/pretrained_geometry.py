@@ -5,6 +5,7 @@ import pandas as pd
 from artifacts.wording import estimator, listed, tokens
 from tables import Column, Table, fixed, markup
 
+FEW = 10  # key heads
 ROWS = {
     "Plasticity": {
         "ap_overall": "overall",
@@ -21,7 +22,12 @@ ROWS = {
 }
 
 
-def table(pretrained_geometry: pd.DataFrame, measured_models: pd.DataFrame, pretrained_models: pd.DataFrame) -> Table:
+def table(
+    pretrained_geometry: pd.DataFrame,
+    pretrained_noise: pd.DataFrame,
+    measured_models: pd.DataFrame,
+    pretrained_models: pd.DataFrame,
+) -> Table:
     """Return the table."""
     columns = list(dict.fromkeys(pretrained_geometry["column"]))
     found = pretrained_geometry.set_index(["metric", "column"])
@@ -36,9 +42,11 @@ def table(pretrained_geometry: pd.DataFrame, measured_models: pd.DataFrame, pret
             rows.append(row)
     first = pretrained_geometry.drop_duplicates("column").set_index("column")
     mine = measured_models[measured_models["model"].isin(columns)].set_index("model")
+    documents = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
     said = [
         f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
-        f"{tokens(row['captured_context'])} tokens, {estimator(row['estimator'], row['pairs'])}"
+        f"{documents[model]} documents of {tokens(row['captured_context'])} tokens, "
+        f"{estimator(row['estimator'], row['pairs'])}"
         for model, row in mine.iterrows()
     ]
     bits = pretrained_models[pretrained_models["model"].isin(columns)]
@@ -70,9 +78,16 @@ def table(pretrained_geometry: pd.DataFrame, measured_models: pd.DataFrame, pret
         short="Head geometry of pretrained models",
         note=[
             f"{'; '.join(said)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
-            f"of four bits, dequantised: {weights}.",
+            f"of four bits, dequantised: {weights}. {_few(first)}",
             "Drop: first minus last 20 % of positions. Bias per window: drift of the attention logit over the captured "
             "context, which differs from column to column. A reported value and a measured one are to be compared only "
             "as far as estimator, texts and context agree.",
         ],
     )
+
+
+def _few(first: pd.DataFrame) -> str:
+    """Say of which columns the interval rests on too few key heads to hold its level."""
+    rows = first[(first["unit"] == "key head") & (first["n"] < FEW)]
+    said = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
+    return f"An interval from so few key heads as those of {listed(said)} is too narrow." if said else ""

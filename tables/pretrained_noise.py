@@ -46,8 +46,8 @@ def table(pretrained_noise: pd.DataFrame) -> Table:
         short="Noise of the captures of pretrained models",
         note=(
             "The standard deviation of a capture over all the documents is half the difference of its halves, and less "
-            "by the factor $2\\sqrt{n_1 n_2}/(n_1 + n_2)$ where they are not as many; its 95 % interval is by chi-square "
-            "with one degree of freedom, and wide, as one difference is all there is. The "
-            "reported captures are of other models, contexts and numbers of documents."
+            "by the factor $2\\sqrt{n_1 n_2}/(n_1 + n_2)$ where they are not as many; its 95 % interval is by "
+            "chi-square with one degree of freedom, and wide, as one difference is all there is. "
+            "The reported captures are of other models, contexts and numbers of documents."
         ),
     )

