@@ -5,11 +5,11 @@
 
 Synthetic heads (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents), one thread, CPU seconds, least of
 the repeats, which alternate; the scalar program runs once. It takes for each query bucket and each earlier key bucket
-up to 256 pairs of keys of one document, drawn one by one, `scipy.stats.norm.cdf` a pair. A whole head goes from its two
-Parquet files to its measurements, as `build.py heads` does it: reading, moments, rotation, components, plasticity of
-all pairs, distance to counting. The floor is the sum of what cannot be left out, each part timed alone in the same run: the
-products in single precision in these shapes (BLAS), the polynomial a pair, counting comparisons, decompression of the
-files and one copy of their vectors. The last table is a model of many heads on two processes.
+up to 256 pairs of keys of one document, drawn one by one, and `scipy.stats.norm.cdf` a pair. A whole head goes from its
+two Parquet files to its measurements, as `build.py heads` does: reading, moments, rotation, components, plasticity of
+all pairs, distance to counting. The floor is the sum of what cannot be left out, each part timed alone in the same run:
+the products in single precision in these shapes (BLAS), the polynomial a pair, counting comparisons, decompression of
+the files and one copy of their vectors. The last table is a model of many heads on two processes.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def test_datasets_loads_a_head_by_its_name(place: Path, tmp_path: Path) -> None:
         rows = datasets.load_dataset(str(made), name, split="train", cache_dir=str(tmp_path / "cache"))
         assert np.array_equal(np.array(rows["vector"], dtype=np.float32), vectors.vectors)
         assert list(rows["position"]) == vectors.position.tolist()
-    assert f"{DOCUMENTS} documents of\n{CONTEXT} tokens" in (made / "README.md").read_text()
+    assert f"{DOCUMENTS} documents of {CONTEXT} tokens" in (made / "README.md").read_text()
 
 
 def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) -> None:
