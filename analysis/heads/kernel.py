@@ -118,7 +118,7 @@ def squared_distance(first: FloatArray, second: FloatArray) -> float:
     """Give the squared distance of two rows without the cancellation of a Gram matrix."""
     total = 0.0
     for k in range(first.size):
-        step = float(first[k]) - float(second[k])
+        step = np.float64(first[k]) - np.float64(second[k])
         total += step * step
     return total
 
@@ -147,7 +147,7 @@ def score(query: FloatArray, key: FloatArray) -> float:
     """Give the inner product of a query and a key as captured, in double precision."""
     total = 0.0
     for k in range(query.size):
-        total += float(query[k]) * float(key[k])
+        total += np.float64(query[k]) * np.float64(key[k])  # `float` would leave them in single precision
     return total
 
 
