@@ -152,8 +152,8 @@ def pretrained_noise(
                     **{"difference": first - second, "noise_sd": noise, "noise_low": low, "noise_high": high},
                     **{"twice_sd": float(np.sqrt(2)) * noise},
                     "twin_difference": None if twin is None or pd.isna(twin) else abs(float(twin)),
-                    "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
                     "documents": int(sum(counts.values())),
+                    "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
                 }
             )
     if not rows:
