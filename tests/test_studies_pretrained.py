@@ -18,10 +18,10 @@ MODELS = pd.DataFrame(
     {
         "model": ["any-name", "not-yet"],
         "display_name": ["A model", "Another"],
-        "role": "pretrained",
         "quantization": ["Q4_1", "Q4_K_M"],
     }
 )
+SUBJECTS = MODELS[["model"]].assign(role="pretrained")
 REPORTED = (0.2, 0.4, 0.6)
 CAPTURED = pd.DataFrame(dict.fromkeys(pretrained.METRICS, REPORTED) | {"captured_context": [4096, 8192, 8192]})
 LAB = pd.DataFrame(
@@ -45,7 +45,7 @@ def metrics(model="any-name", half=0.05, **values):
 
 
 def geometry(**values):
-    return pretrained.pretrained_geometry(metrics(**values), MODELS, CAPTURED, LAB, SEEDS)
+    return pretrained.pretrained_geometry(metrics(**values), MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
 
 
 def test_columns_are_the_reported_range_the_tiny_model_and_what_is_measured():
@@ -66,26 +66,26 @@ def test_columns_are_the_reported_range_the_tiny_model_and_what_is_measured():
 
 def test_a_role_decides_and_no_name():
     with pytest.raises(DataError, match="no pretrained model; measure one"):
-        pretrained.pretrained_geometry(metrics("smollm2-135m"), MODELS, CAPTURED, LAB, SEEDS)
-    other = MODELS.assign(role="something else")
+        pretrained.pretrained_geometry(metrics("smollm2-135m"), MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
+    other = SUBJECTS.assign(role="own")
     with pytest.raises(DataError, match="no pretrained model; measure one"):
-        pretrained.pretrained_geometry(metrics(), other, CAPTURED, LAB, SEEDS)
+        pretrained.pretrained_geometry(metrics(), MODELS, other, CAPTURED, LAB, SEEDS)
 
 
 def test_a_metric_that_lacks_is_named():
     rows = metrics()
     with pytest.raises(DataError, match=r"any-name.csv lacks plane_var; measure it again"):
-        pretrained.pretrained_geometry(rows[rows["metric"] != "plane_var"], MODELS, CAPTURED, LAB, SEEDS)
+        pretrained.pretrained_geometry(rows[rows["metric"] != "plane_var"], MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
     empty = rows.assign(reason="too few queries")
     empty.loc[empty["metric"] == "ap_drop", "value"] = None
     with pytest.raises(DataError, match=r"any-name.csv: ap_drop: too few queries"):
-        pretrained.pretrained_geometry(empty, MODELS, CAPTURED, LAB, SEEDS)
+        pretrained.pretrained_geometry(empty, MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
 
 
 def test_profiles_have_the_middles_of_their_bins():
     rows = metrics(ap_bin_3=0.3)
     rows.loc[rows["metric"] == "ap_bin_0", "value"] = None
-    found = pretrained.pretrained_profiles(pd.concat([rows, metrics("other")]), MODELS)
+    found = pretrained.pretrained_profiles(pd.concat([rows, metrics("other")]), MODELS, SUBJECTS)
     assert found["bin"].tolist() == [1, 2, 3]
     assert found["position"].tolist() == [0.375, 0.625, 0.875]
     assert found["plasticity"].tolist() == [0.5, 0.5, 0.3]
@@ -95,7 +95,7 @@ def test_profiles_have_the_middles_of_their_bins():
 def test_noise_is_half_the_difference_of_halves():
     halves = pd.concat([metrics(ap_drop=drop).assign(half=half, documents=5) for half, drop in ((0, 0.2), (1, 0.14))])
     twins = pd.DataFrame({"metric": ["ap_drop", "ap_drop", "bias"], "twin_difference": [-0.03, -0.03, 1.0]})
-    rows = pretrained.pretrained_noise(halves, MODELS, twins).set_index("metric")
+    rows = pretrained.pretrained_noise(halves, MODELS, SUBJECTS, twins).set_index("metric")
     row = rows.loc["ap_drop"]
     assert row[["difference", "noise_sd", "twice_sd"]].tolist() == pytest.approx([0.06, 0.03, 0.03 * 2**0.5])
     assert (row["twin_difference"], row["documents"]) == (0.03, 10)
@@ -106,11 +106,11 @@ def test_noise_is_half_the_difference_of_halves():
     assert rows.loc["plane_var", "noise_sd"] == 0
     # halves of 3 and 2 documents: var(difference) = s2 (1/3 + 1/2), var(whole) = s2 / 5
     unequal = halves.assign(documents=halves["half"].map({0: 3, 1: 2}))
-    row = pretrained.pretrained_noise(unequal, MODELS, twins).set_index("metric").loc["ap_drop"]
+    row = pretrained.pretrained_noise(unequal, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
     assert row["noise_sd"] == pytest.approx(0.06 * np.sqrt((1 / 5) / (1 / 3 + 1 / 2)))
     assert row["documents"] == 5
     with pytest.raises(DataError, match="capture_halves has no pretrained model"):
-        pretrained.pretrained_noise(halves.assign(model="other"), MODELS, twins)
+        pretrained.pretrained_noise(halves.assign(model="other"), MODELS, SUBJECTS, twins)
 
 
 def patterns(texts=6):
@@ -130,14 +130,14 @@ def patterns(texts=6):
 
 def test_intervals_of_layers_are_students():
     rows, shares = patterns()
-    found = pretrained.pretrained_layers(rows, MODELS)
+    found = pretrained.pretrained_layers(rows, MODELS, SUBJECTS)
     for layer, values in enumerate(shares):
         low, high = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
         row = found.loc[layer]
         assert (row["low"], row["high"]) == pytest.approx((max(0, low), min(1, high)))
         assert (row["heads_sink"], row["heads"], row["texts"]) == (layer + 1, 9, 6)
     with pytest.raises(DataError, match="attention_patterns has no pretrained model"):
-        pretrained.pretrained_layers(rows.assign(model="other"), MODELS)
+        pretrained.pretrained_layers(rows.assign(model="other"), MODELS, SUBJECTS)
 
 
 def test_massive_values_are_counted_over_texts():
@@ -152,7 +152,7 @@ def test_massive_values_are_counted_over_texts():
             for unit, value in [("", 1e9), *((f"text-{place}", each) for place, each in enumerate(values))]
         ]
     )
-    found = pretrained.pretrained_massive(rows, MODELS).set_index("tensor")
+    found = pretrained.pretrained_massive(rows, MODELS, SUBJECTS).set_index("tensor")
     low, high = stats.t.interval(0.95, 2, np.mean(counts["q"]), stats.sem(counts["q"]))
     assert found.loc["query", ["count", "low", "high", "texts"]].tolist() == pytest.approx([751 / 3, low, high, 3])
     assert found.loc["key", ["count", "low", "high"]].tolist() == [100, 100, 100]
@@ -257,9 +257,9 @@ def test_exhibits_show_what_is_measured():
     assert "Another" not in text
     assert "all 270 captured heads of 90 key heads over 5 documents of 8,192 tokens" in text
     deciles = pd.DataFrame({f"d{number}": [0.5, 0.6, 0.7] for number in range(10)})
-    drawn = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS), deciles)
+    drawn = profiles_figure.figure(pretrained.pretrained_profiles(metrics(), MODELS, SUBJECTS), deciles)
     assert "A model over 8,192 tokens, 270 heads" in drawn.caption
     assert tex(drawn, "pretrained_profiles")
-    layers = sinks_figure.figure(pretrained.pretrained_layers(patterns()[0], MODELS))
+    layers = sinks_figure.figure(pretrained.pretrained_layers(patterns()[0], MODELS, SUBJECTS))
     assert "A model: 3 of 18 heads are sinks, n = 6 texts" in layers.caption
     assert tex(layers, "pretrained_sinks")

@@ -1,7 +1,6 @@
 """Trained models that others made and this project measured, beside what is reported and beside the tiny pair.
 
-A model is taken in by its role in the table `pretrained_models`, whatever it is called; one that is not measured yet
-has no row.
+A model is taken in by its role in the table `subjects`, whatever it is called; one that is not measured yet has no row.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ TENSORS = {"q": "query", "k": "key", "v": "value"}
 def pretrained_geometry(
     model_metrics: pd.DataFrame,
     pretrained_models: pd.DataFrame,
+    subjects: pd.DataFrame,
     captured_models: pd.DataFrame,
     lab_geometry: pd.DataFrame,
     lab_geometry_seeds: pd.DataFrame,
@@ -43,7 +43,7 @@ def pretrained_geometry(
     rows: list[dict[str, object]] = []
     tiny = lab_geometry.set_index("metric")
     known = model_metrics.set_index(["model", "metric"])
-    names = _named(pretrained_models)
+    names = _named(pretrained_models, subjects)
     measured = [model for model in names if model in set(model_metrics["model"])]
     if not measured:
         raise DataError(
@@ -86,7 +86,9 @@ def pretrained_geometry(
     return pd.DataFrame(rows).fillna({"note": ""})
 
 
-def pretrained_profiles(model_metrics: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+def pretrained_profiles(
+    model_metrics: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
     """Plasticity by query bin of each pretrained model: mean over heads with its interval over key heads.
 
     A bin without a value, because it holds too few queries, is left out.
@@ -97,7 +99,7 @@ def pretrained_profiles(model_metrics: pd.DataFrame, pretrained_models: pd.DataF
         When no pretrained model has a profile.
     """
     rows: list[dict[str, object]] = []
-    for model, name in _named(pretrained_models).items():
+    for model, name in _named(pretrained_models, subjects).items():
         mine = model_metrics[(model_metrics["model"] == model) & model_metrics["value"].notna()]
         for _, each in mine[mine["metric"].str.fullmatch(r"ap_bin_\d+")].iterrows():
             number, bins = int(str(each["metric"]).rpartition("_")[2]), int(each["bins"])
@@ -116,7 +118,7 @@ def pretrained_profiles(model_metrics: pd.DataFrame, pretrained_models: pd.DataF
 
 
 def pretrained_noise(
-    capture_halves: pd.DataFrame, pretrained_models: pd.DataFrame, capture_noise: pd.DataFrame
+    capture_halves: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, capture_noise: pd.DataFrame
 ) -> pd.DataFrame:
     """What a capture of a pretrained model would differ by when made again over other documents of the kind.
 
@@ -133,7 +135,7 @@ def pretrained_noise(
     """
     twins = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows = []
-    for model, name in _named(pretrained_models).items():
+    for model, name in _named(pretrained_models, subjects).items():
         mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
         counts = mine.groupby("half")["documents"].first().to_dict()
         values = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
@@ -150,8 +152,8 @@ def pretrained_noise(
                     **{"difference": first - second, "noise_sd": noise, "noise_low": low, "noise_high": high},
                     **{"twice_sd": float(np.sqrt(2)) * noise},
                     "twin_difference": None if twin is None or pd.isna(twin) else abs(float(twin)),
-                    "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
                     "documents": int(sum(counts.values())),
+                    "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
                 }
             )
     if not rows:
@@ -159,7 +161,9 @@ def pretrained_noise(
     return pd.DataFrame(rows)
 
 
-def pretrained_layers(attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+def pretrained_layers(
+    attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
     """Attention to the first token and sink heads, by layer of each pretrained model.
 
     The interval is Student's over texts, from the mean and deviation that the measurement keeps.
@@ -170,7 +174,7 @@ def pretrained_layers(attention_patterns: pd.DataFrame, pretrained_models: pd.Da
         When no pretrained model is measured.
     """
     rows = []
-    for model, name in _named(pretrained_models).items():
+    for model, name in _named(pretrained_models, subjects).items():
         mine = attention_patterns[(attention_patterns["model"] == model) & attention_patterns["layer"].notna()]
         layers = mine[mine["head"].isna()].set_index(["metric", "layer"])
         for layer in sorted(set(mine["layer"].astype(int))):
@@ -187,7 +191,9 @@ def pretrained_layers(attention_patterns: pd.DataFrame, pretrained_models: pd.Da
     return _some(rows, "attention_patterns")
 
 
-def pretrained_massive(massive_values: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+def pretrained_massive(
+    massive_values: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
     """Massive values of each pretrained model before and after the rotation: mean over texts, Student's interval.
 
     Raises
@@ -200,7 +206,7 @@ def pretrained_massive(massive_values: pd.DataFrame, pretrained_models: pd.DataF
     parts = whole["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
     tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
     whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor"])
-    for model, name in _named(pretrained_models).items():
+    for model, name in _named(pretrained_models, subjects).items():
         mine = whole[whole["model"] == model]
         for (where, threshold, tensor), each in mine.groupby(["where", "threshold", "tensor"], sort=True):
             values = each["value"].to_numpy(dtype=float)
@@ -215,8 +221,9 @@ def pretrained_massive(massive_values: pd.DataFrame, pretrained_models: pd.DataF
     return _some(rows, "massive_values")
 
 
-def _named(pretrained_models: pd.DataFrame) -> dict[str, str]:
-    mine = pretrained_models[pretrained_models["role"] == ROLE]
+def _named(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
+    chosen = subjects.loc[subjects["role"] == ROLE, "model"]
+    mine = pretrained_models[pretrained_models["model"].isin(chosen)]
     return dict(zip(mine["model"], mine["display_name"], strict=True))
 
 
