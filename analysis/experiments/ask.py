@@ -95,7 +95,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
 
 
 def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """Experiments to run, in their order.
+    """Experiments to run, in the order that they are named in.
 
     Raises
     ------
@@ -108,4 +108,5 @@ def choose(names: Sequence[str], everything: bool) -> tuple[str, ...]:
             raise SpecError(f"no experiment {name!r}; {nearest(name, known)}the experiments are: {', '.join(known)}")
     if not everything and not names:
         raise SpecError(f"name an experiment, or give --all; experiments: {', '.join(known)}")
-    return tuple(name for name in known if name in names or (everything and name in EXPERIMENTS))
+    asked = dict.fromkeys((*names, *EXPERIMENTS) if everything else names)
+    return tuple(name for name in asked if name in known)
