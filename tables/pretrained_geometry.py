@@ -26,7 +26,6 @@ def table(
     pretrained_geometry: pd.DataFrame,
     pretrained_noise: pd.DataFrame,
     measured_models: pd.DataFrame,
-    pretrained_models: pd.DataFrame,
 ) -> Table:
     """Return the table."""
     columns = list(dict.fromkeys(pretrained_geometry["column"]))
@@ -49,8 +48,6 @@ def table(
         f"{estimator(row['estimator'], row['pairs'])}"
         for model, row in mine.iterrows()
     ]
-    bits = pretrained_models[pretrained_models["model"].isin(columns)]
-    weights = listed([f"{row['display_name']} in {row['quantization']}" for _, row in bits.iterrows()])
     most = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
     return Table(
         rows=pd.DataFrame(rows),
@@ -78,7 +75,7 @@ def table(
         short="Head geometry of pretrained models",
         note=[
             f"{'; '.join(said)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
-            f"of four bits, dequantised: {weights}. {_few(first)}",
+            f"of four bits, dequantised. {_few(first)}",
             "Drop: first minus last 20 % of positions. Bias per window: drift of the attention logit over the captured "
             "context, which differs from column to column. A reported value and a measured one are to be compared only "
             "as far as estimator, texts and context agree.",
