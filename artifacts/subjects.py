@@ -89,13 +89,16 @@ def pair(models: Iterable[str], role: str = LAB, root: Path = ROOT) -> dict[str,
     Raises
     ------
     DataError
-        When models of two pairs have the role.
+        When models of two pairs have the role, or one has no side or no seed.
     """
     known = subjects(root)
     found = {name: known[name] for name in models if name in known and known[name].role == role}
     pairs = sorted({each.pair for each in found.values()})
     if len(pairs) > 1:
         raise DataError(f"{SUBJECTS}: the pairs {' and '.join(pairs)} both have the role {role!r}; leave it to one")
+    for name, each in found.items():
+        if not each.side or each.seed is None:
+            raise DataError(f"{SUBJECTS}: {name} has the role {role!r} and no side or seed; give both")
     return found
 
 

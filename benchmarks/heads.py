@@ -1,13 +1,15 @@
 # ruff: noqa: E402
-"""How fast a head is analysed, as ratios in one run.
+"""How fast a head is analysed: against a scalar program of the sampled estimator, and against what the machine can do.
 
-    python benchmarks/heads.py [--repeat 5] [--model-heads 300]
+    python benchmarks/heads.py [--repeat 5] [--sizes 8192,50000] [--heads 300]
 
-Baseline: a plain scalar program of the sampled estimator, written here: for each query bucket and each earlier key
-bucket up to 256 pairs of keys of one document, drawn one by one, `scipy.stats.norm.cdf` per pair. Its shape: d = 128,
-16 buckets of a context of 131,072 tokens, 500 documents. One thread, CPU seconds, least of the repeats; the scalar
-program runs once. Prints Markdown tables: ratios against goals, parts of the time with the distance to the limits (an
-evaluation of the plasticity polynomial, a matrix product), and a model of many heads on two processes.
+Synthetic heads (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents), one thread, CPU seconds, least of
+the repeats, which alternate; the scalar program runs once. It takes for each query bucket and each earlier key bucket
+up to 256 pairs of keys of one document, drawn one by one, and `scipy.stats.norm.cdf` a pair. A whole head goes from its
+two Parquet files to its measurements, as `build.py heads` does: reading, moments, rotation, components, plasticity of
+all pairs, distance to counting. The floor is the sum of what cannot be left out, each part timed alone in the same run:
+the products in single precision in these shapes (BLAS), the polynomial a pair, counting comparisons, decompression of
+the files and one copy of their vectors. The last table is a model of many heads on two processes.
 """
 
 from __future__ import annotations
@@ -23,27 +25,32 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import numpy as np
-from scipy import special, stats
+import pyarrow as arrow
+import pyarrow.parquet as parquet
+from scipy import stats
+from scipy.linalg import blas
 
+from analysis.experiments.bar import Bar
+from analysis.experiments.finding import analyse
+from analysis.experiments.heads import analysed
 from analysis.heads import kernel
-from analysis.heads.components import position_weights
+from analysis.heads.gap import PAIRS_PER_BIN
 from analysis.heads.head import Head
-from analysis.heads.moments import head_moments
-from analysis.heads.pca import pca
-from analysis.heads.plasticity import Options, Plasticity, plasticity
-from analysis.heads.rotation import rotation
-from analysis.heads.summary import summarise
+from analysis.heads.pairs import competing, limits, pair_counts
+from analysis.heads.plasticity import Options, plasticity
+from analysis.models import layout
+from analysis.models.captures import Capture
+from analysis.models.sampling import Head as Place
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
-SIZES = (8_192, 50_000)
+ESTIMATORS = ("pooled_full", "bucket_full")
 
 
 def capture(vectors: int, seed: int = 0) -> Head:
@@ -107,152 +114,171 @@ def scalar(head: Head, seed: int = 0) -> tuple[list[float], int]:
     return profile, drawn
 
 
-def seconds(action: Callable[[], object], repeat: int) -> float:
-    """The least CPU seconds of several runs."""
-    runs = []
-    for _ in range(repeat):
-        start = time.process_time()
+def once(action: Callable[[], object]) -> float:
+    """CPU seconds of one run."""
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def least(actions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
+    """The least CPU seconds of several runs of each action, in turns; one run before goes uncounted."""
+    for action in actions.values():
         action()
-        runs.append(time.process_time() - start)
-    return min(runs)
+    runs = [{name: once(action) for name, action in actions.items()} for _ in range(repeat)]
+    return {name: min(run[name] for run in runs) for name in actions}
 
 
-def load(path: Path) -> Head:
-    """A head from an uncompressed file."""
-    with np.load(path) as found:
-        return Head(
-            **{name: found[name] for name in found.files if name not in ("context", "buckets")}, context=CONTEXT
-        )
+def save(head: Head, root: Path, count: int = 1) -> Capture:
+    """The head as a capture, `count` times over: every copy is a link to the same two files."""
+    sides = (
+        ("q", head.queries, head.query_positions, head.query_documents),
+        ("k", head.keys, head.key_positions, head.key_documents),
+    )
+    for side, vectors, positions, documents in sides:
+        first = root / layout.folder(0, 0, side) / layout.FILE
+        first.parent.mkdir(parents=True, exist_ok=True)
+        columns = [
+            arrow.array(head.buckets * positions // head.context, arrow.int32()),
+            arrow.array(documents, arrow.int32()),
+            arrow.array(positions, arrow.int32()),
+            arrow.FixedSizeListArray.from_arrays(arrow.array(vectors.ravel()), DIMENSION),
+            arrow.array([None] * len(vectors), arrow.int32()),
+        ]
+        with layout.writer(first, DIMENSION) as file:
+            file.write_table(arrow.Table.from_arrays(columns, schema=layout.schema(DIMENSION)))
+        for number in range(1, count):
+            place = root / layout.folder(0, number, side) / layout.FILE
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.hardlink_to(first)
+    heads = tuple(Place(0, number, number) for number in range(count))
+    return Capture(root, CONTEXT, CONTEXT // BUCKETS, heads)
 
 
-def save(head: Head, path: Path) -> None:
-    names = ("queries", "query_positions", "query_documents", "keys", "key_positions", "key_documents")
-    np.savez(path, **{name: getattr(head, name) for name in names})
-
-
-def steps(head: Head) -> None:
-    """What a head's analysis does besides plasticity."""
-    moments = head_moments(head)
-    pca(moments)
-    rotation(moments, head.context)
-    position_weights(moments.queries)
-
-
-def analysed(path: Path, estimator: str) -> Plasticity:
-    """A head's whole analysis, from its file."""
-    head = load(path)
-    moments = head_moments(head)
-    pca(moments)
-    rotation(moments, head.context)
-    position_weights(moments.queries)
-    found = plasticity(head, Options(estimator=estimator), moments.queries)
-    summarise(found)
-    return found
-
-
-def analyse_many(path: Path, heads: int, estimator: str) -> None:
-    for _ in range(heads):
-        analysed(path, estimator)
-
-
-def ratios(repeat: int, folder: Path) -> None:
-    print("| vectors | work | CPU s | pairs | scalar CPU s | ratio | goal |")
-    print("|--:|:--|--:|--:|--:|--:|--:|")
-    goals = {
-        ("all pairs, pooled_full", 8_192): 300,
-        ("all pairs, pooled_full", 50_000): 30,
-        ("all pairs, bucket_full", 8_192): 60,
-        ("all pairs, bucket_full", 50_000): 10,
-        ("whole analysis, pooled_full", 8_192): 100,
-        ("whole analysis, pooled_full", 50_000): 20,
-        ("whole analysis, bucket_full", 8_192): 100,
-        ("whole analysis, bucket_full", 50_000): 20,
-    }
-    for vectors in SIZES:
-        head = capture(vectors)
-        path = folder / f"{vectors}.npz"
-        save(head, path)
-        scalar(capture(600))
-        start = time.process_time()
-        _, drawn = scalar(head)
-        baseline = time.process_time() - start
-        rest = seconds(lambda path=path: steps(load(path)), repeat)
-        print(f"| {vectors:,} | scalar, sampled | {baseline:.2f} | {drawn:,} | {baseline:.2f} | 1 | |")
-        for work, estimator in (("all pairs", "pooled_full"), ("all pairs", "bucket_full")):
-            options = Options(estimator=estimator)
-            found = plasticity(head, options)
-            taken = seconds(lambda head=head, options=options: plasticity(head, options), repeat)
-            name = f"{work}, {estimator}"
-            pairs = int(found.profile.counts.sum())
-            print(
-                f"| {vectors:,} | {name} | {taken:.4f} | {pairs:,} | {baseline:.2f} "
-                f"| 1/{baseline / taken:.0f} | 1/{goals[name, vectors]} |"
-            )
-        for estimator in ("pooled_full", "bucket_full"):
-            taken = seconds(lambda path=path, estimator=estimator: analysed(path, estimator), repeat)
-            name = f"whole analysis, {estimator}"
-            whole = baseline + rest
-            print(
-                f"| {vectors:,} | {name} | {taken:.4f} | {pairs:,} | {whole:.2f} "
-                f"| 1/{whole / taken:.0f} | 1/{goals[name, vectors]} |"
-            )
-
-
-def limits(repeat: int) -> None:
-    """What the machine does at best, to hold the times above against."""
-    rng = np.random.default_rng(0)
+def floors(head: Head, found: Capture, repeat: int) -> dict[str, float]:
+    """Seconds that each part takes at least on this machine."""
+    rng, d = np.random.default_rng(0), DIMENSION
+    rows, factor = head.keys - head.keys.mean(axis=0), np.tril(rng.normal(size=(d, d))).astype(np.float32)
+    keys = competing(head, "earlier")
+    taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
+    counts = keys.eligible(limits(head, "earlier", BUCKETS, taus))
+    mean = int(np.diff(keys.starts).mean())
+    documents = rng.normal(size=(64, mean, d)).astype(np.float32)
+    queries = head.queries[: len(head.queries) // BUCKETS]
+    differences, scores = rows[:PAIRS_PER_BIN], np.empty((PAIRS_PER_BIN, len(queries)), np.float32)
     gaps, variances, out = rng.normal(size=4096), rng.uniform(0.1, 2.0, 4096), np.empty(4096)
-    kernel.plasticities(gaps, variances, out)
-    each = seconds(lambda: [kernel.plasticities(gaps, variances, out) for _ in range(500)], repeat) / 500 / 4096
-    ours = np.abs(out - (1 - special.erf(gaps / np.sqrt(2 * variances)) ** 2)).max()
-    erf = seconds(lambda: [special.erf(gaps) for _ in range(100)], repeat) / 100 / 4096
-    print("\n| limit | value |\n|:--|--:|")
-    print(f"| plasticity polynomial, ns a pair (error {ours:.1e}) | {each * 1e9:.2f} |")
-    print(f"| scipy.special.erf alone, ns | {erf * 1e9:.2f} |")
-    speeds = {}
-    for kind in (np.float64, np.float32):
-        square = rng.normal(size=(2048, 2048)).astype(kind)
-        speeds[kind] = 2 * 2048**3 / seconds(lambda square=square: square @ square, repeat)
-        print(f"| matrix product {np.dtype(kind).name}, 2048 x 2048, GFLOP/s | {speeds[kind] / 1e9:.0f} |")
-    head = capture(SIZES[-1])
-    sizes = np.bincount(head.key_documents)
-    for estimator in ("pooled_full", "bucket_full"):
-        found = plasticity(head, Options(estimator=estimator))
-        pairs = int(found.profile.counts.sum())
-        taken = seconds(lambda estimator=estimator: plasticity(head, Options(estimator=estimator)), repeat)
-        bins = np.clip((found.taus[:, None] / CONTEXT), 0, 1) if estimator == "bucket_full" else np.ones((1, 1))
-        eligible = bins * sizes
-        # the triangular product by the factor and half of each Gram matrix in single precision, covariances in double
-        work = float((eligible * DIMENSION**2 + eligible**2 * DIMENSION).sum()) / speeds[np.float32]
-        work += len(head.queries) * DIMENSION**2 / speeds[np.float64]
-        print(
-            f"| {estimator}, {SIZES[-1]:,} vectors: {pairs * each * 1e3:.0f} ms polynomial + {work * 1e3:.0f} ms "
-            f"products at least; taken {taken * 1e3:.0f} ms, times the limit | {taken / (pairs * each + work):.1f} |"
-        )
+    table = [parquet.read_table(path) for path in sorted(found.root.glob("*h00*/*.parquet"))]
+    flat = arrow.py_buffer(np.concatenate([head.queries, head.keys]).tobytes())
+    codec = arrow.Codec("zstd")
+    packed = codec.compress(np.ascontiguousarray(np.frombuffer(flat, np.uint8).reshape(-1, 4).T).tobytes())
+    assert sum(each.num_rows for each in table) * d * 4 == flat.size
+    parts = least(
+        {
+            "covariance": lambda: rows.T @ rows,
+            "factor": lambda: blas.strmm(1.0, factor.T, rows.T, lower=0),
+            "Gram": lambda: documents @ documents.transpose(0, 2, 1),
+            "polynomial": lambda: kernel.plasticities(gaps, variances, out),
+            "scores": lambda: np.matmul(differences, queries.T, out=scores),
+            "counting": lambda: np.count_nonzero(scores > 0),
+            "unpacking": lambda: codec.decompress(packed, flat.size),
+            "copy": lambda: np.frombuffer(flat, np.float32).copy(),
+        },
+        3 * repeat,
+    )
+    every = pair_counts(counts)
+    # the share of a product of all keys that a law needs, and of Gram matrices one half of each
+    gram = parts["Gram"] / 64 / (mean * mean)
+    evaluated = parts["polynomial"] / 4096 * every.sum()
+    return {
+        "pooled_full": parts["covariance"]
+        + parts["factor"] * counts[-1].sum() / len(rows)
+        + gram * every[-1].sum()
+        + evaluated,
+        "bucket_full": parts["covariance"]
+        + parts["factor"] * counts.sum() / len(rows)
+        + gram * every.sum()
+        + evaluated,
+        "rest": parts["unpacking"]
+        + parts["copy"]
+        + parts["covariance"]
+        + BUCKETS * (parts["scores"] + parts["counting"]),
+    }
 
 
-def model(heads: int, folder: Path) -> None:
-    """A model's heads on two processes, wall seconds."""
-    print("\n| heads | vectors | processes | estimator | wall s | goal |\n|--:|--:|--:|:--|--:|--:|")
-    path = folder / f"{SIZES[0]}.npz"
-    for estimator in ("bucket_full", "pooled_full"):
-        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-            start = time.perf_counter()
-            halves = [heads // 2, heads - heads // 2]
-            for done in [pool.submit(analyse_many, path, half, estimator) for half in halves]:
-                done.result()
-            print(f"| {heads} | {SIZES[0]:,} | 2 | {estimator} | {time.perf_counter() - start:.1f} | 60 |")
+def comparing(head: Head, repeat: int) -> tuple[float, float]:
+    """Seconds of `empirical`, and of nothing but its comparisons in single precision."""
+    options = Options(estimator="empirical")
+    found = plasticity(head, options)
+    compared = float((found.profile.counts * found.queries).sum())
+    one, other = np.random.default_rng(0).normal(size=(2, 512)).astype(np.float32)
+    taken = least(
+        {
+            "empirical": lambda: plasticity(head, options),
+            "loop": lambda: [kernel.clear(one, other, 0.0) for _ in range(99)],
+        },
+        repeat,
+    )
+    return taken["empirical"], taken["loop"] / 99 / 512 * compared
+
+
+def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
+    print("| vectors | work | CPU ms | pairs a second | faster than the scalar program | times the floor |")
+    print("|--:|:--|--:|--:|--:|--:|")
+    scalar(capture(600))
+    for vectors in sizes:
+        head = capture(vectors)
+        found = save(head, folder / str(vectors))
+        before: list[int] = []
+        baseline = once(lambda head=head, before=before: before.append(scalar(head)[1]))
+        print(f"| {vectors:,} | scalar, sampled | {1e3 * baseline:.0f} | {before[0] / baseline:,.0f} | 1 | |")
+        work: dict[str, Callable[[], object]] = {}
+        for name in ESTIMATORS:
+            options = Options(estimator=name)
+            work[f"all pairs, {name}"] = partial(plasticity, head, options)
+            work[f"whole head, {name}"] = partial(analyse, found, found.heads[0], options)
+        taken, floor = least(work, repeat), floors(head, found, repeat)
+        pairs = int(plasticity(head, Options()).profile.counts.sum())
+        for name, each in taken.items():
+            estimator = name.rpartition(" ")[2]
+            low = floor[estimator] + (floor["rest"] if name.startswith("whole") else 0.0)
+            print(
+                f"| {vectors:,} | {name} | {1e3 * each:.1f} | {pairs / each:,.0f} | {baseline / each:.1f} "
+                f"| {each / low:.1f} of {1e3 * low:.1f} ms |",
+                flush=True,
+            )
+        if vectors == min(sizes):
+            each, loop = comparing(head, min(repeat, 2))
+            print(
+                f"| {vectors:,} | all pairs, empirical | {1e3 * each:.0f} | {pairs / each:,.0f} "
+                f"| {baseline / each:.1f} | {each / loop:.1f} of {1e3 * loop:.0f} ms (comparisons alone) |",
+                flush=True,
+            )
+
+
+def model(heads: int, vectors: int, folder: Path) -> None:
+    """A model's heads on two processes: wall seconds, and CPU seconds of both."""
+    print("\n| heads | vectors | processes | wall s | CPU s |\n|--:|--:|--:|--:|--:|")
+    found = save(capture(vectors), folder / "model", heads)
+    start, before = time.perf_counter(), os.times()
+    analysed(found, Options(), folder / "kept", 2, Bar())
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    print(f"| {heads} | {vectors:,} | 2 | {time.perf_counter() - start:.1f} | {spent:.1f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--model-heads", type=int, default=300)
+    parser.add_argument("--sizes", default="8192,50000")
+    parser.add_argument("--heads", type=int, default=300, help="of the last table; 0 leaves it out")
     chosen = parser.parse_args()
+    arrow.set_cpu_count(1)
+    arrow.set_io_thread_count(1)
+    sizes = [int(size) for size in chosen.sizes.split(",")]
     with tempfile.TemporaryDirectory() as folder:
-        ratios(chosen.repeat, Path(folder))
-        limits(chosen.repeat)
-        model(chosen.model_heads, Path(folder))
+        ratios(sizes, chosen.repeat, Path(folder))
+        if chosen.heads:
+            model(chosen.heads, min(sizes), Path(folder))
 
 
 if __name__ == "__main__":

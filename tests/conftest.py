@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,25 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of what is rendered")
 
 
+# Modules whose tests build no project and load no model: `pytest -m quick` is what to run while one writes.
+QUICK = re.compile(
+    r"test_(statistics_\w+|tables_(render|spec)|figures_(labels|scale|spec)|paper_(calls|chapter|lint|log)|numbers|text"
+    r"|printed|store|files|graph|engine|changes|subjects|claims_(changes|machinery|judgements)|heads_aggregate)"
+)
+BUILT = {"project", "shipped", "golden", "built"}  # fixtures that copy or build the project
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Pass over the other modules where the quick ones are asked: reading them takes longer than those run."""
+    asked = config.getoption("markexpr") == "quick" and collection_path.suffix == ".py"
+    return True if asked and not QUICK.fullmatch(collection_path.stem) else None
+
+
 def pytest_collection_modifyitems(items):
+    for item in items:
+        slow = BUILT & set(item.fixturenames) or {"latex", "models"} & set(item.keywords)
+        if QUICK.fullmatch(item.path.stem) and not slow:
+            item.add_marker(pytest.mark.quick)
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
         skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")

@@ -53,7 +53,7 @@ def test_the_largest_bias_a_token_is_small_over_its_window():
             ("b", "B", "Qwen3", last, 400.0, 131072),
         )
 
-    assert says("thesis_bias_rank", table(160.0, 0.003)) == "holds: 2"
+    assert says("thesis_bias_rank", table(160.0, 0.003)) == "holds: rank 1 by token, 2 by window"
     assert verdict("thesis_bias_rank", table(500.0, 0.003)) == "contradicted"
     assert verdict("thesis_bias_rank", table(160.0, 0.006)) == "contradicted"
 

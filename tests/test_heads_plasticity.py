@@ -1,6 +1,8 @@
 """Attention plasticity against scalar loops, its properties, and what is missing."""
 
+import resource
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from scipy import special, stats
 from analysis.heads import kernel
 from analysis.heads.gap import gaps_to_empirical
 from analysis.heads.head import Head
-from analysis.heads.laws import ESTIMATORS, householder
+from analysis.heads.laws import ESTIMATORS, householder, pooled_law
+from analysis.heads.moments import class_moments
 from analysis.heads.pairs import CHUNK, PAIR_MODES
 from analysis.heads.plasticity import Options, plasticity
 from heads_reference import head_with, reference
@@ -419,3 +422,78 @@ def test_a_drift_that_is_nearly_all_keeps_the_digits_of_the_residual() -> None:
 def test_options_out_of_range_are_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Options(**changes)
+
+
+@pytest.mark.parametrize("cells", [(16, 16), (7, 9)])
+def test_cells_that_do_not_divide_the_context_hold_the_right_pairs(cells: tuple[int, int]) -> None:
+    head = head_with(seed=21, keys=1200, documents=20, queries=400, context=1000, buckets=10)
+    whole = plasticity(head, Options(cells=cells)).sums
+    # the same pairs, listed: their distance is divided in whole numbers
+    listed = plasticity(head, Options(cells=cells, cap=10**9)).sums
+    np.testing.assert_array_equal(whole.map_count, listed.map_count)
+    np.testing.assert_array_equal(whole.count, listed.count)
+    assert whole.map_count.sum() > 50_000
+    queries, keys = head.query_bins(10), head.key_positions
+    wanted = np.zeros(cells)
+    for place in np.flatnonzero(np.bincount(queries, minlength=10) >= 30):
+        tau = Fraction(int(head.query_positions[queries == place].sum()), int((queries == place).sum()))
+        for document in range(20):
+            early = keys[(head.key_documents == document) & (keys < tau)]
+            for i, one in enumerate(early):
+                for other in early[:i]:
+                    far = abs(int(one) - int(other)) * cells[0] // 1000
+                    behind = (tau - Fraction(int(one) + int(other), 2)) * cells[1] // 1000
+                    wanted[far, int(behind)] += 1
+    np.testing.assert_array_equal(whole.map_count, wanted)
+
+
+def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
+    """Of a document of 131,072 keys 7,960 compete for the first bin: 250 MB for each array of their pairs."""
+    n, rng = 131_072, np.random.default_rng(0)
+    head = Head(
+        queries=rng.normal(size=(200, 4)).astype(np.float32),
+        query_positions=np.arange(200) * 80,
+        query_documents=np.zeros(200, dtype=np.int64),
+        keys=rng.normal(size=(n, 4)).astype(np.float32),
+        key_positions=np.arange(n),
+        key_documents=np.zeros(n, dtype=np.int64),
+        context=n,
+        buckets=8,
+    )
+    small = replace(head, keys=head.keys[:500], key_positions=np.arange(500), key_documents=np.zeros(500, dtype=int))
+    plasticity(small, Options(bins=8))  # what is compiled is no memory of the pairs
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = plasticity(head, Options(bins=8))
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    assert found.profile.counts.sum() > 30_000_000
+    assert grown < 100e6
+
+
+def test_counting_in_single_precision_is_exact() -> None:
+    """Keys that differ by a few last bits: their order by a query is that of double precision, ties included."""
+    head = head_with(seed=22, queries=600, keys=120, dimension=16, documents=3)
+    keys = head.keys.astype(np.float32)
+    keys[60:] = keys[:60] + np.float32(2e-7) * np.sign(head.keys[60:]).astype(np.float32)
+    documents = np.r_[head.key_documents[:60], head.key_documents[:60]]
+    queries = head.queries.astype(np.float32)
+    queries[::7] = 0.0
+    head = replace(head, queries=queries, keys=keys, key_documents=documents)
+    found = plasticity(head, exact(estimator="empirical", precision="single"))
+    wanted = reference(head, "empirical", "earlier", bins=8, least=10)
+    assert found.profile.counts.tolist() == wanted["counts"]
+    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full"])
+def test_queries_that_single_precision_does_not_suit_are_done_in_double(estimator: str) -> None:
+    head = head_with(seed=23, queries=900, keys=200, dimension=8)
+    queries = head.queries.astype(np.float32)
+    queries[:, 7] = queries[:, 0] + np.float32(1e-3) * queries[:, 7]  # a copy, but for little
+    head = replace(head, queries=queries, keys=head.keys.astype(np.float32))
+    found = plasticity(head, Options(estimator=estimator))
+    wanted = plasticity(head, Options(estimator=estimator, precision="double"))
+    np.testing.assert_allclose(found.profile.values, wanted.profile.values, rtol=0, atol=1e-6)
+    moments = class_moments(head.queries, head.query_positions, "single")
+    one, other = pooled_law(head, "pooled_full", None, "single"), pooled_law(head, "pooled_full")
+    np.testing.assert_array_equal(one.factor, other.factor)
+    assert (moments.covariance != class_moments(head.queries, head.query_positions).covariance).any()

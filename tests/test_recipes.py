@@ -210,7 +210,7 @@ def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
         ({"seeds": [0, "one"]}, r"seeds = \[0, 'one'\] is not a list of whole numbers"),
         ({"seeds": []}, "seeds is empty"),
         ({"experiments": ["sink"]}, r"experiments has 'sink', which is none; did you mean sinks\?"),
-        ({"experiments": ["xyz"]}, "they are massive_values, .*, or all"),
+        ({"experiments": ["xyz"]}, "they are attention_patterns, .*, or all"),
         ({"experiments": []}, "experiments is empty"),
         ({"settings": {"knowledge": {}}}, "settings.knowledge is of no experiment that the recipe runs"),
         ({"settings": {"sinks": 3}}, "settings.sinks = 3 is not a mapping"),

@@ -46,6 +46,12 @@ def test_two_pairs_of_one_role_are_refused(project):
         of_pair(MEASURED)
 
 
+def test_one_of_the_pair_without_a_seed_is_refused(project):
+    project(lambda text: text.replace("tiny-rope,lab,tiny,rope,0", "tiny-rope,lab,tiny,rope,"))
+    with pytest.raises(DataError, match=r"subjects.csv: tiny-rope has the role 'lab' and no side or seed"):
+        of_pair(MEASURED)
+
+
 def test_a_new_model_of_a_new_family_has_a_look_of_its_own(tmp_path, project):
     root = project(lambda text: text)
     lines = (root / MODELS).read_text().splitlines()

@@ -80,13 +80,13 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     previous = pick(phase_layers, layer=largest - 1)
     return judge(
         rise["DroPE"] > rise["RoPE"],
-        f"The largest rise of DroPE's norm is in layer {rise['DroPE']:.0f}, that of RoPE's in layer "
-        f"{rise['RoPE']:.0f}; DroPE's norm goes from {before:.0f} to {after:.0f} from layer 0 to 1. Its ratio is "
+        f"The largest rise of DroPE's norm is in layer {rise['DroPE']:g}, that of RoPE's in layer "
+        f"{rise['RoPE']:g}; DroPE's norm goes from {before:.0f} to {after:.0f} from layer 0 to 1. Its ratio is "
         f"largest in layer {largest} ({row['ratio_drope']:.1f}, in the layer before {previous['ratio_drope']:.1f}, "
         f"with a standard deviation over prompts of {row['ratio_sd_drope']:.1f}).",
         otherwise="not supported",
         reported="layer 2 against layer 1",
-        recomputed=f"largest rise in layer {rise['DroPE']:.0f} against {rise['RoPE']:.0f}",
+        recomputed=f"largest rise in layer {rise['DroPE']:g} against {rise['RoPE']:g}",
     )
 
 

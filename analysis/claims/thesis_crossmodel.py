@@ -101,13 +101,15 @@ def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:
     Source: thesis, Attention plasticity across models.
     """
     largest = captured_models.sort_values("bias_strength").iloc[-1]
+    mistral = pick(captured_models, model="mistral-v0.2-7b")
+    rank = int((captured_models["bias_strength"] > mistral["bias_strength"]).sum()) + 1
     below = captured_models[captured_models["bias_window"] < largest["bias_window"]]
     families = ", ".join(dict.fromkeys(below["family"]))
     return judge(
-        largest["model"] == "mistral-v0.2-7b" and families == "Ministral 3",
+        largest["model"] == mistral["model"] and families == "Ministral 3",
         f"{largest['display_name']} has {largest['bias_strength']:.2e} per token, the most of {len(captured_models)}, "
         f"and {largest['bias_window']:.0f} per window of {int(largest['captured_context']):,} tokens; less have "
         f"{len(below)} models ({families or 'none'}, up to {below['bias_window'].max():.0f})",
-        recomputed=str(len(below) + 1),
+        recomputed=f"rank {rank} by token, {len(below) + 1} by window",
         n=len(captured_models),
     )

@@ -116,7 +116,8 @@ def all_pairs(
     excluded = np.zeros((bins, 2), dtype=np.int64)
     single = precision == "single" and not counted
     runs = _runs(laws)
-    means = np.array([mean for law, _ in runs for mean in (law.alpha, law.beta)]).reshape(-1, keys.shift.size)
+    means = np.array([law.alpha for law, _ in runs] + [law.beta for law, _ in runs if law.beta.any()])
+    drifts = len(runs) + np.cumsum([law.beta.any() for law, _ in runs]) - 1
     kind = np.float32 if single else np.float64
     direct, formed = 0, 0
     size = max(1, min(CHUNK, SCORES // max(1, int(queries.counts.max(initial=1))))) if counted else CHUNK
@@ -126,7 +127,7 @@ def all_pairs(
         rank = np.arange(stop - start) - np.repeat(keys.starts[first:last] - start, sizes)
         vectors, positions = keys.vectors[start:stop], keys.positions[start:stop].astype(np.float64)
         rows = np.empty(vectors.shape, kind)
-        norms, scores = np.empty(len(rows)), np.empty((len(means), len(rows)))
+        norms, scores, still = np.empty(len(rows)), np.empty((len(means), len(rows))), np.zeros(len(rows))
         kernel.centre(vectors, keys.shift, means, rows, norms, scores)
         for column, (law, members) in enumerate(runs):
             here = counts[members, first:last]
@@ -135,14 +136,14 @@ def all_pairs(
                 continue
             chosen = np.flatnonzero(rank < np.repeat(most, sizes))
             given = queries.of(int(members[0])) if counted else vectors[:0]
-            captured = vectors[chosen]
             found = kernel.accumulate(
                 _factored(rows[chosen], law),
-                scores[2 * column, chosen],
-                scores[2 * column + 1, chosen],
+                scores[column, chosen],
+                scores[drifts[column], chosen] if law.beta.any() else still[: chosen.size],
                 positions[chosen],
                 norms[chosen],
-                captured,
+                vectors,
+                chosen,
                 _rough_scores(rows[chosen], given) if counted else np.empty((0, 0), np.float32),
                 given,
                 np.cumsum(most) - most,

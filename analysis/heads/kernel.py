@@ -118,7 +118,7 @@ def squared_distance(first: FloatArray, second: FloatArray) -> float:
     """Give the squared distance of two rows without the cancellation of a Gram matrix."""
     total = 0.0
     for k in range(first.size):
-        step = float(first[k]) - float(second[k])
+        step = np.float64(first[k]) - np.float64(second[k])
         total += step * step
     return total
 
@@ -147,7 +147,7 @@ def score(query: FloatArray, key: FloatArray) -> float:
     """Give the inner product of a query and a key as captured, in double precision."""
     total = 0.0
     for k in range(query.size):
-        total += float(query[k]) * float(key[k])
+        total += np.float64(query[k]) * np.float64(key[k])  # `float` would leave them in single precision
     return total
 
 
@@ -293,9 +293,11 @@ def evaluate(
     profile: FloatArray,
     excluded: IntArray,
     context: float,
+    gaps: FloatArray,
+    values: FloatArray,
+    places: IntArray,
 ) -> None:
     """Add the pairs in the buffers to the sums of some query bins: to bin b those before ends[b]."""
-    gaps, values, places = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
     along = cells.shape[1]
     by_midpoint = along / context
     flat = cells.reshape(-1, 2)
@@ -305,8 +307,8 @@ def evaluate(
         for k in range(fresh, end):
             # spread and number of a pair are the same in every later bin
             sums = side[distances[k]]
-            sums[0] += 1.0
-            sums[1] += np.sqrt(variances[k])
+            sums[COUNT] += 1.0
+            sums[SPREAD] += np.sqrt(variances[k])
         fresh = max(fresh, end)
         dropped = 0
         for k in range(left_out.size):
@@ -330,9 +332,9 @@ def evaluate(
             found += total(values[: last - first])
             for k in range(last - first):
                 cell = flat[places[k]]
-                cell[0] += 1.0
-                cell[1] += values[k]
-                side[far[k], 2] += gaps[k]
+                cell[PAIRS] += 1.0
+                cell[PLASTICITY] += values[k]
+                side[far[k], MEAN_GAP] += gaps[k]
         profile[bins[b]] += found - dropped  # what is left out counts as one
 
 
@@ -344,6 +346,7 @@ def accumulate(
     positions: FloatArray,
     norms: FloatArray,
     keys: FloatArray,
+    captured: IntArray,
     scores: FloatArray,
     queries: FloatArray,
     starts: IntArray,
@@ -370,8 +373,8 @@ def accumulate(
         Mean score of each key in a bin is base + tau * slope.
     positions, norms : ndarray, shape (n,)
         Position and squared length of each key.
-    keys : ndarray, shape (n, d)
-        Keys as captured: equal ones are told by them.
+    keys, captured : ndarray, shape (m, d) and ndarray of int, shape (n,)
+        Keys as captured, and which of them each row is: equal ones are told by them.
     scores, queries : ndarray of float32, shape (n, q), and ndarray, shape (q, d)
         Scores of each key with each query of the bin, and the queries: plasticity is then counted, for a single bin.
         Without rows it is computed. See `preference`.
@@ -407,10 +410,11 @@ def accumulate(
         longest = max(longest, counts[-1, g])
     gram = np.empty(CAPACITY, factored.dtype)
     diagonal, limits = np.empty(longest), np.empty(longest)
-    size = 2 * CAPACITY + LANES
+    size = min(2 * CAPACITY, longest * (longest - 1) // 2) + LANES
     variances, bases, slopes, middles = np.ones(size), np.zeros(size), np.zeros(size), np.zeros(size)
     distances, shares = np.zeros(size, np.int64), np.zeros(size)
     left_out, reasons, ends = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(taus.size, np.int64)
+    gaps, values, cell_of = np.empty(TILE + LANES), np.empty(TILE + LANES), np.empty(TILE + LANES, np.int64)
     counted = len(scores) > 0
     # half a unit of the numerator off the edges: whole distances fall into their cell exactly, without a division
     by_distance, half = across / context, 0.5 / context
@@ -420,7 +424,7 @@ def accumulate(
         if n < 2:
             continue
         place, mean, drift = positions[start : start + n], base[start : start + n], slope[start : start + n]
-        rows, lengths, captured = factored[start : start + n], norms[start : start + n], keys[start : start + n]
+        rows, lengths, own = factored[start : start + n], norms[start : start + n], captured[start : start + n]
         for i in range(n):
             diagonal[i] = product(rows[i], rows[i])
             limits[i] = share * diagonal[i] + 2.0 * negligible * lengths[i]
@@ -475,7 +479,7 @@ def accumulate(
                             reason = -1
                             if variances[p] <= limits[i] + limits[j]:
                                 variances[p], reason = direct_variance(
-                                    rows[i], rows[j], captured[i], captured[j], negligible
+                                    rows[i], rows[j], keys[own[i]], keys[own[j]], negligible
                                 )
                             if reason >= 0:
                                 left_out[dropped], reasons[dropped] = p, reason
@@ -484,7 +488,7 @@ def accumulate(
                             elif counted:
                                 far = slack * (np.sqrt(lengths[i]) + np.sqrt(lengths[j]))
                                 shares[p] = preference(
-                                    scores[start + i], scores[start + j], far, captured[i], captured[j], queries
+                                    scores[start + i], scores[start + j], far, keys[own[i]], keys[own[j]], queries
                                 )
                             p += 1
                 if fill > 0 and (n > WIDTH or fill >= CAPACITY or bottom == n):
@@ -507,6 +511,9 @@ def accumulate(
                         profile,
                         excluded,
                         context,
+                        gaps,
+                        values,
+                        cell_of,
                     )
                     fill, dropped = 0, 0
                     ends[:] = 0

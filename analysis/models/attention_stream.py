@@ -7,7 +7,7 @@ by run. Nothing is held but these rows, so that a text of any length costs littl
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -103,15 +103,15 @@ def streamed(call: Call, limits: IntArray) -> Rows:
 
 
 @_compiled({"contract", "reassoc", "nnan", "nsz"})
-def _largest(scores: Float32Array) -> np.float32:
-    found: np.float32 = scores[0]
+def _largest(scores: Float32Array) -> Any:
+    found = scores[0]
     for k in range(1, scores.size):
         found = max(found, scores[k])
     return found
 
 
 @_compiled({"contract"})
-def _exp(x: np.float32) -> np.float32:
+def _exp(x: Any) -> Any:
     """Give e^x for x <= 0; zero below e^-87."""
     y = x * LOG2E + ROUND  # no reordering here: the next line would lose its meaning
     whole = y - ROUND

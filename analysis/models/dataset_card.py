@@ -31,12 +31,13 @@ def save(root: Path, found: dict[str, Any]) -> None:
     settings = found["settings"]
     model = Path(settings["model"]).name if settings.get("fingerprint") else settings["model"]
     vectors = "before" if settings.get("pre_rope") else "after"
+    documents = f"{len(found['documents'])} documents of {settings['context']} tokens"
     example = next((name for name in names if name.endswith("q")), "l00h00q")
     text = f"""# Queries and keys of {model}
 
-Attention vectors {vectors} the rotary embedding, over {len(found["documents"])} documents of {settings["context"]} tokens
-in {settings["buckets"]} equal buckets. Of each bucket {settings["rate"]:g} tokens a document were kept at random, for
-queries and for keys apart. It holds {len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
+Attention vectors {vectors} the rotary embedding over {documents}, in {settings["buckets"]} equal
+buckets. Of each {settings["rate"]:g} tokens a document were kept at random, for queries and for keys apart. It holds
+{len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
 
 `l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, counted from 0: a row a vector.
 

@@ -45,6 +45,19 @@ def schema(dims: int) -> Any:
     )
 
 
+def writer(place: Path, dims: int) -> Any:
+    """Open a file of the layout for head dimension `dims`, to write tables of `schema` to."""
+    parquet = need("pyarrow.parquet", "to write captures")
+    return parquet.ParquetWriter(
+        place,
+        schema(dims),
+        compression="zstd",
+        use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
+        # bytes of equal weight side by side: a tenth smaller, and read in three quarters of the time
+        use_byte_stream_split=["vector.list.element"],
+    )
+
+
 @dataclass
 class _File:
     """A file being written, and the rows that wait for its next row group."""
@@ -126,23 +139,13 @@ def gather(
 
 
 def _write(batch: list[_File], sources: dict[int, Path]) -> None:
-    parquet = need("pyarrow.parquet", "to write captures")
     rows = max(64, BUFFER // (len(batch) * 4 * max(file.layer.head_dim for file in batch)))
     drafts = [draft(file.place) for file in batch]
     try:
         with parts.disk(batch[0].place), ExitStack() as stack:
             for file, place in zip(batch, drafts, strict=True):
                 place.parent.mkdir(parents=True, exist_ok=True)
-                file.writer = stack.enter_context(
-                    parquet.ParquetWriter(
-                        place,
-                        schema(file.layer.head_dim),
-                        compression="zstd",
-                        use_dictionary=["bucket", "example_id", "sliding_window"],  # vectors never repeat
-                        # bytes of equal weight side by side: a tenth smaller, and read in three quarters of the time
-                        use_byte_stream_split=["vector.list.element"],
-                    )
-                )
+                file.writer = stack.enter_context(writer(place, file.layer.head_dim))
             for document, place in sources.items():
                 with parts.PartReader(place) as part:
                     name, positions, vectors = "", np.empty(0, np.int32), np.empty(0, np.float32)

@@ -90,12 +90,14 @@ class Recipe:
     first: Stage = Stage(steps=2000, muon=0.01, adam=4e-3, short_steps=300)
     first_more: Stage = Stage(steps=500, muon=0.005, adam=1.5e-3, shape="cosine", average=100)
     second: Stage = Stage(
-        steps=2500, muon=0.005, adam=4e-3, warm=100, average=100, short_steps=300, rows=8, scores=True
+        steps=5000, muon=0.005, adam=0.01, warm=100, flat=0.7, average=100, short_steps=300, rows=8, scores=True
     )
-    second_more: Stage = Stage(steps=500, muon=0.005, adam=4e-3, flat=0.2, average=100, rows=8, scores=True)
-    brief: Stage = Stage(steps=500, muon=0.005, adam=4e-3, warm=20, average=50, short_steps=60, rows=8, scores=True)
+    second_more: Stage = Stage(steps=500, muon=0.005, adam=0.01, flat=0.2, average=100, rows=8, scores=True)
+    brief: Stage = Stage(
+        steps=1000, muon=0.005, adam=0.01, warm=20, flat=0.7, average=50, short_steps=60, rows=8, scores=True
+    )
     scratch: Stage = Stage(
-        steps=5000, muon=0.005, adam=4e-3, warm=100, average=100, short_steps=300, rows=8, scores=True
+        steps=9000, muon=0.005, adam=0.01, warm=100, flat=0.7, average=100, short_steps=300, rows=8, scores=True
     )
     rounds: int = 3  # of more, at most, for an arm that the criterion holds for
     criterion: float = 0.03  # nats a word of the answers to held-out questions for keys

@@ -28,8 +28,10 @@ def of_pair(measured: pd.DataFrame) -> pd.DataFrame:
             "no measurement of the tiny pair; run: python build.py run --all --model tiny-rope --against tiny-drope"
         )
     rows = measured[measured["model"].isin(list(found))]
-    seeds = pd.Series([found[name].seed for name in rows["model"]], rows.index)
-    return rows.assign(side=[found[name].side for name in rows["model"]], training_seed=seeds)
+    return rows.assign(
+        side=[found[name].side for name in rows["model"]],
+        training_seed=[int(found[name].seed or 0) for name in rows["model"]],
+    )
 
 
 def over_seeds(measured: pd.DataFrame, by: Sequence[str], value: str = "value") -> pd.DataFrame:

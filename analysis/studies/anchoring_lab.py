@@ -63,7 +63,7 @@ def lab_anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFr
 def _seeds(curves: pd.DataFrame) -> pd.DataFrame:
     found = pair(curves["model"].unique())
     kept = curves[curves["model"].isin(list(found))]
-    return kept.assign(training_seed=pd.Series([found[name].seed for name in kept["model"]], kept.index))
+    return kept.assign(training_seed=[int(found[name].seed or 0) for name in kept["model"]])
 
 
 def _mean(name: str, values: pd.Series) -> dict[str, float | None]:

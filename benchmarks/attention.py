@@ -1,0 +1,136 @@
+# ruff: noqa: E402
+"""What exact attention statistics cost beside a plain forward of the same model and text, and the memory they take.
+
+    python benchmarks/attention.py [--repeat 5] [--tokens 2048,8192] [--long 131072]
+
+A Llama of 4 layers and 4 heads of 32 dimensions with random weights, one thread. Ratios of CPU seconds, least of the
+repeats, which alternate; the plain forward takes the `sdpa` kernel. Memory is the rise of the peak of a process of its
+own above what it held before. `--long` does one text of so many tokens and says seconds and memory.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import torch
+import transformers
+
+from analysis.models.architecture import forward, run
+from analysis.models.attention_statistics import attention_statistics
+
+
+def made() -> Any:
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=257,
+        hidden_size=128,
+        intermediate_size=344,
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        max_position_embeddings=1 << 17,
+    )
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+def text(tokens: int) -> Any:
+    return torch.randint(0, 257, (1, tokens), generator=torch.Generator().manual_seed(0))
+
+
+def plain(model: Any, tokens: int) -> Callable[[], object]:
+    return lambda: run(model, text(tokens))
+
+
+def summed(model: Any, tokens: int) -> Callable[[], object]:
+    def action() -> object:
+        found: list[Any] = []
+
+        def keep(call: Any) -> None:
+            found.append(attention_statistics(call))
+
+        forward(model, text(tokens), keep)
+        return found
+
+    return action
+
+
+KINDS = {"plain": plain, "statistics": summed}
+
+
+def memory(name: str) -> float:
+    """A line of this process's state in MB: VmHWM, the peak, or VmRSS, what is held now."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
+
+
+def peak(kind: str, tokens: int) -> None:
+    """In a process of its own: seconds, and the rise of the peak in MB."""
+    model = made()
+    KINDS[kind](model, 64)()
+    held = memory("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    start = time.process_time()
+    KINDS[kind](model, tokens)()
+    print(time.process_time() - start, memory("VmHWM") - held)
+
+
+def apart(kind: str, tokens: int) -> tuple[float, float]:
+    done = subprocess.run(
+        [sys.executable, __file__, "--peak", kind, str(tokens)], capture_output=True, text=True, check=True
+    )
+    seconds, rise = done.stdout.split()[-2:]
+    return float(seconds), float(rise)
+
+
+def once(action: Callable[[], object]) -> float:
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--tokens", default="2048,8192")
+    parser.add_argument("--long", type=int, default=131072, help="0 leaves it out")
+    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    if chosen.peak:
+        peak(chosen.peak[0], int(chosen.peak[1]))
+        return
+    model = made()
+    summed(model, 64)()
+    print("| tokens | forward CPU s | with statistics CPU s | ratio | memory above the forward's MB |")
+    print("|--:|--:|--:|--:|--:|")
+    for tokens in (int(number) for number in chosen.tokens.split(",")):
+        actions = {kind: make(model, tokens) for kind, make in KINDS.items()}
+        runs = [{kind: once(action) for kind, action in actions.items()} for _ in range(chosen.repeat)]
+        least = {kind: min(each[kind] for each in runs) for kind in actions}
+        more = apart("statistics", tokens)[1] - apart("plain", tokens)[1]
+        print(
+            f"| {tokens:,} | {least['plain']:.3f} | {least['statistics']:.3f} "
+            f"| {least['statistics'] / least['plain']:.2f} | {more:.0f} |",
+            flush=True,
+        )
+    if chosen.long:
+        seconds, rise = apart("statistics", chosen.long)
+        print(f"\n{chosen.long:,} tokens: {seconds:.0f} s of CPU time, {rise:.0f} MB above the loaded model")
+
+
+if __name__ == "__main__":
+    main()
