@@ -1,5 +1,7 @@
 """Head geometry of pretrained models beside the reported range and the tiny pair."""
 
+from typing import Any
+
 import pandas as pd
 
 from artifacts.wording import estimator, listed, tokens
@@ -29,7 +31,7 @@ def table(
 ) -> Table:
     """Return the table."""
     columns = list(dict.fromkeys(pretrained_geometry["column"]))
-    found = pretrained_geometry.set_index(["metric", "column"])
+    found: Any = pretrained_geometry.set_index(["metric", "column"])
     rows = []
     for group, names in ROWS.items():
         for metric, label in names.items():
@@ -39,9 +41,9 @@ def table(
                 row |= {f"v{place}": each["value"], f"low{place}": each["low"], f"high{place}": each["high"]}
                 row[f"note{place}"] = each["note"]
             rows.append(row)
-    first = pretrained_geometry.drop_duplicates("column").set_index("column")
+    first: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
     mine = measured_models[measured_models["model"].isin(columns)].set_index("model")
-    documents = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
+    documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
     said = [
         f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {tokens(row['captured_context'])} tokens, "
