@@ -1,5 +1,7 @@
 """Head geometry of pretrained models beside the reported range and the tiny pair."""
 
+from typing import Any
+
 import pandas as pd
 
 from artifacts.wording import estimator, listed, tokens
@@ -26,11 +28,10 @@ def table(
     pretrained_geometry: pd.DataFrame,
     pretrained_noise: pd.DataFrame,
     measured_models: pd.DataFrame,
-    pretrained_models: pd.DataFrame,
 ) -> Table:
     """Return the table."""
     columns = list(dict.fromkeys(pretrained_geometry["column"]))
-    found = pretrained_geometry.set_index(["metric", "column"])
+    found: Any = pretrained_geometry.set_index(["metric", "column"])
     rows = []
     for group, names in ROWS.items():
         for metric, label in names.items():
@@ -40,17 +41,15 @@ def table(
                 row |= {f"v{place}": each["value"], f"low{place}": each["low"], f"high{place}": each["high"]}
                 row[f"note{place}"] = each["note"]
             rows.append(row)
-    first = pretrained_geometry.drop_duplicates("column").set_index("column")
+    first: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
     mine = measured_models[measured_models["model"].isin(columns)].set_index("model")
-    documents = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
+    documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
     said = [
         f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
         f"{documents[model]} documents of {tokens(row['captured_context'])} tokens, "
         f"{estimator(row['estimator'], row['pairs'])}"
         for model, row in mine.iterrows()
     ]
-    bits = pretrained_models[pretrained_models["model"].isin(columns)]
-    weights = listed([f"{row['display_name']} in {row['quantization']}" for _, row in bits.iterrows()])
     most = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
     return Table(
         rows=pd.DataFrame(rows),
@@ -78,7 +77,7 @@ def table(
         short="Head geometry of pretrained models",
         note=[
             f"{'; '.join(said)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
-            f"of four bits, dequantised: {weights}. {_few(first)}",
+            f"of four bits, dequantised. {_few(first)}",
             "Drop: first minus last 20 % of positions. Bias per window: drift of the attention logit over the captured "
             "context, which differs from column to column. A reported value and a measured one are to be compared only "
             "as far as estimator, texts and context agree.",

@@ -249,9 +249,7 @@ def test_exhibits_show_what_is_measured():
         ]
     )
     noise = pd.DataFrame({"model": ["any-name"], "documents": [5]})
-    text = render(
-        geometry_table.table(geometry(ap_drop=0.16), noise, measured, MODELS), "pretrained_geometry", "markdown"
-    )
+    text = render(geometry_table.table(geometry(ap_drop=0.16), noise, measured), "pretrained_geometry", "markdown")
     assert "A model" in text
     assert (r"0.160\[0.110,0.210\]") in "".join(text.split())
     assert "Another" not in text

@@ -41,8 +41,8 @@ def pretrained_geometry(
         When no pretrained model is measured, or one lacks a metric.
     """
     rows: list[dict[str, object]] = []
-    tiny = lab_geometry.set_index("metric")
-    known = model_metrics.set_index(["model", "metric"])
+    tiny: Any = lab_geometry.set_index("metric")
+    known: Any = model_metrics.set_index(["model", "metric"])
     names = _named(pretrained_models, subjects)
     measured = [model for model in names if model in set(model_metrics["model"])]
     if not measured:
@@ -133,12 +133,12 @@ def pretrained_noise(
     DataError
         When no capture of a pretrained model was analysed in halves.
     """
-    twins = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
+    twins: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows = []
     for model, name in _named(pretrained_models, subjects).items():
         mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
-        counts = mine.groupby("half")["documents"].first().to_dict()
-        values = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
+        counts: Any = mine.groupby("half")["documents"].first().to_dict()
+        values: Any = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
         for metric in METRICS:
             if metric not in values.index:
                 continue
@@ -176,7 +176,7 @@ def pretrained_layers(
     rows = []
     for model, name in _named(pretrained_models, subjects).items():
         mine = attention_patterns[(attention_patterns["model"] == model) & attention_patterns["layer"].notna()]
-        layers = mine[mine["head"].isna()].set_index(["metric", "layer"])
+        layers: Any = mine[mine["head"].isna()].set_index(["metric", "layer"])
         for layer in sorted(set(mine["layer"].astype(int))):
             mean, deviation = (layers.loc[(metric, layer)] for metric in ("first_attention", "first_attention_sd"))
             sinks, texts = layers.loc[("heads_sink", layer)], int(mean["n"])
@@ -214,7 +214,7 @@ def pretrained_massive(
             low, high = student_interval(values) or (mean, mean)  # texts that agree exactly
             rows.append(
                 {
-                    **{"model": model, "display_name": name, "where": where, "threshold": float(threshold)},
+                    **{"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))},
                     **{"tensor": tensor, "count": mean, "low": low, "high": high, "texts": len(values)},
                 }
             )
