@@ -314,7 +314,7 @@ def test_the_command_measures_and_the_table_shows_it(project, planted):
     assert "\n| planted" in words
     assert "Measured by this project over 1,600 tokens, normal law with full covariance in each query bin" in words
     with (project / "artifacts/results/measured_models.csv").open() as stream:
-        assert {row["model"] for row in csv.DictReader(stream)} == {"planted", "random-llama"}
+        assert {row["model"] for row in csv.DictReader(stream)} >= {"planted", "random-llama"}
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_measurement_of_other_options_is_only_overwritten_when_asked(project: 
     done = run(*fewer)
     assert done.exit_code == 1
     assert (
-        "error: artifacts/measurements/massive_values/m.csv and 1 more hold another measurement (--documents 2, now "
+        "error: artifacts/measurements/layer_content/m.csv and 1 more hold another measurement (--documents 2, now "
         "1); nothing is measured: give --name for one beside it, or --replace to overwrite"
     ) in done.stderr
     assert kept == {name: (project / "artifacts/measurements" / name).read_bytes() for name in tables(project)}
