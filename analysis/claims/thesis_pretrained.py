@@ -165,7 +165,7 @@ def _few(row: pd.Series, key: str, statement: str) -> Verdict | None:
         return None
     return untestable(
         f"{int(row['n'])} key heads: an interval from so few resampled units does not hold its level; "
-        f"the value is {row['value']:.3f}",
+        f"the value is {row['value']:.3f}, and several captures of other documents would give one",
         key=key,
         statement=statement,
     )
