@@ -18,9 +18,15 @@ os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tes
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
-# What a shell runs in the background ignores Ctrl-C, and programs inherit that: tests of Ctrl-C would wait for ever.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a shell runs in the background ignores Ctrl-C, under nohup also a hang-up, and programs inherit that: tests of
+# signals would wait for ever, or fail.
+for _number, _default in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGQUIT, signal.SIG_DFL),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, _default)
 
 
 def pytest_addoption(parser):
