@@ -119,11 +119,10 @@ def c004_bal_localized(
     count = int(said(stated))
     return judge(
         set(gaps.index[:count]) == set(range(count)) and gaps.iloc[count - 1] > 2 * gaps.iloc[count],
-        f"The two largest differences are those of layers 0 and 1 ({gaps[0]:.1f} and {gaps[1]:.1f} points), the next "
-        "is "
-        f"{gaps.iloc[2]:.1f} in layer {gaps.index[2]}; layers 0 and 1 hold {first['total_share_squared']:.0f} % of "
-        "the squared "
-        f"differences, but {first['total_share']:.0f} % of the absolute ones.",
+        f"Layers 0 and 1 differ by {gaps[0]:.1f} and {gaps[1]:.1f} points, of the others layer "
+        f"{gaps.drop(index=[0, 1]).idxmax()} most, by {gaps.drop(index=[0, 1]).max():.1f}; layers 0 and 1 hold "
+        f"{first['total_share_squared']:.0f} % of the squared differences and {first['total_share']:.0f} % of the "
+        "absolute ones.",
         reported=str(stated["printed"]),
         recomputed=float(first["total_share"]),
         n=len(gaps),

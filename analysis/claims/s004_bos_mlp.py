@@ -94,9 +94,14 @@ def c004_position_information_in_bos(phase_layers: pd.DataFrame) -> Verdict:
     spread = float(phase_layers["norm_sd_rope"].max())
     return judge(
         spread > 0,
-        "Under the causal mask the first token attends to itself only, so its state is the same in every text: RoPE's "
-        f"published norm has a standard deviation of {spread:g} over prompts in all {len(phase_layers)} layers. A "
-        "constant can be needed, but it holds nothing about the text's positions.",
+        "Under the causal mask the first token attends to itself only, so its state should be the same in every text: "
+        f"RoPE's published norm has a standard deviation of at most {spread:g} over prompts in {len(phase_layers)} "
+        "layers."
+        + (
+            " It differs between texts, as a state that stores something of them."
+            if spread > 0
+            else " A constant can be needed, but it holds nothing about the text's positions."
+        ),
         otherwise="not supported",
         n=len(phase_layers),
     )

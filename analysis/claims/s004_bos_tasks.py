@@ -143,8 +143,9 @@ def c004_drope_unchanged(functional_tests: pd.DataFrame, bos_mlp_effects: pd.Dat
         four["write_share"] > 50 and smallest > 0.05,
         f"Of the tasks that count every item, {listed(list(COUNTED))}, the smallest p is {smallest:.2f} (Fisher; the "
         "baselines of the others are of unknown numbers of answers), and the passkey's interval runs from "
-        f"{100 * passkey['ci_low']:.0f} to {100 * passkey['ci_high']:+.0f} points; but the layer removed holds "
-        f"{four['write_share']:.1f}% of the token's norm, so that next to nothing was taken away.",
+        f"{100 * passkey['ci_low']:.0f} to {100 * passkey['ci_high']:+.0f} points; the layer removed holds "
+        f"{four['write_share']:.1f}% of the token's norm"
+        f"{', so that little was taken away' if four['write_share'] <= 50 else ''}.",
         otherwise="not supported",
         n=sum(int(row["n"]) for row in rows),
         p_value=float(smallest),
@@ -228,8 +229,12 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame) -> Verdict:
     said = [f"{model} from {base['printed_text']} to {hit['printed_text']}" for model, (base, hit) in cells.items()]
     return judge(
         left["DroPE"] > 0,
-        f"The same disruption takes the passkey of {listed(said)}: what DroPE could retrieve is lost as fully as what "
-        "RoPE could. Values that are needed for this are not vestigial.",
+        f"The same disruption takes the passkey of {listed(said)}: "
+        + (
+            "DroPE still retrieves without them."
+            if left["DroPE"] > 0
+            else "nothing that DroPE could retrieve is left. Values that are needed for this are not vestigial."
+        ),
         otherwise="not supported",
     )
 

@@ -1,0 +1,156 @@
+"""Claims on attention and MLP of document 004, on frames made by hand: which layers changed, and how."""
+
+import pytest
+
+from claims_cases import prints, reason, rows, say, says, states, verdict
+
+COLUMNS = "layer share_rope share_drope difference attention_rope attention_drope attention_ratio mlp_ratio inverted"
+
+
+def layers(*differences, attention=1.0, mlp=1.0, inverted=(1,)):
+    """Layers whose shares differ so; RoPE has 50 % in each."""
+    found = [
+        (layer, 50.0, 50.0 + gap, gap, 1.0, attention, attention, mlp, layer in inverted)
+        for layer, gap in enumerate(differences)
+    ]
+    return rows(COLUMNS, *found)
+
+
+def summed(name="2-31", **values):
+    """The row of some layers in the summary."""
+    numbers = {
+        "layers_above_five_points": 0,
+        "mean_difference": 0.1,
+        "mean_absolute_difference": 1.0,
+        "largest_difference_layer": 5,
+        "largest_difference": 2.0,
+        "n": 30,
+        "mean_rope": 35.0,
+        "mean_drope": 35.0,
+        "low_rope": 20.0,
+        "low_drope": 20.0,
+        "high_rope": 50.0,
+        "high_drope": 50.0,
+        "total_share": 4.0,
+        "total_share_squared": 90.0,
+        "attention_ratio": 1.0,
+        "mlp_ratio": 1.0,
+    } | values
+    return rows(" ".join(["layers", *numbers]), (name, *numbers.values()))
+
+
+def test_the_mean_that_is_further_off_is_judged():
+    stated = states(s10_4_later_attention="~35%", s10_4_later_mlp="~65%")
+    found = say("c004_bal_about_a_third", stated, summed(mean_rope=35.2, mean_drope=38.0))
+    # 35 stands for 33.5 to 36.5, 65 for 63.5 to 66.5
+    assert found == {"attention": "contradicted: 38.0", "mlp": "contradicted: 62.0"}
+    found = say("c004_bal_about_a_third", stated, summed(mean_rope=36.0, mean_drope=34.5))
+    assert found == {"attention": "holds: 36.0", "mlp": "holds: 64.0"}
+
+
+def test_a_single_layer_more_than_five_points_apart_is_no_near_identity():
+    tests = rows("comparison test estimate", ("layers 2-31", "pearson", 0.9))
+    captions = prints(
+        "statement printed", ("fig_23_identical_layers", "2-31"), ("fig_22_identical_after", "2"), ("other", "9")
+    )
+    for above, expected in ((0, "holds: 1.0000"), (1, "not supported: 1.0000")):
+        whole = summed(layers_above_five_points=above)
+        assert says("c004_bal_nearly_identical", whole, tests, captions) == expected
+        assert says("c004_bal_after_layer2", summed("3-31", layers_above_five_points=above), captions) == expected
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0.5, "holds: 0.5000"), (-0.6, "contradicted: 0.6000")])
+def test_identical_layers_are_half_a_point_apart_at_most(gap, expected):
+    captions = prints("statement printed", ("fig_g_identical_layers", "2-4"))
+    # of the range 2-4 only: layers 0, 1 and 5 do not count
+    assert says("c004_bal_identical", layers(-30, 40, 0.1, gap, 0.2, 9.0), captions) == expected
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ((-30.0, 40.0, 5.0, 1.0), "holds"),
+        ((-30.0, 5.0, 40.0, 1.0), "contradicted"),  # layer 2 is among the two largest
+        ((-30.0, 40.0, 15.0, 1.0), "contradicted"),  # 30 is not more than twice 15
+        ((-30.0, 40.0, 14.0, 1.0), "holds"),
+    ],
+)
+def test_rewiring_is_local_if_the_first_two_differ_twice_as_much(differences, expected):
+    stated = states(s10_4_rewired_layers=("first two", 2))
+    assert verdict("c004_bal_localized", layers(*differences), summed("0-1"), stated) == expected
+    third = "others layer 2 most" in reason("c004_bal_localized", layers(*differences), summed("0-1"), stated)
+    assert third == (abs(differences[2]) > abs(differences[3]))
+
+
+def test_entirely_in_the_first_layers_leaves_less_than_five_percent():
+    assert says("c004_bal_entirely", summed(total_share=4.0)) == "holds: 4.0000"
+    assert says("c004_bal_entirely", summed(total_share=5.0)) == "contradicted: 5.0000"
+
+
+def test_an_inversion_is_one_of_the_layers_that_both_captions_name():
+    def captions(one, other):
+        return prints("statement printed", ("fig_22_inverted_layers", one), ("fig_g_inverted_layers", other))
+
+    found = layers(-30.0, 40.0, 1.0, inverted=(0, 1))
+    assert says("c004_bal_inverted_layers", found, captions("0-1", "0-1")) == "holds: layer 0, 1"
+    assert verdict("c004_bal_inverted_layers", found, captions("0-1", "0-2")) == "not supported"
+    single = layers(-30.0, 40.0, 1.0)
+    assert says("c004_bal_inverted_layers", single, captions("0-1", "0-1")) == "not supported: layer 1"
+
+
+@pytest.mark.parametrize(
+    ("zero", "one", "expected"),
+    [
+        (-30.0, 40.0, "holds: -30.0 and +40.0"),
+        (30.0, 40.0, "contradicted: 30.0 and +40.0"),
+        (-30.0, -4.0, "contradicted: -30.0 and -4.0"),
+    ],
+)
+def test_opposite_is_down_and_then_up(zero, one, expected):
+    captions = prints("statement printed", ("fig_23_opposite_layers", "0-1"))
+    assert says("c004_bal_opposite", layers(zero, one, 5.0), captions) == expected
+
+
+@pytest.mark.parametrize(
+    ("gap", "ratio", "expected"), [(-30.0, 0.9, "holds"), (-30.0, 1.2, "not supported"), (30.0, 1.2, "contradicted")]
+)
+def test_attention_is_suppressed_if_it_writes_less_not_if_its_share_falls(gap, ratio, expected):
+    assert verdict("c004_bal_layer0_suppressed", layers(gap, 1.0, attention=ratio)) == expected
+
+
+def test_attention_is_amplified_if_it_writes_more():
+    assert says("c004_bal_layer1_amplified", layers(0.0, 1.0, attention=3.0)) == "holds: 3.0000"
+    assert says("c004_bal_layer1_amplified", layers(0.0, 1.0, attention=0.5)) == "contradicted: 0.5000"
+
+
+@pytest.mark.parametrize(
+    ("attention", "mlp", "count", "expected"),
+    [
+        (1.04, 0.96, "2", "holds"),
+        (1.06, 1.0, "2", "contradicted"),
+        (0.9, 1.0, "2", "contradicted"),
+        (1.0, 0.9, "2", "contradicted"),
+        (1.0, 1.0, "3", "contradicted"),
+    ],
+)
+def test_unchanged_layers_write_as_much_as_before(attention, mlp, count, expected):
+    found = layers(-30.0, 40.0, 0.0, 0.0, attention=attention, mlp=mlp)
+    assert verdict("c004_bal_unchanged", found, summed(), states(s10_5_unchanged_layers=count)) == expected
+
+
+def test_normal_again_is_no_further_off_than_the_layers_after_it():
+    assert says("c004_bal_back_to_normal", layers(0, 0, 2.0, -1.0, 2.0, 3.0)) == "holds: 2.0000"
+    assert says("c004_bal_back_to_normal", layers(0, 0, -2.5, -1.0, 2.0, 3.0)) == "not supported: -2.5000"
+
+
+def test_a_figure_of_measured_shares_is_half_a_point_off_at_most():
+    columns = "layer positional published drawn difference repeats"
+
+    def drawn(far):
+        # what is drawn in the first layers is no part of the statement
+        points = [(0, "RoPE", 50.0, 90.0, 40.0, False), (2, "RoPE", 35.0, 35.0 + far, far, False)]
+        return rows(columns, *points, (9, "RoPE", 35.0, 35.0, 0.0, True))
+
+    assert says("c004_bal_figure_g_measured", drawn(-0.5)) == "holds: 0.2500"
+    assert says("c004_bal_figure_g_measured", drawn(-0.6)) == "contradicted: 0.3000"
+    assert "1 of 1 coordinates repeat" in reason("c004_bal_figure_g_measured", drawn(0.5))

@@ -1,0 +1,196 @@
+"""Claims on massive dimensions zeroed in document 004, on frames made by hand: seeds, texts, and what is usable."""
+
+import pytest
+
+from claims_cases import prints, rows, say, says, states, verdict, verdicts
+
+CONTRAST = "RoPE against DroPE: massive less random"
+ALONE = "RoPE against DroPE: massive increase alone"
+TESTS = "comparison test unit p_value n estimate ci_low ci_high effect"
+
+
+def seeds(*, p=0.001, effect=1500.0, alone=2000.0):
+    """Tests over ten seeds, and one over three texts."""
+    names = ("RoPE: massive against random", "DroPE: massive against random", CONTRAST)
+    found = [(name, "t", "seed", p, 10, 2.0, 1.0, 3.0, effect) for name in names]
+    found += [(ALONE, "t", "seed", p, 10, 2.0, 1.0, 3.0, alone)]
+    found += [(CONTRAST, "log_perplexity_contrast", "text", 0.04, 3, 2.0, 1.0, 3.0, 1.0)]
+    return rows(TESTS, *found)
+
+
+def test_seeds_are_those_of_the_published_trials():
+    for counts, expected in (((10, 10), "holds: 10"), ((10, 9), "contradicted: 10"), ((5, 5), "contradicted: 5")):
+        trials = rows("seeds", *[(count,) for count in counts])
+        assert says("c004_disruption_settings", states(s3_1_seeds="10"), trials) == expected
+
+
+STATISTICS = prints(
+    "statistic comparison printed",
+    ("paired_t_p", "RoPE", "< 0.001"),
+    ("paired_t_p", "DroPE", "< 0.01"),
+    ("independent_t_p", "RoPE against DroPE", "< 0.0001"),
+    ("cohens_d", "RoPE against DroPE", "> 1000"),
+    ("reliance_ratio", "RoPE against DroPE", "82x"),
+)
+
+
+def test_a_bound_holds_if_p_lies_below_it():
+    found = verdicts("c004_p_bounds", STATISTICS, seeds(p=0.0005))
+    assert list(found.values()) == ["holds", "holds", "contradicted"]
+    assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.02)).values()) == {"contradicted"}
+    assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.00002)).values()) == {"holds"}
+
+
+def test_seeds_are_units_if_each_gives_a_value_of_its_own():
+    for distinct, expected in ((10, "holds: 2.0 nats"), (1, "not supported: 2.0 nats")):
+        trials = rows("seeds massive_values", (10, 10), (10, distinct))
+        assert says("c004_seeds_as_unit", trials, seeds()) == expected
+
+
+@pytest.mark.parametrize(
+    ("effect", "alone", "expected"),
+    [
+        (1500.0, 2000.0, "holds: 1,500"),
+        (1500.0, None, "not supported: 1,500"),
+        (900.0, 2000.0, "contradicted: 900"),
+    ],
+)
+def test_an_effect_size_needs_a_spread_of_its_own(effect, alone, expected):
+    found = seeds(effect=effect, alone=alone).astype({"effect": float})
+    assert says("c004_cohens_d", STATISTICS, found) == expected
+
+
+@pytest.mark.parametrize(
+    ("chosen", "other", "expected"),
+    [
+        (82.3, 81.6, ("holds", "holds")),
+        (82.3, 40.0, ("holds", "not supported")),
+        (85.0, 90.0, ("contradicted", "holds")),
+    ],
+)
+def test_a_ratio_is_one_of_every_text(chosen, other, expected):
+    ratios = rows(
+        "text ratio_of_percentages ratio_of_nats difference_nats", ("news", chosen, 2.0, 3.0), ("code", other, 1.5, 2.0)
+    )
+    texts = rows("text positional selected", ("news", "RoPE", True), ("code", "RoPE", False))
+    found = verdicts("c004_reliance", STATISTICS, ratios, texts)
+    assert (found["ratio"], found["reliance"]) == expected
+
+
+def by_text(*ratios):
+    """Of DroPE the multiple of the perplexity on each text; RoPE's is a thousand."""
+    columns = "positional text massive_ratio massive_nats massive_increase"
+    found = [("DroPE", str(place), ratio, 2.0, 100 * (ratio - 1)) for place, ratio in enumerate(ratios)]
+    found += [("RoPE", str(place), 1000.0, 7.0, 99900.0) for place, _ in enumerate(ratios)]
+    return rows(columns, *found)
+
+
+def test_a_tenfold_perplexity_is_no_mere_degradation():
+    assert says("c004_only_degrades", by_text(3.0, 9.0)) == "holds: 3 to 9 times"
+    assert says("c004_only_degrades", by_text(3.0, 10.0)) == "not supported: 3 to 10 times"
+
+
+@pytest.mark.parametrize(
+    ("largest", "difference", "repeats", "expected"),
+    [
+        (3.0, 1.0, 1, {"RoPE": "holds", "DroPE": "holds", "order": "holds"}),
+        (3.2, 1.0, 1, {"RoPE": "holds", "DroPE": "contradicted", "order": "holds"}),
+        (3.0, -1.0, 1, {"RoPE": "holds", "DroPE": "holds", "order": "contradicted"}),
+        (3.0, 1.0, 50, {"RoPE": "holds", "DroPE": "holds", "order": "not supported"}),
+    ],
+)
+def test_text_types_are_alike_in_size_and_order(largest, difference, repeats, expected):
+    # increases of 100 and 200 % are printed, one twice the other
+    printed = prints(
+        "positional text printed",
+        *[(model, text, value) for model in ("RoPE", "DroPE") for text, value in (("0", "100%"), ("1", "200%"))],
+    )
+    ratios = rows("text difference_nats", ("0", 5.0), ("1", difference))
+    copies = rows("experiment repeats", ("2", repeats), ("2", 50), ("3", 1))
+    assert verdicts("c004_text_types", printed, by_text(2.0, largest), ratios, copies) == expected
+
+
+# --- layer 1 removed
+
+EFFECTS = "positional condition ratio ratio_low ratio_high ablated_printed baseline_ppl ratio_printed nats"
+
+
+def effects(**ratios):
+    """Of DroPE, or of RoPE with its name before: how many times the perplexity of 10."""
+    found = []
+    for name, ratio in ratios.items():
+        model = "RoPE" if name.startswith("rope_") else "DroPE"
+        condition = name.removeprefix("rope_")
+        found.append((model, condition, ratio, ratio - 0.2, ratio + 0.2, str(10 * ratio), 10.0, f"{ratio:g}x", 5.0))
+    return rows(EFFECTS, *found)
+
+
+def contrast(name, model="both", **values):
+    numbers = {
+        "ratio": 9.0,
+        "ratio_low": 8.9,
+        "ratio_high": 9.1,
+        "nats_ratio": 1.4,
+        "first_nats": 7.0,
+        "second_nats": 5.0,
+        "increase_ratio": 700.0,
+    } | values
+    return rows(" ".join(["contrast", "positional", *numbers]), (name, model, *numbers.values()))
+
+
+def test_ratios_are_of_the_ablated_perplexity():
+    table = prints(
+        "condition positional metric printed",
+        ("layer1_mlp", "DroPE", "ppl_ratio", "201x"),
+        ("layer1_attn", "DroPE", "ppl_ratio", "202x"),
+    )
+    found = say("c004_layer1_ratios", effects(layer1_mlp=201.1, layer1_attn=201.1), table)
+    assert found == {"DroPE-layer1_mlp": "holds: 201.1", "DroPE-layer1_attn": "contradicted: 201.1"}
+
+
+def test_a_factor_of_perplexities_is_none_of_effects():
+    stated = states(s7_4_rope_mlp_over_attention="725x")
+    for nats, expected in ((101.0, "holds"), (5.0, "not supported")):
+        row = contrast("mlp_over_attention", "RoPE", ratio=725.2, ratio_low=724, ratio_high=726, nats_ratio=nats)
+        assert verdicts("c004_mlp_over_attention", row, stated) == {"number": "holds", "meaning": expected}
+    row = contrast("mlp_over_attention", "RoPE", ratio=730.0, ratio_low=725.2, ratio_high=735)
+    assert verdicts("c004_mlp_over_attention", row, stated)["number"] == "holds after rounding"
+    row = contrast("mlp_over_attention", "RoPE", ratio=730.0, ratio_low=728, ratio_high=732)
+    assert verdicts("c004_mlp_over_attention", row, stated)["number"] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.95, "holds: 95% of the sum"), (0.5, "not supported: 50% of the sum")]
+)
+def test_parts_are_of_equal_weight_if_their_effects_add(share, expected):
+    found = effects(layer1_mlp=201.0, layer1_attn=210.0, layer1_both=220.0)
+    sums = contrast("additivity", "DroPE", nats_ratio=share)
+    answers = say("c004_drope_uniform", found, sums, states(s7_4_drope_either="~201x"))
+    assert answers["equal"] == expected
+    assert answers["layer1_mlp"].startswith("holds")
+    assert answers["layer1_attn"].startswith("contradicted")  # 201 stands for 199.5 to 202.5
+
+
+def test_resilience_leaves_no_task_at_zero():
+    stated = states(s7_4_resilience_ratio="9x")
+    for right, expected in ((1, "holds"), (0, "not supported")):
+        tasks = rows("condition right_high", ("layer1_mlp", 4), ("layer1_mlp", right), ("layer1_attn", 0))
+        found = verdicts("c004_drope_more_resilient", contrast("mlp_rope_over_drope"), tasks, stated)
+        assert found == {"number": "holds", "meaning": expected}
+
+
+def test_a_total_is_of_the_stated_contrast():
+    row = contrast("rope_mlp_over_drope_both", ratio=9.3, ratio_low=9.2, ratio_high=9.4)
+    assert verdict("c004_total_criticality", row, states(s7_5_total_gap="9x")) == "holds"
+    assert verdict("c004_total_criticality", row, states(s7_5_total_gap="10x")) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("rope", "drope", "expected"),
+    [(0.4, 0.4, "holds: 40% and 40%"), (0.4, 0.6, "not supported: 40% and 60%")],
+)
+def test_position_is_in_the_mlp_if_the_first_token_has_less_than_half(rope, drope, expected):
+    shares = [contrast("bos_only_over_mlp", m, nats_ratio=v) for m, v in (("RoPE", rope), ("DroPE", drope))]
+    found = shares[0].merge(shares[1], how="outer")
+    both = effects(rope_layer1_both=900.0, rope_layer1_mlp=1000.0)
+    assert says("c004_position_in_mlp", found, both) == expected

@@ -1,0 +1,286 @@
+"""Claims on knowledge under disruption in document 004, on frames made by hand: tasks, categories, and chance."""
+
+import pytest
+
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+
+MODELS = ("RoPE", "DroPE")
+TASKS = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
+
+
+def category(model, name, **values):
+    """A row of the categories."""
+    numbers = {
+        "loss": 40.0,
+        "loss_low": 30.0,
+        "loss_high": 50.0,
+        "degradation": 90.0,
+        "degradation_low": 80.0,
+        "degradation_high": 95.0,
+        "degradation_printed": 90.0,
+        "above_chance": 90.0,
+        "tasks": 2,
+        "tasks_above_chance": 2,
+    } | values
+    columns = " ".join(["positional", "category", *numbers])
+    return rows(columns, (model, name, *numbers.values())).astype({"loss_high": float})
+
+
+def both(one, other):
+    return one.merge(other, how="outer")
+
+
+def task(model, name, **values):
+    """A row of the tasks."""
+    numbers = {
+        "base": 80.0,
+        "base_low": 60.0,
+        "base_high": 90.0,
+        "base_n_low": 18,
+        "base_n_high": 20,
+        "base_right": 16,
+        "disrupted": 0.0,
+        "disrupted_low": 0.0,
+        "disrupted_high": 16.0,
+        "disrupted_n_low": 20,
+        "disrupted_n_high": 20,
+        "disrupted_right": 0,
+        "degradation": 100.0,
+        "chance": 50.0,
+        "above_chance": 100.0,
+        "change": -80.0,
+        "change_low": -95.0,
+        "change_high": -60.0,
+        "p_fisher": 0.001,
+        "p_holm": 0.004,
+        "n": 20,
+    } | values
+    columns = " ".join(["positional", "task", "category", *numbers])
+    tests = ("p_fisher", "p_holm", "change_low", "change_high")
+    return rows(columns, (model, name, TASKS[name], *numbers.values())).astype(dict.fromkeys(tests, float))
+
+
+@pytest.mark.parametrize(
+    ("loss", "high", "expected"),
+    [
+        (10.0, 25.0, "holds: 30.0 points"),
+        (10.0, 30.0, "not supported: 30.0 points"),  # the intervals touch
+        (10.0, None, "not supported: 30.0 points"),
+        (45.0, 60.0, "contradicted: -5.0 points"),
+    ],
+)
+def test_contextual_loses_more_if_the_intervals_are_apart(loss, high, expected):
+    found = both(category("RoPE", "contextual"), category("RoPE", "parametric", loss=loss, loss_low=5, loss_high=high))
+    assert says("c004_rope_confirms_jin", found) == expected
+
+
+def test_a_mean_over_tasks_needs_that_each_is_above_chance():
+    stated = states(s4_4_rope_contextual="94.3%", paradox_contextual_fall="25%")
+    tasks = both(task("DroPE", "imdb"), task("DroPE", "passkey"))
+    for above, expected in ((2, "holds: 90.0%"), (1, "not supported: 90.0%")):
+        rope = category("RoPE", "contextual", tasks_above_chance=above)
+        assert says("c004_rope_contextual", stated, rope, task("RoPE", "imdb")) == expected
+        drope = category("DroPE", "contextual", tasks_above_chance=above)
+        assert says("c004_drope_contextual", stated, drope, tasks) == expected
+
+
+@pytest.mark.parametrize(("above", "expected"), [(34.0, "holds"), (35.0, "not supported"), (10.0, "not supported")])
+def test_only_means_above_chance_too(above, expected):
+    found = category("RoPE", "parametric", degradation_printed=24.5, above_chance=above)
+    tasks = both(task("RoPE", "cities"), task("RoPE", "sports"))
+    assert verdict("c004_rope_parametric_only", states(s4_4_rope_parametric="24.5%"), found, tasks) == expected
+
+
+def test_a_ratio_of_categories_is_counted_above_chance():
+    captions = states(fig_9_rope_ratio="3.8x")
+    for parametric, expected in ((22.5, "holds: 4.0"), (45.0, "not supported: 2.0")):
+        found = both(category("RoPE", "contextual"), category("RoPE", "parametric", above_chance=parametric))
+        assert says("c004_rope_ratio", captions, found) == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "p", "expected"), [(0.0, 0.04, "holds"), (5.0, 0.04, "contradicted"), (0.0, 0.06, "contradicted")]
+)
+def test_a_collapse_is_complete_and_significant(left, p, expected):
+    found = task("RoPE", "passkey", disrupted=left, p_fisher=p / 2, p_holm=p)
+    assert says("c004_rope_passkey", states(s4_5_rope_disrupted="0%"), found) == f"{expected}: {left:.1f}%"
+
+
+def test_a_range_holds_both_of_its_tasks():
+    captions = states(fig_7_rope_contextual="88-100%")
+    for imdb, expected in ((88.4, "holds: 88.4 to 100.0"), (87.0, "contradicted: 87.0 to 100.0")):
+        # neither a parametric task nor the other model counts
+        tasks = both(task("RoPE", "imdb", degradation=imdb), task("RoPE", "passkey"))
+        tasks = both(both(tasks, task("RoPE", "cities", degradation=1.0)), task("DroPE", "imdb", degradation=2.0))
+        assert says("c004_fig7_range", captions, tasks) == expected
+
+
+def test_a_task_without_counts_is_not_tested():
+    columns = "comparison test estimate ci_low ci_high n"
+    found = rows(
+        columns,
+        ("RoPE against DroPE, passkey", "model_difference", 0.9, 0.5, 1.0, 40),
+        ("RoPE against DroPE, imdb", "model_difference", 0.1, -0.1, 0.3, 40),
+        ("RoPE against DroPE, sports", "model_difference", -0.3, -0.4, -0.1, 40),
+        ("RoPE against DroPE, cities", "another", 0.9, 0.5, 1.0, 40),
+    )
+    assert verdicts("c004_fig7_more_robust", found) == {
+        "cities": "not testable",
+        "sports": "contradicted",
+        "imdb": "not significant",
+        "passkey": "holds",
+    }
+
+
+def knowledge(*values):
+    """Of each: model, task, baseline, disrupted, degradation."""
+    arms = ("baseline", "disrupted", "degradation")
+    found = [(*each[:2], arm, text) for each in values for arm, text in zip(arms, each[2:], strict=True)]
+    return prints("positional task metric printed", *found)
+
+
+def test_a_loss_is_drawn_with_the_sign_of_the_table():
+    table = knowledge(("RoPE", "cities", "80%", "40%", "50%"), ("RoPE", "sports", "80%", "80%", "0%"))
+
+    def drawn(text):
+        return prints("figure series x printed", ("D", "RoPE", "Cities", text), ("D", "RoPE", "Sports", "0"))
+
+    assert says("c004_figure_d_sign", drawn("50"), table) == "holds: 1 of 1"
+    assert says("c004_figure_d_sign", drawn("-50"), table) == "contradicted: 0 of 1"
+    assert verdicts("c004_figure_d", drawn("-50"), table) == {"RoPE-cities": "holds", "RoPE-sports": "holds"}
+    assert verdicts("c004_figure_d", drawn("-49"), table)["RoPE-cities"] == "contradicted"
+
+
+ITEMS = {f"s4_1_{name}_items": "20" for name in TASKS}
+
+
+def full(**other):
+    """The table of both models: 80 % fall to 40 %, but for what is given of RoPE."""
+    given = dict.fromkeys(TASKS, ("80.0%", "40.0%", "50.0%"))
+    return knowledge(
+        *[(model, name, *(given | (other if model == "RoPE" else {}))[name]) for model in MODELS for name in TASKS]
+    )
+
+
+def test_an_accuracy_is_a_whole_number_of_items():
+    assert set(verdicts("c004_rates_are_counts", full(), states(**ITEMS)).values()) == {"holds"}
+    found = verdicts("c004_rates_are_counts", full(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
+    assert [key for key, answer in found.items() if answer != "holds"] == ["RoPE-imdb-baseline"]
+
+
+def test_a_degradation_is_the_lost_share_of_the_baseline():
+    assert set(verdicts("c004_degradation_cells", full()).values()) == {"holds"}
+    found = verdicts("c004_degradation_cells", full(cities=("80.0%", "40.0%", "40.0%"), imdb=("80%", "40%", "49.6%")))
+    assert found["RoPE-cities"] == "contradicted"  # 40 points are not 40 %
+    assert found["RoPE-imdb"] == "holds after rounding"
+
+
+def test_averages_are_of_two_tasks_and_the_ratio_of_averages():
+    table = full(cities=("80%", "60%", "20.0%"), sports=("80%", "72%", "10.0%"))
+    found = [(model, f"{name}_average", "50.0%") for model in MODELS for name in ("parametric", "contextual")]
+    found[0] = ("RoPE", "parametric_average", "15.0%")
+    averages = prints("positional metric printed", *found, ("RoPE", "contextual_over_parametric", "3.3x"))
+    assert set(verdicts("c004_category_cells", averages, table).values()) == {"holds"}
+    found[0] = ("RoPE", "parametric_average", "10.0%")
+    averages = prints("positional metric printed", *found, ("RoPE", "contextual_over_parametric", "3.3x"))
+    wrong = verdicts("c004_category_cells", averages, table)
+    assert {key for key, answer in wrong.items() if answer != "holds"} == {"RoPE-parametric", "RoPE-ratio"}
+
+
+def test_settings_are_those_of_the_script():
+    scripts = rows("positional task n_3 digits_3", *[("RoPE", name, 20, 5) for name in TASKS])
+    stated = ITEMS | {"s4_1_imdb_items": "30", "s4_1_passkey_digits": "5", "paradox_passkey_digits": "7"}
+    found = verdicts("c004_knowledge_settings", states(**stated), scripts)
+    assert {key for key, answer in found.items() if answer != "holds"} == {"s4_1_imdb_items", "paradox_passkey_digits"}
+
+
+# --- without rotary positions
+
+
+def test_a_gap_between_averages_is_a_share_of_the_larger():
+    averages = prints(
+        "positional metric printed", ("RoPE", "contextual_average", "94.3%"), ("DroPE", "contextual_average", "25.0%")
+    )
+    assert says("c004_contextual_gap", states(s4_4_contextual_gap="73%"), averages) == "holds: 73.5"
+    assert says("c004_contextual_gap", states(s4_4_contextual_gap="69%"), averages) == "contradicted: 73.5"
+
+
+@pytest.mark.parametrize(("high", "expected"), [(-1.0, "holds"), (1.0, "not supported"), (None, "not supported")])
+def test_an_improvement_is_a_loss_below_zero(high, expected):
+    found = category("DroPE", "parametric", loss=-5.0, loss_low=-9.0, loss_high=high, degradation=-8.0)
+    tasks = both(task("DroPE", "cities"), task("DroPE", "sports"))
+    assert says("c004_drope_parametric_improves", states(s4_4_drope_parametric="-8%"), found, tasks) == (
+        f"{expected}: -8.0%"
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "expected"),
+    [
+        (5.0, 30.0, 0.01, "holds"),
+        (-5.0, 30.0, 0.2, "not significant"),
+        (5.0, 30.0, 0.06, "not supported"),
+        (None, None, None, "not testable"),
+    ],
+)
+def test_cities_improve_by_an_interval_and_a_corrected_test(low, high, p, expected):
+    found = task("DroPE", "cities", change=15.0, change_low=low, change_high=high, p_fisher=p, p_holm=p)
+    again = rows("positional task change_4", ("DroPE", "cities", -2.0))
+    assert verdict("c004_cities_improve", found, again) == expected
+
+
+@pytest.mark.parametrize(
+    ("ci", "expected"),
+    [((-9.0, 10.0), "holds"), ((-16.0, 16.0), "not supported"), ((-40.0, -11.0), "contradicted")],
+)
+def test_unaffected_is_within_ten_points(ci, expected):
+    found = task("DroPE", "passkey", change=0.0, change_low=ci[0], change_high=ci[1])
+    assert verdict("c004_drope_passkey_unaffected", states(s4_4_drope_passkey_degradation="0%"), found) == expected
+    columns = (
+        "positional task base_right_4 disrupted_right_4 n_4 p_change_4 precision_4 precision_3 change_low_3 "
+        "change_high_3 change_4 change_low_4 change_high_4"
+    )
+    again = rows(columns, ("DroPE", "passkey", 6, 0, 20, 0.02, "16", "4", -1.0, 1.0, -30.0, *ci))
+    assert verdict("c004_drope_retrieval_independent", again) == expected
+
+
+def test_values_without_a_function_can_be_removed():
+    columns = "positional massive_ratio random_increase"
+    for worst, expected in ((9.4, "holds: 2 to 9 times"), (10.0, "contradicted: 2 to 10 times")):
+        # only the texts of DroPE count
+        texts = rows(columns, ("DroPE", 2.0, 1.0), ("DroPE", worst, 1.0), ("RoPE", 999.0, 1.0))
+        assert says("c004_drope_nonfunctional", texts, task("DroPE", "imdb")) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "p", "expected"),
+    [
+        (5.0, 0.04, "holds: 1 of 2 tasks rise"),
+        (5.0, 0.06, "not supported: 1 of 2 tasks rise"),
+        (-5.0, 0.04, "not supported: 0 of 2 tasks rise"),
+        (5.0, None, "not supported: 1 of 2 tasks rise"),
+    ],
+)
+def test_interference_is_a_significant_rise(change, p, expected):
+    found = both(task("DroPE", "cities", change=change, p_holm=p), task("DroPE", "imdb", change=-9.0))
+    found = both(found, task("RoPE", "cities", change=50.0, p_holm=0.001))
+    assert says("c004_interference", found) == expected
+    assert ("no known number of answers" in reason("c004_interference", found)) == (p is None)
+
+
+def test_repeats_are_cells_of_their_tables():
+    table = knowledge(("RoPE", "passkey", "100%", "0%", "100%"), ("DroPE", "passkey", "60%", "60%", "0%"))
+    averages = prints("positional metric printed", ("RoPE", "contextual_over_parametric", "3.8x"))
+
+    def captions(drope):
+        return prints(
+            "statement figure quantity positional printed qualifier",
+            ("fig_8_rope_degradation", "8", "Degradation", "RoPE", "100%", ""),
+            ("fig_8_drope_degradation", "8", "Degradation", "DroPE", drope, ""),
+            ("fig_9_rope_ratio", "9", "Ratio", "RoPE", "3.8x", ""),
+        )
+
+    assert set(verdicts("c004_knowledge_captions", captions("0%"), table, averages).values()) == {"holds"}
+    assert say("c004_knowledge_captions", captions("10%"), table, averages)["fig_8_drope_degradation"] == (
+        "contradicted: 0"
+    )

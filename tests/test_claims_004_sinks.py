@@ -1,0 +1,128 @@
+"""Claims on the sinks of document 004, on frames made by hand: rates per layer, and the threshold."""
+
+import pytest
+
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+
+
+def summary(**values):
+    return rows("quantity value", *values.items())
+
+
+def layers(rope, drope):
+    """Rates in percent, by layer."""
+    return rows("layer rope drope", *[(place, *pair) for place, pair in enumerate(zip(rope, drope, strict=True))])
+
+
+@pytest.mark.parametrize(
+    ("rotated", "taken_from", "expected"),
+    [
+        ("yes", "hand", "holds: 60.0%"),
+        ("no", "model", "holds: 60.0%"),
+        ("no", "hand", "not supported: 60.0%"),
+        ("", "hand", "not supported: 60.0%"),
+    ],
+)
+def test_attention_by_hand_is_the_models_own_if_it_is_rotated(rotated, taken_from, expected):
+    models = rows("model position_encoding", ("llama2-7b-rope", "RoPE"))
+    origins = rows(
+        "experiment run positional rotated taken_from",
+        ("4", "printed", "RoPE", rotated, taken_from),
+        ("4", "first", "RoPE", "yes", "model"),
+    )
+    first = rows("layer value", (0, 0.4), (1, 0.8))
+    assert says("c004_attention_by_hand", models, origins, first, layers((90.0, 100.0), (90.0, 100.0))) == expected
+
+
+def test_words_of_rotation_follow_from_its_origin():
+    models = rows("model position_encoding", ("llama2-7b-rope", "RoPE"))
+    first, both = rows("layer value", (0, 0.4)), layers((90.0,), (90.0,))
+    for rotated, words in (("yes", "rates are of"), ("no", "rates are not of"), ("?", "rates are not shown to be of")):
+        origins = rows("experiment run positional rotated taken_from", ("4", "printed", "RoPE", rotated, "hand"))
+        assert words in reason("c004_attention_by_hand", models, origins, first, both)
+
+
+def test_a_cell_of_rates_is_the_mean_of_its_layers_and_a_range_what_was_found():
+    columns = "positional layers printed_text mean smallest largest agreement"
+    bands = rows(
+        columns,
+        ("RoPE", "0", "63.4%", 63.44, 63.0, 64.0, "holds"),
+        ("RoPE", "2-31", "97-98%", 97.5, 96.0, 98.0, "contradicted"),
+        ("RoPE", "average", "97.8%", 97.9, 63.0, 98.0, "holds"),
+    )
+    printed = prints(
+        "layers positional printed",
+        ("0", "RoPE", "63.4%"),
+        ("2-31", "RoPE", "97-98%"),
+        ("average", "RoPE", "97.8%"),
+    )
+    assert say("c004_sink_rate_cells", bands, printed) == {
+        "RoPE-0": "holds: 63.44",
+        "RoPE-2-31": "contradicted: 96.0-98.0%",
+        "RoPE-average": "contradicted: 97.90",
+    }
+
+
+@pytest.mark.parametrize(
+    ("above", "rope", "drope", "expected"),
+    [
+        (10, 0.91, 91.0, "holds: 10 of 10"),
+        (8, 0.91, 91.0, "holds: 10 of 10"),
+        (7, 0.91, 91.0, "contradicted: 10 of 10"),
+        (10, 0.90, 91.0, "contradicted: 0 of 10"),  # 0.9 exactly is not above it
+        (10, 0.91, 90.0, "contradicted: 0 of 10"),
+    ],
+)
+def test_rates_are_high_if_both_models_pass_in_nearly_all_layers(above, rope, drope, expected):
+    found = summary(layers=10, layers_above_90_in_both=above, shortest_pattern_text=8, longest_pattern_text=12)
+    first = rows("layer value", *[(layer, rope) for layer in range(10)])
+    attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
+    both = layers([95.0] * 10, [drope] * 10)
+    assert says("c004_sink_rates_high", found, both, first, attention) == expected
+
+
+def test_one_layer_of_ten_may_be_low_and_two_may_not():
+    found = summary(layers=10, layers_above_90_in_both=10, shortest_pattern_text=8, longest_pattern_text=12)
+    attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
+    for low, expected in ((1, "holds: 9 of 10"), (2, "contradicted: 8 of 10")):
+        first = rows("layer value", *[(layer, 0.5 if layer < low else 0.95) for layer in range(10)])
+        both = layers([95.0] * 10, [95.0] * 10)
+        assert says("c004_sink_rates_high", found, both, first, attention) == expected
+
+
+def test_a_level_that_models_converge_to_is_that_of_the_later_layers():
+    captions = states(fig_12_sink_rate="~97%", fig_12_layer="2")
+    found = summary(rope_after_layer_1=98.4, drope_after_layer_1=99.0)
+    both = layers((60.0, 70.0, 98.0), (60.0, 70.0, 99.0))
+    assert say("c004_fig12_converge", both, found, captions) == {"rope": "holds: 98.4", "drope": "contradicted: 99.0"}
+
+
+def test_about_97_is_within_one_and_a_half():
+    rates = prints("layers positional printed", ("average", "RoPE", "98.6%"), ("average", "DroPE", "95.6%"))
+    assert verdicts("c004_sink_rates_about_97", rates, states(s6_1_sink_rate="~97%")) == {
+        "rope": "contradicted",
+        "drope": "holds",
+    }
+
+
+def test_rates_are_nearly_identical_if_no_layer_differs():
+    tests = rows("comparison estimate ci_low ci_high p_value p_adjusted n", ("layer 1", -20.0, -25.0, -15.0, 0, 0, 20))
+    for apart, expected in ((0, "holds"), (1, "not supported")):
+        found = summary(layers_apart=apart, gap_average=0.5, layers_tested=9)
+        assert says("c004_sink_rates_nearly_identical", found, tests) == f"{expected}: -20.0 points in layer 1"
+
+
+def test_layers_are_free_if_the_first_token_takes_ten_points_less():
+    found = summary(rope_after_layer_1=98, drope_after_layer_1=95)
+    origins = rows("experiment run positional rotated taken_from", ("5", "printed", "RoPE", "yes", "model"))
+
+    def write(rope, drope):
+        # layers 0 and 1 are not later ones
+        return rows("layer mass_rope mass_drope", (0, 0.0, 1.0), (1, 0.0, 1.0), (2, rope, drope), (3, rope, drope))
+
+    assert says("c004_later_layers_free", found, write(0.9, 0.7), origins).startswith("holds: 20.0 points")
+    assert says("c004_later_layers_free", found, write(0.9, 0.85), origins).startswith("not supported: 5.0 points")
+    assert "no layer is freed" not in reason("c004_later_layers_free", found, write(0.9, 0.7), origins)
+    assert "no layer is freed" in reason("c004_later_layers_free", found, write(0.9, 0.85), origins)
+    unknown = origins.assign(rotated="no", taken_from="hand")
+    assert verdict("c004_later_layers_free", found, write(0.9, 0.7), unknown) == "not supported"

@@ -1,0 +1,160 @@
+"""Claims on what the first token of document 004 writes and what its values are worth, on frames made by hand."""
+
+import pytest
+
+from claims_cases import prints, rows, say, says, states, verdict, verdicts
+
+ORIGINS = rows("experiment run positional rotated taken_from", ("5", "printed", "RoPE", "yes", "model"))
+
+
+def summary(**pairs):
+    """Of each quantity RoPE's and DroPE's value."""
+    return rows(
+        "quantity rope drope rope_printed drope_printed",
+        *[(name, *pair, *map(str, pair)) for name, pair in pairs.items()],
+    )
+
+
+def test_write_cells_are_those_of_the_series():
+    names = ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer")
+    printed = prints(
+        "positional metric printed", *[(model, name, "1.2") for model in ("RoPE", "DroPE") for name in names]
+    )
+    found = verdicts("c004_bos_write_cells", summary(**dict.fromkeys(names, (1.24, 1.26))), printed)
+    assert {key: found[key] for key in found if key.startswith("RoPE")} == {f"RoPE-{name}": "holds" for name in names}
+    assert {found[key] for key in found if key.startswith("DroPE")} == {"contradicted"}
+
+
+@pytest.mark.parametrize(
+    ("score", "more", "rotated", "expected"),
+    [
+        (0.3, 3, "yes", "holds"),
+        (0.3, 3, "no", "not supported"),
+        (0.1, 3, "yes", "contradicted"),  # the mean is smaller
+        (0.3, 2, "yes", "contradicted"),  # two of four layers are no majority
+    ],
+)
+def test_more_is_written_if_the_mean_and_most_layers_say_so(score, more, rotated, expected):
+    found = summary(effective_write=(0.2, score), layers_with_more_write=(0, more), write_without_layer_1=(0.2, 0.2))
+    layers = rows("layer", (0,), (1,), (2,), (3,))
+    answer = says("c004_drope_writes_more", found, layers, ORIGINS.assign(rotated=rotated))
+    assert answer == f"{expected}: {score:.3f} against 0.200"
+
+
+def test_the_largest_write_is_the_series_largest():
+    found = summary(max_write=(0.5, 1.143), max_write_layer=(1, 1), second_write=(0.1, 0.4), second_write_layer=(2, 2))
+    assert verdict("c004_max_write", found, states(s6_5_drope_max_write="1.14")) == "holds"
+    assert verdict("c004_max_write", found, states(s6_5_drope_max_write="1.15")) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("norms", "layer", "expected"),
+    [
+        ((1.0, 99.0, 2.0), 1, "holds"),
+        ((1.0, 99.0, 9.9), 1, "contradicted"),  # 99 is not more than ten times 9.9
+        ((1.0, 99.0, 2.0), 2, "contradicted"),
+    ],
+)
+def test_a_write_stands_where_norms_are_massive(norms, layer, expected):
+    found = [
+        ("DroPE", place, metric, norm) for place, norm in enumerate(norms) for metric in ("q_norm_mean", "k_norm_mean")
+    ]
+    content = rows("positional layer metric value", *found, ("RoPE", 0, "q_norm_mean", 1e6), ("DroPE", 0, "else", 1e6))
+    assert verdict("c004_write_where_massive", content, summary(max_write_layer=(0, layer))) == expected
+
+
+def test_a_write_needs_massive_queries_and_keys_alike():
+    found = [("DroPE", place, "q_norm_mean", norm) for place, norm in enumerate((1.0, 99.0, 2.0))]
+    found += [("DroPE", place, "k_norm_mean", norm) for place, norm in enumerate((1.0, 2.0, 99.0))]
+    content = rows("positional layer metric value", *found)
+    assert verdict("c004_write_where_massive", content, summary(max_write_layer=(0, 1))) == "contradicted"
+
+
+CONTRAST = "ablation matched rope_nats drope_nats gap_nats ratio rope_layers drope_layers"
+
+
+def contrasts(matched, drope=0.5):
+    return rows(
+        CONTRAST,
+        ("bos_mlp_spike_layer", matched, 7.0, drope, 6.5, 600.0, "1", "2"),
+        ("bos_value_all_layers", True, 1.4, 1.5, 0.1, 1.1, "all", "all"),
+        ("layer1_bos_only", True, 7.0, 5.0, 2.0, 7.4, "1", "1"),
+    )
+
+
+def test_fourfold_is_three_and_a_half_to_four_and_a_half():
+    # 15 % of 4 are 0.6: 3.4 to 4.6
+    ablations = rows(
+        "ablation positional ratio ratio_printed nats",
+        ("bos_value_all_layers", "RoPE", 4.5, "4.5x", 1.5),
+        ("bos_value_all_layers", "DroPE", 4.7, "4.7x", 1.55),
+    )
+    protocols = rows("section items", ("6", "one text"))
+    found = verdicts("c004_bos_value_four", ablations, contrasts(True), states(s6_3_bos_value_ratio="~4x"), protocols)
+    assert found == {"rope": "holds", "drope": "contradicted", "similar": "not testable"}
+
+
+def test_a_multiple_needs_the_same_layer_and_an_effect():
+    stated = states(s6_3_bos_mlp_gap="1249x")
+    answers = {
+        (matched, drope): says("c004_bos_mlp_gap", contrasts(matched, drope), stated)
+        for matched, drope in ((True, 0.5), (True, 0.0), (False, 0.5))
+    }
+    assert answers == {
+        (True, 0.5): "holds: 7.4× in the matching layer",
+        (True, 0.0): "not supported: 7.4× in the matching layer",
+        (False, 0.5): "not supported: 7.4× in the matching layer",
+    }
+
+
+def test_layers_that_differ_do_not_tell_models_apart():
+    assert verdict("c004_mlp_is_the_difference", contrasts(True)) == "holds"
+    assert verdict("c004_mlp_is_the_difference", contrasts(False)) == "not supported"
+
+
+@pytest.mark.parametrize(
+    ("rope", "drope", "expected"),
+    [
+        (51, 60, "holds: 51.0% and 60.0%"),
+        (60, 50, "not supported: 60.0% and 50.0%"),
+        (5, 60, "not supported: 5.0% and 60.0%"),
+    ],
+)
+def test_a_token_that_writes_half_of_the_mean_is_no_empty_sink(rope, drope, expected):
+    norms = rows(
+        "positional layer percent bos mean",
+        ("RoPE", 2, float(rope), 1.0, 10.0),
+        ("DroPE", 2, float(drope), 1.0, 10.0),
+        ("RoPE", 1, 0.0, 1.0, 10.0),
+    )
+    assert says("c004_no_op_refuted", norms, summary(max_write=(1, 1))) == expected
+
+
+def test_a_comparison_repeats_the_tables_before_it():
+    models, values, mlp = ("RoPE", "DroPE"), ("4.2x", "3.9x"), ("1249x", "1.0x")
+    value_table = prints(
+        "condition positional metric printed",
+        *[("bos_value_all_layers", model, "ppl_ratio", text) for model, text in zip(models, values, strict=True)],
+    )
+    mlp_table = prints(
+        "positional metric printed", *[(model, "ppl_ratio", text) for model, text in zip(models, mlp, strict=True)]
+    )
+
+    def comparison(rope_mlp):
+        return prints(
+            "ablation positional printed",
+            ("bos_value_all_layers", "RoPE", "4.2x"),
+            ("bos_value_all_layers", "DroPE", "3.8x"),
+            ("bos_mlp_spike_layer", "RoPE", rope_mlp),
+            ("bos_mlp_spike_layer", "DroPE", "1.0x"),
+        )
+
+    found = say("c004_ablation_comparison_cells", comparison("1249x"), value_table, mlp_table)
+    assert found == {
+        "RoPE-bos_value_all_layers": "holds: 4.2",
+        "DroPE-bos_value_all_layers": "contradicted: 3.9",
+        "RoPE-bos_mlp_spike_layer": "holds: 1249",
+        "DroPE-bos_mlp_spike_layer": "holds: 1.0",
+    }
+    wrong = verdicts("c004_ablation_comparison_cells", comparison("1294x"), value_table, mlp_table)
+    assert wrong["RoPE-bos_mlp_spike_layer"] == "contradicted"
