@@ -135,9 +135,8 @@ def c004_ans_drope_truncates(error_totals: pd.DataFrame) -> Verdict:
     return judge(
         first["category"] == TRUNCATION,
         f"Over the three lengths {row['count']} of {row['errors']} errors ({row['share']:.0f} %) are one digit off, "
-        f"{first['count']} ({first['share']:.0f} %) of {str(first['category']).replace('_', ' ')}; the statement is "
-        "that of 2048 "
-        "tokens alone.",
+        f"{first['count']} ({first['share']:.0f} %) of {str(first['category']).replace('_', ' ')}"
+        f"{'' if first['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
         recomputed=float(row["share"]),
         n=int(row["errors"]),
     )
@@ -178,9 +177,8 @@ def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
     here, other = (pick(rows, protocol=protocol) for protocol in ("errors", "lengths"))
     return judge(
         bool((rows["share"] == 0).all()),
-        f"So it is in section 11.5 ({int(here['correct'])} of {here['trials']}), but section 11.2 has "
-        f"{int(other['correct'])} of "
-        f"{other['trials']} at the same length.",
+        f"Section 11.5 has {int(here['correct'])} of {here['trials']} right for DroPE, section 11.2 "
+        f"{int(other['correct'])} of {other['trials']} at the same length.",
         otherwise="not supported",
         recomputed=f"{here['share']:.0f} and {other['share']:.0f} %",
         n=int(rows["trials"].sum()),
@@ -197,7 +195,8 @@ def c004_ans_rope(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Ver
     total = sum(quote(drope_stated, statement=f"s11_5_rope_beyond_{kind}").number for kind in kinds)
     return judge(
         total == 100 and rows["count"].sum() == rows["trials"].iloc[0],
-        f"{' and '.join(str(count) for count in rows['count'])} of {rows['trials'].iloc[0]} answers add up to all.",
+        f"{' and '.join(str(count) for count in rows['count'])} of {rows['trials'].iloc[0]} answers have no number or "
+        "the wrong length.",
         reported=" and ".join(quote(drope_stated, statement=f"s11_5_rope_beyond_{kind}").printed for kind in kinds),
         recomputed=f"{total:.0f} %",
         n=int(rows["trials"].iloc[0]),

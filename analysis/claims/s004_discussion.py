@@ -74,7 +74,7 @@ def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.D
     ]
     return judge(
         rows["DroPE", "disrupted"] == 0,
-        f"So it is in Experiment 4; Experiment 3 has DroPE at {rows['DroPE', 'baseline']:.0f} % before and "
+        f"The summary has Experiment 4; Experiment 3 has DroPE at {rows['DroPE', 'baseline']:.0f} % before and "
         f"{rows['DroPE', 'disrupted']:.0f} % after its disruption, at another precision; whether both disrupt the "
         "same dimensions is not stated.",
         otherwise="not supported",
@@ -148,9 +148,8 @@ def c004_dis_only_option(drope_stated: pd.DataFrame, context_cells: pd.DataFrame
     worst = rows.sort_values("share").iloc[0]
     return judge(
         bool((rows["ci_low"] > 5).all()),
-        f"The larger of the two runs has {of_trials(worst)} for DroPE, no better than RoPE; models with scaled "
-        "rotary positions, "
-        "the usual alternative, were not tested.",
+        f"The worse of {len(rows)} runs has {of_trials(worst)} for DroPE; models with scaled rotary positions, the "
+        "usual alternative, were not tested.",
         otherwise="not supported",
         reported=str(pick(drope_stated, statement="s12_2_only_option")["printed"]),
         recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",

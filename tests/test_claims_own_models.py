@@ -1,0 +1,256 @@
+"""Claims of the thesis on benchmarks, anchoring, the lab's tasks and training, on frames made by hand."""
+
+import pytest
+
+from claims_cases import reason, rows, say, says, verdict, verdicts
+
+# --- benchmarks
+
+TEST = "comparison test estimate p_value p_adjusted n effect_ci_low effect_ci_high"
+
+
+def correlations(*values, n=7):
+    """Of each: metric, test, r, p and corrected p."""
+    return rows(TEST, *[(*each, n, -0.1, 0.4) for each in values])
+
+
+@pytest.mark.parametrize(("r", "expected"), [(-0.80, "holds"), (-0.95, "contradicted")])
+def test_seven_models_show_a_correlation_of_point_88(r, expected):
+    # 80 % power at 0.05 needs |r| of about 0.87 with seven pairs
+    found = correlations(("one", "pearson", r, 0.1, 0.2), ("two", "pearson", 0.3, 0.5, 0.6), ("x", "kendall", 1, 0, 0))
+    assert verdict("thesis_smallest_correlation", found) == expected
+
+
+@pytest.mark.parametrize(("p", "expected"), [(0.05, "holds"), (0.049, "not supported")])
+def test_no_metric_is_significant_in_either_family(p, expected):
+    first = correlations(("one", "pearson", 0.5, 0.01, 0.3), ("one", "pearson_partial", 0.9, 0.0, 0.0))
+    second = correlations(("two", "kendall", 0.5, 0.001, p), n=8)
+    assert verdict("thesis_no_metric_significant", first, second) == expected
+
+
+def test_one_model_decides_if_every_metric_has_one():
+    for p, expected in ((0.41, "holds: 0.4100"), (0.39, "contradicted: 0.3900")):
+        name = "pearson_leave_one_out"
+        found = correlations(("ap_overall", name, 0.5, 0.6, 1.0), ("b", name, 0.5, p, 1.0), ("b", "pearson", 1, 0, 0))
+        assert says("thesis_one_model_decides", found) == expected
+
+
+def test_at_equal_size_one_metric_leads_both_times():
+    name = "pearson_partial"
+    lead = correlations(("ap_overall", name, -0.9, 0.01, 0.1), ("other", name, 0.8, 0.02, 0.1))
+    behind = lead.assign(estimate=[-0.7, 0.8])
+    assert verdict("thesis_given_size", lead, lead) == "holds"
+    assert verdict("thesis_given_size", lead, behind) == "contradicted"
+    assert verdict("thesis_given_size", behind, lead) == "contradicted"
+
+
+@pytest.mark.parametrize(("five", "four", "expected"), [(0.3, -0.2, "holds"), (0.3, 0.1, "contradicted")])
+def test_one_model_sets_a_sign_if_it_turns_without_it(five, four, expected):
+    frames = [correlations(("ap_drop", "pearson", r, 0.5, 0.6), ("x", "pearson", -r, 0, 0)) for r in (five, four)]
+    assert says("thesis_ruler_one_model", *frames) == f"{expected}: {four:.4f}"
+
+
+# --- anchoring
+
+CURVE = (
+    "model display_name data split group layer above_chance delta_p delta_p_low delta_p_high question_share filler "
+    "control control_n n"
+)
+
+
+def curves(**values):
+    """A layer a split and group of a tiny model, one whose probe sees nothing, and one of another model."""
+    numbers = {"delta_p": -9.0, "delta_p_low": -12.0, "delta_p_high": -6.0, "question_share": 1.0} | {
+        "filler": 0.5,
+        "control": 0.5,
+    }
+    found = []
+    for group in ("question", "answer"):
+        here = numbers | values.get(group, {})
+        for split in ("design", "half"):
+            found.append(("tiny-rope", "Tiny", "planted", split, group, 3, True, *here.values(), 40, 40))
+            found.append(("tiny-rope", "Tiny", "planted", split, group, 0, False, 0, -9, 9, 90, 9, 9, 40, 40))
+            found.append(("llama", "Llama", "planted", split, group, 3, True, 0, -9, 9, 90, 9, 9, 40, 40))
+    return rows(CURVE, *found)
+
+
+def test_belief_is_lost_if_the_interval_lies_below_zero():
+    assert says("thesis_anchoring_question", curves()) == "holds: 1 of 1 layers"
+    open_ = curves(question={"delta_p_high": 0.1})
+    assert says("thesis_anchoring_question", open_) == "contradicted: 0 of 1 layers"
+
+
+def test_answer_anchored_statements_rarely_flip():
+    assert says("thesis_anchoring_answer", curves(answer={"question_share": 4.9})) == "holds: 4.9%"
+    assert says("thesis_anchoring_answer", curves(answer={"question_share": 5.0})) == "contradicted: 5.0%"
+    assert says("thesis_anchoring_answer", curves(question={"question_share": 60.0})) == "holds: 1.0%"
+
+
+@pytest.mark.parametrize("group", ["question", "answer"])
+def test_a_control_stays_within_two_points_on_either_side(group):
+    for claim, column in (("thesis_anchoring_control", "filler"), ("thesis_anchoring_opening", "control")):
+        assert says(claim, curves(**{group: {column: -1.9}})) == "holds: -1.90"
+        assert says(claim, curves(**{group: {column: -2.0}})) == "contradicted: -2.00"
+
+
+def test_groups_of_another_probe_are_apart_if_their_intervals_are():
+    far = {"delta_p": 0.0, "delta_p_low": -5.0, "delta_p_high": 5.0}
+    assert says("thesis_anchoring_half", curves(answer=far)) == "holds: 1 of 1 layers"
+    assert says("thesis_anchoring_half", curves(answer=far | {"delta_p_low": -6.5})) == "not supported: 0 of 1 layers"
+
+
+def test_groups_by_outcome_and_by_need():
+    def counts(outcome, needing):
+        values = {"gap_layer": outcome, "gap_design": -20.0, "models": 6, "needing": needing, "question_flips": 60}
+        return rows("quantity value", *values.items())
+
+    assert verdict("thesis_anchoring_circular", counts(-30.0, 9)) == "holds"
+    assert says("thesis_anchoring_circular", counts(-10.0, 9)) == "contradicted: -10.0 against -20.0"
+    assert says("thesis_anchoring_needing", counts(-30.0, 9)) == "holds: 9%"
+    assert says("thesis_anchoring_needing", counts(-30.0, 5)) == "contradicted: 5%"
+
+
+def test_a_pair_differs_by_its_nearest_test_of_the_question():
+    columns = "study comparison estimate ci_low ci_high p_value p_adjusted n"
+
+    def tests(ci, p):
+        question = ("lab/question", "layer 3", -4.0, *ci, p / 2, p, 3)
+        return rows(columns, question, ("lab/answer", "layer 3", -9.0, -10.0, -8.0, 0.0, 0.0, 3))
+
+    assert verdict("thesis_anchoring_pair", tests((-6.0, -2.0), 0.04)) == "holds"
+    assert verdict("thesis_anchoring_pair", tests((-6.0, -2.0), 0.06)) == "not supported"
+    assert verdict("thesis_anchoring_pair", tests((-9.0, 1.0), 0.2)) == "not significant"
+    untested = tests((-9.0, 1.0), 0.2).assign(p_adjusted=float("nan"))
+    assert verdict("thesis_anchoring_pair", untested) == "not testable"
+
+
+# --- the lab's tasks
+
+HELD = ("cities", "cities_open", "sports", "sports_open", "sentiment", "statements")
+
+
+def scores(least=0.9, count=6, **differences):
+    columns = "metric rope_least drope_least target seeds difference difference_low difference_high"
+    found = [(name, 0.95, least, 0.9, 3, 0.0, 0.0, 0.0) for name in HELD[:count]]
+    found += [(name, 0.0, 0.0, 0.0, 3, *each) for name, each in differences.items()]
+    return rows(columns, *found)
+
+
+def test_weights_keep_what_every_task_reaches():
+    assert says("thesis_lab_weights_keep", scores(copy=(0, 0, 0))) == "holds: 90.0 %"
+    assert says("thesis_lab_weights_keep", scores(0.89)) == "contradicted: 89.0 %"
+    assert verdict("thesis_lab_weights_keep", scores(count=5)) == "contradicted"
+
+
+def test_dropping_has_a_price_where_the_interval_lies_below_zero():
+    found = scores(passkey_1x=(-0.3, -0.4, -0.2), verification_1x=(-0.3, -0.9, 0.3), copy=(0.3, 0.2, 0.4))
+    assert say("thesis_lab_price_of_dropping", found) == {
+        "passkey_1x": "holds: -30.0 points",
+        "verification_1x": "not significant: -30.0 points",
+        "copy": "contradicted: +30.0 points",
+    }
+
+
+def test_beyond_the_training_length_the_interval_lies_above_zero():
+    columns = "ratio wins seeds drope rope difference difference_low difference_high"
+    found = rows(
+        columns,
+        (1.5, 3, 3, 0.5, 0.2, 0.3, 0.2, 0.4),
+        (2.0, 2, 3, 0.5, 0.2, 0.3, -0.2, 0.8),
+        (4.0, 0, 3, 0.1, 0.2, -0.1, -0.2, -0.05),
+    )
+    assert verdicts("thesis_lab_beyond", found) == {"1.5x": "holds", "2x": "not significant", "4x": "contradicted"}
+
+
+@pytest.mark.parametrize(
+    ("yarn", "expected"), [(0.5, "holds: 50.0 and 50.0 %"), (0.4, "contradicted: 40.0 and 50.0 %")]
+)
+def test_stretching_is_as_good_at_twice_the_length(yarn, expected):
+    found = [("yarn", 2.0, yarn), ("drope", 2.0, 0.5), ("rope", 2.0, 0.1), ("yarn", 4.0, 0.9)]
+    assert says("thesis_lab_yarn", rows("encoding ratio value seeds", *[(*each, 3) for each in found])) == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [((4, 2, 1), "holds: 60 %"), ((3, 2, 1), "contradicted: 50 %"), ((4, 2, 6), "contradicted: 60 %")],
+)
+def test_most_wrong_keys_are_of_two_kinds(counts, expected):
+    kinds = {"drope": ("insertion", "run_deletion"), "rope": ("near_miss", "other_number")}
+    found = [
+        (side, kind, count, 10)
+        for side, names in kinds.items()
+        for kind, count in zip((*names, "truncation"), counts, strict=True)
+    ]
+    assert set(say("thesis_lab_miscounts", rows("side kind count errors", *found)).values()) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("low", "p", "expected"), [(0.1, 0.04, "holds"), (0.1, 0.06, "not supported"), (-0.1, 0.04, "not significant")]
+)
+def test_prompts_tell_for_the_weakest_pair(low, p, expected):
+    columns = "comparison estimate ci_low ci_high p_value p_adjusted n"
+    found = rows(
+        columns,
+        ("2x, 0", 0.5, 0.4, 0.6, 0, 0, 99),
+        ("4x, 1", 0.3, low, 0.5, p / 2, p, 99),
+        ("1x, 0", -1, -1, -1, 1, 1, 9),
+    )
+    assert verdict("thesis_lab_prompts", found) == expected
+    assert "of 2 lengths" in reason("thesis_lab_prompts", found)
+
+
+def test_a_sink_is_one_beyond_even_attention():
+    def lab(least, even):
+        columns = "quantity rope drope rope_least drope_least rope_most drope_most seeds reported_rope reported_drope"
+        return rows(
+            columns,
+            ("sink_rate", 5.0, 5.0, 4.0, least, 6.0, 6.0, 3, 97.0, 97.0),
+            ("even_attention", 1.0, 1.0, 1.0, 1.0, 1.0, even, 3, None, None),
+            ("largest_first_norm", 1.0, 1.0, 1.0, 1.0, 1.5, even, 3, 90.0, 95.0),
+        )
+
+    assert verdicts("thesis_lab_sinks", lab(4.0, 1.0)) == {"rope": "holds", "drope": "holds"}
+    assert verdicts("thesis_lab_sinks", lab(0.0, 1.0)) == {"rope": "holds", "drope": "not supported"}
+    assert says("thesis_lab_no_spike", lab(4.0, 2.0)) == "holds: 1.50 and 2.00"
+    assert says("thesis_lab_no_spike", lab(4.0, 2.1)) == "contradicted: 1.50 and 2.10"
+
+
+# --- training
+
+
+def bias(low, p):
+    columns = "comparison test estimate ci_low ci_high p_value n"
+    same = "per token, models over the same window"
+    return rows(
+        columns,
+        (same, "pearson", 0.8, low, 0.95, 0.001, 12),
+        (same, "pearson_within_family", 0.1, -0.5, 0.6, p, 10),
+        (same, "pearson_leave_one_out", 0.7, 0.1, 0.9, 0.02, 12),
+        ("per token, captured models", "pearson", 0.2, -0.4, 0.7, 0.5, 12),
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "p", "expected"), [(0.1, 0.06, "holds"), (-0.1, 0.06, "contradicted"), (0.1, 0.04, "contradicted")]
+)
+def test_bias_goes_with_the_drop_between_families_only(low, p, expected):
+    assert says("thesis_equal_window_bias", bias(low, p)) == f"{expected}: 0.8000"
+
+
+@pytest.mark.parametrize(("gathered", "expected"), [(-0.9, "holds"), (-0.6, "contradicted")])
+def test_gathered_bias_orders_better_by_size(gathered, expected):
+    found = [(f"plasticity against {name}, bins of all checkpoints", r) for name, r in (("position", -0.7),)]
+    found += [("plasticity against share of the context, bins of all checkpoints", -0.8)]
+    found += [("plasticity against gathered bias, bins of all checkpoints", gathered)]
+    found += [(f"plasticity against {name}, bins of extension checkpoints", -0.9) for name in ("gathered bias",)]
+    found += [("plasticity against share of the context, bins of extension checkpoints", -0.9)]
+    tests = rows("comparison estimate n", *[(*each, 30) for each in found])
+    assert says("thesis_gathered_bias", tests, rows("checkpoint", ("a",))) == f"{expected}: {gathered:.4f}"
+
+
+@pytest.mark.parametrize(("far", "expected"), [(-0.018, "holds: 0.0180"), (-0.03, "contradicted: 0.0300")])
+def test_extensions_lie_where_nine_of_ten_bins_lie(far, expected):
+    base = [("early", False, 0, 0.02), ("early", False, 8192, -0.02), ("early", False, 1024, 0.02)]
+    later = [("late", True, 8192, far), ("late", True, 1024, 0.5), ("late", True, 16384, None)]
+    found = rows("checkpoint extension start gap", *base, *later)
+    assert says("thesis_gathered_bias_transfers", found) == expected
