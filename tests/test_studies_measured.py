@@ -34,7 +34,7 @@ def frame(*models):
 
 
 def test_the_tiny_pair_stands_apart_from_captured_models():
-    pair = [metrics(f"tiny-{side}{seed}", 0.9, 128) for side in ("rope", "drope") for seed in ("", "-s1", "-s12")]
+    pair = [metrics(f"tiny-{side}{seed}", 0.9, 128) for side in ("rope", "drope") for seed in ("", "-s1", "-s2")]
     others = [metrics("random-llama"), metrics("qwen3-8b", 0.7)]
     measured = frame(*pair, *others)
     assert list(measured_models(measured, MODELS, NONE)["display_name"]) == ["Qwen3-8B", "random-llama"]
