@@ -50,6 +50,6 @@ def table(population_contrasts: pd.DataFrame) -> Table:
         note=(
             "Arms as in the record of the plan. Far keys lie farther than one and a quarter training lengths from the "
             "question; lengths are multiples of the training length. Exact sign flips over seeds, Holm within a "
-            "family; bootstrap intervals over seeds and contexts."
+            "family; Student's intervals over seeds."
         ),
     )

@@ -76,12 +76,12 @@ def test_the_primary_contrast_finds_the_effect_that_was_planted(contrasts):
 
 
 def test_an_interval_over_seeds_and_contexts_covers_the_truth_of_other_draws(plan):
-    """The planted difference lies in the interval for each of several populations."""
+    """The planted difference lies in the drawn interval for each of several populations."""
     for shift in (20, 40, 60):
         tables = made(seeds=range(shift, shift + 8), bases=(400,))
         row = contrasts_of(plan, tables).loc["keys_far_4x"]
-        assert row["low"] < 0.7 < row["high"]
-        assert 0.01 < row["high"] - row["low"] < 0.2
+        assert row["drawn_low"] < 0.7 < row["drawn_high"]
+        assert 0.01 < row["drawn_high"] - row["drawn_low"] < 0.2
 
 
 def test_extensions_are_compared_on_the_questions_that_they_were_asked(contrasts, found):
@@ -148,10 +148,10 @@ def test_a_difference_between_layers_alone_is_no_relation_of_heads(plan, tables)
 
 def test_an_interval_over_seeds_is_students():
     """Of .1, .2, .3 the mean is .2, its standard error .1 / sqrt 3, and t with two degrees of freedom 4.3027."""
-    low, high = population_relations._interval(np.array([0.1, 0.2, 0.3]))
+    low, high = _population.over_seeds(np.array([0.1, 0.2, 0.3]))
     assert (low, high) == pytest.approx((0.2 - 0.24841, 0.2 + 0.24841), abs=1e-5)
-    assert population_relations._interval(np.array([0.5, 0.5])) == (0.5, 0.5)
-    assert population_relations._interval(np.array([0.5])) == (None, None)
+    assert _population.over_seeds(np.array([0.5, 0.5])) == (0.5, 0.5)
+    assert _population.over_seeds(np.array([0.5])) == (None, None)
 
 
 def test_relations_are_asked_within_seeds(plan, found):

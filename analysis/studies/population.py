@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.statistics import holm_p
 from analysis.statistics.permutation import sign_flip_p
-from analysis.studies._population import by_seed, counted, each, outcomes, questions
+from analysis.studies._population import by_seed, counted, each, outcomes, over_seeds, questions
 
 FloatArray = npt.NDArray[np.float64]
 DRAWS = 10_000
@@ -48,9 +48,11 @@ def population_contrasts(
 ) -> pd.DataFrame:
     """Every planned contrast of arms, seeds as the unit.
 
-    `difference` is the mean over seeds of first minus second, `low` and `high` its 95 % bootstrap interval over seeds
-    and, for shares of keys, over the contexts of each; `p` of all sign flips, `p_least` the least that so many seeds
-    can give, `p_holm` within the family over the contrasts that have a p. `least` and `most` are over seeds.
+    `difference` is the mean over seeds of first minus second, `low` and `high` its 95 % interval by Student's t over
+    seeds, and `drawn_low` and `drawn_high` a bootstrap interval over seeds and, for shares of keys, over the contexts
+    of each, which knows no degrees of freedom and decides nothing; `p` of all sign flips, `p_least` the least that
+    so many seeds can give, `p_holm` within the family over the contrasts that have a p. `least` and `most` are over
+    seeds.
     """
     whole = questions(population_keys, population_prompts, population_models)
     groups: Any = whole.groupby(KEYS)
@@ -64,7 +66,7 @@ def population_contrasts(
             pairs.columns = pd.Index(range(4))
             given = (pairs[0] - pairs[1]) - (pairs[2] - pairs[3])
             one, two = pairs[0] - pairs[1], pairs[2] - pairs[3]
-            interval = _over_seeds(given.to_numpy(dtype=float))
+            interval = _drawn_seeds(given.to_numpy(dtype=float))
         else:
             base = int(plan.base)
             one = by_seed(found, plan.outcome, plan.first, base, plan.multiple)
@@ -74,7 +76,7 @@ def population_contrasts(
             one, two = pairs["first"], pairs["second"]
             given = one - two
             prompts = _prompts(asked, population_models, plan, list(given.index)) if len(given) else []
-            interval = _both(prompts) if prompts else _over_seeds(given.to_numpy(dtype=float))
+            interval = _drawn_contexts(prompts) if prompts else _drawn_seeds(given.to_numpy(dtype=float))
         rows.append(_contrast(plan, one, two, given, interval))
     table = pd.DataFrame(rows)
     table["p_holm"] = np.nan
@@ -94,7 +96,8 @@ def _contrast(
     row: dict[str, object] = {name: getattr(plan, name) for name in ("item", "family", "role", "outcome")}
     row |= {name: getattr(plan, name) for name in ("first", "second", "base", "multiple")}
     row |= {"seeds": count}
-    low, high = interval or (None, None)
+    low, high = over_seeds(values) if count else (None, None)
+    drawn_low, drawn_high = interval or (None, None)
     flips = sign_flip_p(values) if count else None
     row |= {
         "mean_first": float(one.mean()) if count else None,
@@ -102,6 +105,8 @@ def _contrast(
         "difference": float(values.mean()) if count else None,
         "low": low,
         "high": high,
+        "drawn_low": drawn_low,
+        "drawn_high": drawn_high,
         "least": float(values.min()) if count else None,
         "most": float(values.max()) if count else None,
         "p": flips.p_value if flips else None,
@@ -142,7 +147,7 @@ def _prompts(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) ->
     return found
 
 
-def _both(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
+def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
     """Interval of the mean over seeds, seeds drawn anew and, within each, the contexts."""
     if len(prompts) < 2:
         return None
@@ -159,7 +164,7 @@ def _both(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
-def _over_seeds(values: FloatArray) -> tuple[float, float] | None:
+def _drawn_seeds(values: FloatArray) -> tuple[float, float] | None:
     """Interval of the mean over seeds, seeds drawn anew."""
     if len(values) < 2:
         return None

@@ -12,8 +12,7 @@ from scipy.stats import rankdata
 
 from analysis.statistics import holm_p
 from analysis.statistics.permutation import permutation_p, sign_flip_p
-from analysis.statistics.student import student_interval
-from analysis.studies._population import SIZES, counted, each, outcomes, questions
+from analysis.studies._population import SIZES, counted, each, outcomes, over_seeds, questions
 
 BLOCKED = "model with seed as block"
 OF_HEADS = "head in layer in model"
@@ -62,7 +61,7 @@ def _related(plan: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
         count = len(blocks)
         seeds = np.array([float((x[block] * y[block]).sum()) for block in blocks])
         rho = float(seeds.mean())
-        ends = _interval(seeds)
+        ends = over_seeds(seeds)
         test = permutation_p(rho, _moved(x, y, count), blocks)
         slope, low, high, note = _mixed(table["x"], table["y"], table["seed"])
         row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
@@ -97,7 +96,7 @@ def population_head_damage(
             continue
         found = sign_flip_p(seeds)
         slope, low, high, note = _mixed(values, part["damage"], part["model"], part["layer"])
-        ends = _interval(seeds)
+        ends = over_seeds(seeds)
         row |= {"rho": float(seeds.mean()), "low": ends[0], "high": ends[1]}
         row |= {"least": float(seeds.min()), "most": float(seeds.max())}
         row |= {"p": found.p_value, "p_least": 2.0 / 2 ** len(seeds)}
@@ -132,14 +131,6 @@ def _seeds(table: pd.DataFrame) -> FloatArray:
             found.append((seed, model, float(np.mean(known))))
     frame = pd.DataFrame(found, columns=["seed", "model", "rho"])
     return frame.groupby("seed")["rho"].mean().to_numpy(dtype=float)
-
-
-def _interval(seeds: FloatArray) -> tuple[float | None, float | None]:
-    """Student's interval of the mean over seeds; of seeds that do not differ the value itself, of one seed none."""
-    if len(seeds) < 2:
-        return None, None
-    mean = float(seeds.mean())
-    return student_interval(seeds) or (mean, mean)
 
 
 def _rank_correlation(x: pd.Series, y: pd.Series) -> float | None:
