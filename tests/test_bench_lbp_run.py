@@ -14,7 +14,6 @@ from analysis.benchmarks import lbp_data, lbp_prompts, lbp_smoke
 from analysis.benchmarks.lbp_tasks import LENGTHS, TASKS, is_summary
 from artifacts.errors import DataError, ModelError
 from build import main
-from conftest import ROOT
 
 FEW = ("T1.1", "T3.1", "T4.1", "T5.1")
 
@@ -24,16 +23,6 @@ def data(tmp_path_factory):
     """The hand-made set, and its samples."""
     path = lbp_smoke.make(tmp_path_factory.mktemp("data"))
     return path, lbp_data.load(str(path))
-
-
-@pytest.fixture
-def lab(tmp_path, monkeypatch):
-    """A project of its own for measurements, which the command line takes for the root."""
-    root = tmp_path / "project"
-    (root / "artifacts").mkdir(parents=True)
-    (root / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
-    monkeypatch.setattr("build.ROOT", root)
-    return root
 
 
 def bench(*arguments):
