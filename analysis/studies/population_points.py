@@ -1,0 +1,71 @@
+"""What every model of the population does, for figures and tables that show each seed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pandas as pd
+
+from analysis.studies._population import FAR, TRAINED, counted, each, outcomes, questions
+
+EDGES = (0, 32, 64, 96, 128, round(FAR * TRAINED), 192, 256, 384, 512, 768, 1025)  # words from a key to its question
+
+
+def population_outcomes(
+    population_models: pd.DataFrame,
+    population_keys: pd.DataFrame,
+    population_prompts: pd.DataFrame,
+    population_tasks: pd.DataFrame,
+    population_losses: pd.DataFrame,
+    population_heads: pd.DataFrame,
+) -> pd.DataFrame:
+    """One row a model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
+    asked = questions(population_keys, population_prompts, population_models)
+    found = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
+    columns = ["model", "arm", "base", "seed", "counted", "outcome", "encoding", "multiple", "value", "n"]
+    return found[columns]
+
+
+def population_distances(
+    population_models: pd.DataFrame, population_keys: pd.DataFrame, population_prompts: pd.DataFrame
+) -> pd.DataFrame:
+    """Keys found by their distance to the question, under each model's own encoding, over all lengths of prompt.
+
+    `low` (included) and `high` (not included) in words; `right` of `n` questions. Every length of prompt asks for keys
+    at every distance that it has, so that a far range is of long prompts alone.
+    """
+    asked = questions(population_keys, population_prompts, population_models)
+    own = asked[asked["encoding"] == "own"]
+    counts = counted(population_models)
+    rows = []
+    for model in each(population_models):
+        part = own[own["model"] == model.model]
+        for low, high in pairwise(EDGES):
+            held = part.loc[(part["distance"] >= low) & (part["distance"] < high), "right"].astype(int)
+            if held.empty:
+                continue
+            row = {"model": model.model, "arm": model.arm, "base": model.base, "seed": model.seed}
+            row |= {"counted": counts[model.model], "low": low, "high": high}
+            rows.append({**row, "right": int(held.sum()), "n": len(held), "share": float(held.mean())})
+    columns = ["model", "arm", "base", "seed", "counted", "low", "high", "right", "n", "share"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def population_ablations(
+    population_models: pd.DataFrame, population_heads: pd.DataFrame, population_ablation: pd.DataFrame
+) -> pd.DataFrame:
+    """One row a head: its plasticity and bias, and what its removal costs keys and text."""
+    whole = population_ablation[population_ablation["layer"] < 0].set_index("model")
+    out = population_ablation[population_ablation["layer"] >= 0]
+    columns = ["ap_overall", "ap_last_20", "bias_strength", "sink_backcopy"]
+    table = out.merge(population_heads[["model", "layer", "head", *columns]], on=["model", "layer", "head"])
+    table = table.merge(population_models[["model", "arm", "base", "seed"]], on="model")
+    for size in ("1x", "4x"):
+        share = table[f"right_{size}"] / table[f"asked_{size}"]
+        before = whole[f"right_{size}"] / whole[f"asked_{size}"]
+        table[f"lost_{size}"] = table["model"].map(before) - share
+        table[f"nats_{size}"] = table[f"nats_{size}"] - table["model"].map(whole[f"nats_{size}"])
+    table["text_nats"] = table["text_nats"] - table["model"].map(whole["text_nats"])
+    table["counted"] = table["model"].map(counted(population_models)).astype(bool)
+    kept = ["model", "arm", "base", "seed", "counted", "layer", "head", *columns]
+    return table[[*kept, "lost_1x", "nats_1x", "lost_4x", "nats_4x", "text_nats"]]

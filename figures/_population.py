@@ -1,0 +1,49 @@
+"""What the figures of the population share: its arms' looks, and how captions name them and count their seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from artifacts.errors import DataError
+from figures._style import Style
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ARMS: Mapping[str, str] = {
+    "A": "rotation",
+    "B": "trained on with rotation",
+    "C": "trained on without",
+    "D": "a fifth of the steps without",
+    "E": "never rotated",
+}
+LOOKS: Mapping[str, Style] = {
+    "A": Style(color="okblack", mark="*"),
+    "B": Style(color="okblue", mark="square*", dash="dashed"),
+    "C": Style(color="okvermillion", mark="triangle*"),
+    "D": Style(color="okorange", mark="diamond*", dash="dash dot"),
+    "E": Style(color="okgreen", mark="pentagon*", dash="densely dotted"),
+}
+
+
+def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
+    """Rows of models that count, of one base of the rotation and of the arm that has none.
+
+    Raises
+    ------
+    DataError
+        When there is none.
+    """
+    found: pd.DataFrame = rows[rows["counted"].astype(bool) & rows["base"].isin([0, base])]
+    if found.empty:
+        raise DataError(f"no model of base {base} counts yet; train some: python build.py lab population")
+    return found
+
+
+def seeds(rows: pd.DataFrame) -> str:
+    """How many seeds of which arms are drawn, for a caption."""
+    counts = rows.groupby("arm")["seed"].nunique()
+    if counts.nunique() == 1:
+        return f"{counts.iloc[0]} seeds of each arm"
+    return "seeds: " + ", ".join(f"{count} of {arm}" for arm, count in counts.items())

@@ -1,0 +1,58 @@
+"""What goes with the loss of keys over length, one point a model of the population."""
+
+import pandas as pd
+
+from figures import Axis, Figure, Panel, Points
+from figures._population import ARMS, LOOKS, of_base, seeds
+
+BASE = 400
+METRICS = {
+    "ap_last_20": ("late plasticity", 1.0),
+    "ap_drop": ("drop of plasticity", 1.0),
+    "bias_strength": ("bias a token ($\\times 10^{-3}$)", 1e3),
+    "bias_window": ("bias over the window", 1.0),
+}
+
+
+def figure(population_outcomes: pd.DataFrame, population_relations: pd.DataFrame) -> Figure:
+    """Return the figure."""
+    rows = of_base(population_outcomes, BASE)
+    rows = rows[rows["encoding"] == "own"]
+    decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
+    tests = population_relations.set_index("outcome")
+    panels = []
+    for metric, (label, factor) in METRICS.items():
+        part = rows[(rows["outcome"] == metric) & rows["model"].isin(decline.index)]
+        rho = tests.loc[metric, "rho"]
+        panels.append(
+            Panel(
+                title="" if pd.isna(rho) else f"mean $\\rho$ {rho:+.2f}",
+                series=[
+                    Points(
+                        entity=str(arm),
+                        label=f"{arm}: {ARMS[str(arm)]}",
+                        legend=metric == "ap_last_20",
+                        x=factor * each["value"],
+                        y=100 * each["model"].map(decline),
+                        origin="measured",
+                    )
+                    for arm, each in part.groupby("arm")
+                ],
+                x=Axis(label=label),
+                y=Axis(label="keys lost from 1x to 4x", percent=True),
+            )
+        )
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        share_y=True,
+        height=38,
+        entities=LOOKS,
+        caption=(
+            "Loss of keys over length against what was measured in the heads of the same models (base "
+            f"{BASE}; {seeds(rows)}); each point is one model, its value the mean over its heads. Above each panel the "
+            "rank correlation within a seed, averaged over seeds: models of a seed differ in their arm alone."
+        ),
+        short="Loss over length against the heads' metrics in the population",
+    )
