@@ -96,7 +96,7 @@ def test_steps_are_found_in_folders_of_their_room_and_machinery_is_not(tmp_path,
 def test_two_exhibits_of_one_name_in_two_folders_are_an_error(tmp_path, write):
     write("tables/lab/means.py", "def table(mean_score): ...\n")
     found = graph(tmp_path)
-    said = "tables/means.py:1: table:means is also defined in tables/lab/means.py"
+    said = "tables/means.py:2: table:means is also defined in tables/lab/means.py"
     assert said in found.faults
     assert said in found.steps["table:means"].fault  # so that it is not built
 
