@@ -118,7 +118,7 @@ def _contrast(
     elif interval is None:
         notes.append("one seed: no interval")
     if count and 2.0 / 2**count > 0.05:
-        notes.append(f"with {count} seeds no test of signs can reach .05")
+        notes.append(f"with {count} seed{'s' * (count > 1)} no test of signs can reach .05")
     row["note"] = "; ".join(notes)
     return row
 

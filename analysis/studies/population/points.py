@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from analysis.studies._population import FAR, TRAINED, counted, each, outcomes, questions
+from analysis.studies.population._outcomes import FAR, TRAINED, counted, each, outcomes, questions
 
 EDGES = (0, 32, 64, 96, 128, round(FAR * TRAINED), 192, 256, 384, 512, 768, 1025)  # words from a key to its question
 
@@ -29,25 +29,25 @@ def population_outcomes(
 def population_distances(
     population_models: pd.DataFrame, population_keys: pd.DataFrame, population_prompts: pd.DataFrame
 ) -> pd.DataFrame:
-    """Keys found by their distance to the question, under each model's own encoding, over all lengths of prompt.
+    """Keys found by their distance to the question and the length of the prompt, under each model's own encoding.
 
-    `low` (included) and `high` (not included) in words; `right` of `n` questions. Every length of prompt asks for keys
-    at every distance that it has, so that a far range is of long prompts alone.
+    `low` (included) and `high` (not included) in words; `right` of `n` questions of prompts of `multiple` training
+    lengths.
     """
     asked = questions(population_keys, population_prompts, population_models)
     own = asked[asked["encoding"] == "own"]
     counts = counted(population_models)
     rows = []
     for model in each(population_models):
-        part = own[own["model"] == model.model]
-        for low, high in pairwise(EDGES):
-            held = part.loc[(part["distance"] >= low) & (part["distance"] < high), "right"].astype(int)
-            if held.empty:
-                continue
-            row = {"model": model.model, "arm": model.arm, "base": model.base, "seed": model.seed}
-            row |= {"counted": counts[model.model], "low": low, "high": high}
-            rows.append({**row, "right": int(held.sum()), "n": len(held), "share": float(held.mean())})
-    columns = ["model", "arm", "base", "seed", "counted", "low", "high", "right", "n", "share"]
+        for multiple, part in own[own["model"] == model.model].groupby("multiple"):
+            for low, high in pairwise(EDGES):
+                held = part.loc[(part["distance"] >= low) & (part["distance"] < high), "right"].astype(int)
+                if held.empty:
+                    continue
+                row = {"model": model.model, "arm": model.arm, "base": model.base, "seed": model.seed}
+                row |= {"counted": counts[model.model], "multiple": multiple, "low": low, "high": high}
+                rows.append({**row, "right": int(held.sum()), "n": len(held), "share": float(held.mean())})
+    columns = ["model", "arm", "base", "seed", "counted", "multiple", "low", "high", "right", "n", "share"]
     return pd.DataFrame(rows, columns=columns)
 
 

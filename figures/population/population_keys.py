@@ -3,11 +3,12 @@
 import pandas as pd
 
 from figures import Axis, Bundle, Figure, Panel, Rule
-from figures._population import ARMS, LOOKS, of_base, seeds
-from figures._series import Series
+from figures._press.series import Series
+from figures.population._arms import ARMS, LOOKS, of_base, seeds
 
 BASE = 400
 TRAINED = 128
+LONG = 4.0
 
 
 def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame) -> Figure:
@@ -15,6 +16,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
     lengths = of_base(population_outcomes, BASE)
     lengths = lengths[(lengths["outcome"] == "keys_all") & (lengths["encoding"] == "own")]
     far = of_base(population_distances, BASE)
+    far = far[far["multiple"] == LONG]
     far = far.assign(middle=(far["low"] + far["high"]) / 2)
     return Figure(
         panels=[
@@ -47,9 +49,10 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
         entities=LOOKS,
         caption=(
             f"Keys that models of the population find (base {BASE}; {seeds(lengths)}): by the length of the prompt in "
-            "training lengths, and by the distance from key to question over all prompts. Thin lines are single seeds, "
-            f"thick ones their mean; the dashed line is the training length. {int(lengths['n'].max())} questions a "
-            "length and model, the same for all arms of a seed. Unit: one training seed."
+            f"training lengths, and in prompts of {LONG:g} of them by the distance from key to question. Thin lines: "
+            "single seeds; thick lines: their mean; dashed: the training length. "
+            f"{int(lengths['n'].max())} questions a length and model, the same for all arms of a seed. Unit: one "
+            "training seed."
         ),
         short="Keys that the population finds",
     )

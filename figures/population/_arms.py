@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from artifacts.errors import DataError
-from figures._style import Style
+from figures._press.style import Style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,22 +28,24 @@ LOOKS: Mapping[str, Style] = {
 
 
 def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
-    """Rows of models that count, of one base of the rotation and of the arm that has none.
+    """Rows of the trained models of one base of the rotation and of the arm that has none.
 
     Raises
     ------
     DataError
         When there is none.
     """
-    found: pd.DataFrame = rows[rows["counted"].astype(bool) & rows["base"].isin([0, base])]
+    found: pd.DataFrame = rows[rows["base"].isin([0, base])]
     if found.empty:
-        raise DataError(f"no model of base {base} counts yet; train some: python build.py lab population")
+        raise DataError(f"no model of base {base} is there yet; train some: python build.py lab population")
     return found
 
 
 def seeds(rows: pd.DataFrame) -> str:
-    """How many seeds of which arms are drawn, for a caption."""
+    """How many seeds of which arms are drawn, and how many of the models the plan counts, for a caption."""
     counts = rows.groupby("arm")["seed"].nunique()
+    models = rows.groupby("model")["counted"].first()
+    told = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
     if counts.nunique() == 1:
-        return f"{counts.iloc[0]} seeds of each arm"
-    return "seeds: " + ", ".join(f"{count} of {arm}" for arm, count in counts.items())
+        return f"{counts.iloc[0]} seeds of each arm; {told}"
+    return "seeds: " + ", ".join(f"{count} of {arm}" for arm, count in counts.items()) + f"; {told}"

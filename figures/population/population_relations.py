@@ -3,7 +3,7 @@
 import pandas as pd
 
 from figures import Axis, Figure, Panel, Points
-from figures._population import ARMS, LOOKS, of_base, seeds
+from figures.population._arms import ARMS, LOOKS, of_base, seeds
 
 BASE = 400
 METRICS = {
@@ -14,12 +14,12 @@ METRICS = {
 }
 
 
-def figure(population_outcomes: pd.DataFrame, population_relations: pd.DataFrame) -> Figure:
+def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.DataFrame) -> Figure:
     """Return the figure."""
     rows = of_base(population_outcomes, BASE)
     rows = rows[rows["encoding"] == "own"]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
-    tests = population_relations.set_index("outcome")
+    tests = population_relations_every.set_index("outcome")
     panels = []
     for metric, (label, factor) in METRICS.items():
         part = rows[(rows["outcome"] == metric) & rows["model"].isin(decline.index)]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from figures import Axis, Figure, Panel, Points
-from figures._population import ARMS, of_base, seeds
+from figures.population._arms import ARMS, of_base, seeds
 
 BASE = 400
 SHOWN = ("A", "B", "C")

@@ -25,8 +25,7 @@ ROWS = (
 
 def table(population_outcomes: pd.DataFrame) -> Table:
     """One row an outcome, one column an arm: mean and range over seeds."""
-    counted = population_outcomes["counted"].astype(bool)
-    held = population_outcomes[counted & population_outcomes["base"].isin([0, BASE])]
+    held = population_outcomes[population_outcomes["base"].isin([0, BASE])]
     held = held[held["encoding"] == "own"]
     arms = sorted(held["arm"].unique())
     rows = []
@@ -41,6 +40,7 @@ def table(population_outcomes: pd.DataFrame) -> Table:
         rows.append(row)
     counts = held.groupby("arm")["seed"].nunique()
     seeds = ", ".join(f"{arm} {counts[arm]}" for arm in arms)
+    models = held.groupby("model")["counted"].first()
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -52,7 +52,8 @@ def table(population_outcomes: pd.DataFrame) -> Table:
         caption=f"What the arms of the population do at base {BASE}: mean over seeds, and the least and most seed.",
         short="What the arms of the population do",
         note=(
-            f"Seeds that count: {seeds}. Brackets are ranges over seeds, not intervals. Far keys lie farther than one "
+            f"Seeds: {seeds}; {int(models.sum())} of {len(models)} models count by the plan. "
+            "Brackets are ranges over seeds, not intervals. Far keys lie farther than one "
             "and a quarter training lengths from the question. Heads: means over the heads of a model, of sizes for "
             "the bias; sink and value are extremes over heads, of texts with copies on a sign."
         ),
