@@ -24,6 +24,8 @@ class Metadata:
         For the PDF's description.
     chapters, appendices : tuple of str
         Names of templates in `paper/chapters`, in order; `abstract` is set before them where it exists.
+    supplement : tuple of str
+        Tables and figures that no chapter shows: they are built when asked for, and stand in the supplement only.
     names : tuple of str
         Regular expressions of names that hold digits.
     terms : tuple of str
@@ -38,6 +40,7 @@ class Metadata:
     keywords: tuple[str, ...] = ()
     chapters: tuple[str, ...] = ()
     appendices: tuple[str, ...] = ()
+    supplement: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
 
