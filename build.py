@@ -161,6 +161,22 @@ def paper(jobs: int | None) -> None:
 
 
 @main.command()
+@click.argument("name", shell_complete=complete("chapter"))
+@jobs_option
+def chapter(name: str, jobs: int | None) -> None:
+    """Preview one chapter alone: out/chapters/NAME.pdf."""
+    from artifacts.files import write
+    from paper.document import exhibits, preview
+
+    with session(jobs) as project:
+        [step] = found(project.graph, [name], "chapter")
+        project.build([step.key, *exhibits(ROOT, step.name)])
+        target = f"out/chapters/{step.name}.pdf"
+        write(ROOT / target, preview(ROOT, step.name))
+        click.echo(target)
+
+
+@main.command()
 @click.argument("names", nargs=-1, required=True, shell_complete=complete("table"))
 @click.option(
     "--format",

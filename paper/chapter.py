@@ -4,19 +4,23 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 
 - `n('artifact', value='column', key='...')`: the one number that the keys name; fractions need a format: `| fixed(2)`;
 - `table('name')` and `figure('name')`: the exhibit, as `\input`;
-- `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger.
+- `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger;
+- `mark('name')`: the verdict as a small mark, linked to its row of the ledger, for use after a sentence;
+- `r('artifact', 'word', column='key')`: the row in which the words stand; printed, its estimate with interval and p;
+- `use('artifact', column='key')`: the same for one artifact, as a handle: `<% set lbp = use('lbp_correlations') %>`.
 """
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
 from artifacts.text_file import text_of
 from paper.lookup import nearest, number
+from paper.row import Row, handle, row
+from paper.verdict import Claim, Latex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,71 +46,6 @@ FORMATS = (  # of artifacts.numbers, each a filter here
 _SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 SMALL = tuple(_SMALL.split())
-PHRASES = {
-    "holds": "holds",
-    "holds after rounding": "holds after rounding",
-    "not significant": "is not significant",
-    "not supported": "is not supported",
-    "contradicted": "is contradicted",
-    "not testable": "cannot be tested",
-}
-PROSE = frozenset({"statement", "reason"})  # columns of the ledger that are written as an author's text
-
-
-class Latex(str):
-    """Text that is LaTeX already; all other text is escaped when it is shown."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A row of the ledger, as a template sees it.
-
-    Attributes
-    ----------
-    name : str
-        The claim.
-    row : mapping
-        Its columns.
-    shown : set of str
-        The claims whose verdict the chapter has printed, filled as it renders.
-    """
-
-    name: str
-    row: Mapping[str, Any]
-    shown: set[str] = field(repr=False)
-
-    @property
-    def phrase(self) -> Latex:
-        """The verdict as a verb phrase: "is not supported"."""
-        self.shown.add(self.name)
-        verdict = str(self.row["verdict"])
-        if verdict not in PHRASES:
-            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{nearest(verdict, PHRASES)}")
-        return Latex(PHRASES[verdict])
-
-    @property
-    def words(self) -> Latex:
-        """The verdict's words."""
-        self.shown.add(self.name)
-        return escaped(str(self.row["verdict"]))
-
-    def __getattr__(self, column: str) -> Any:
-        if column.startswith("__"):
-            raise AttributeError(column)
-        if column == "verdict":
-            return self.words
-        if column not in self.row:
-            raise SpecError(f"a claim has no {column!r}{nearest(column, self.row)}")
-        cell = self.row[column]
-        if cell is None or cell != cell or str(cell) in ("", "<NA>"):
-            raise SpecError(f"claim {self.name!r} has no {column}: it is empty in the ledger")
-        if column in PROSE:
-            from artifacts.text import prose
-
-            return Latex(prose(str(cell), "latex"))
-        return cell.item() if hasattr(cell, "item") else cell
 
 
 def build(job: Job) -> dict[str, str | bytes]:
@@ -188,6 +127,20 @@ def words(value: object) -> Latex:
     return Latex(SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex"))
 
 
+def span(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
+    r"""A range `(low, high)` as `97--100`, or `$-$2 to 67` where an end is below zero.
+
+    With `percent` a percent sign follows; the numbers are percentages already.
+    """
+    from artifacts.numbers import fixed
+
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise SpecError(f"span takes two numbers, as in (low, high) | span(1), not {pair!r}")
+    low, high = (fixed(digits).show(end, "latex") for end in pair)
+    between = " to " if pair[0] < 0 or pair[1] < 0 else "--"
+    return Latex(f"{low}{between}{high}" + (r"\%" if percent else ""))
+
+
 def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dict[str, None]) -> jinja2.Environment:
     import jinja2
 
@@ -199,6 +152,8 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
             return value
         if isinstance(value, Claim):
             return value.words
+        if isinstance(value, Row):
+            return value.latex()
         if isinstance(value, bool) or value is None:
             raise SpecError(f"{value} is not something to print")
         if isinstance(value, int):
@@ -222,6 +177,12 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         row = rows.iloc[0]
         return Claim(name, {str(column): row[column] for column in rows.columns}, shown)
 
+    def r(artifact: str, /, *names: str, **where: Any) -> Row:
+        return row(_frame(frames, artifact), artifact, names, where)
+
+    def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
+        return handle(_frame(frames, artifact), artifact, fixed)
+
     environment = jinja2.Environment(
         variable_start_string="<<",
         variable_end_string=">>",
@@ -241,16 +202,21 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
     environment.globals.update(
         n=n,
         claim=claim,
+        mark=lambda name, /: claim(name).mark,
+        r=r,
+        use=use,
         table=lambda name, /: Latex(rf"\input{{tables/{name}}}"),
         figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
     )
     environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
-    environment.filters.update(words=words, prose=lambda text: Latex(prose(str(text), "latex")))
+    environment.filters.update(words=words, span=span, prose=lambda text: Latex(prose(str(text), "latex")))
     return environment
 
 
-def _filter(make: Callable[..., Any]) -> Callable[..., Latex]:
-    def show(value: object, *options: Any, **named: Any) -> Latex:
+def _filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
+    def show(value: object, *options: Any, **named: Any) -> Latex | Row:
+        if isinstance(value, Row):
+            return value.formatted(make(*options, **named))
         return Latex(make(*options, **named).show(value, "latex"))
 
     return show

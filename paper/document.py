@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from artifacts import files
 from artifacts.errors import LatexError, SpecError
 from artifacts.text_file import text_of
-from paper import latex, lint, log, metadata
+from paper import calls, latex, lint, log, metadata
 from paper.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ TEMPLATE = "paper/thesis.tex.j2"
 PREAMBLE = "paper/preamble.tex"
 BIBLIOGRAPHY = "paper/references.bib"
 STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
+PREVIEWS = "state/latex/chapters"  # the same, of chapters alone
 RUNNING = "running"  # the mark of a run that has not ended; what it left may be cut off anywhere
 
 
@@ -43,7 +45,7 @@ def build(job: Job) -> dict[str, str | bytes]:
     return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
 
 
-def render(root: Path, described: Metadata) -> str:
+def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     """Text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
     Parameters
@@ -52,6 +54,8 @@ def render(root: Path, described: Metadata) -> str:
         The project's folder.
     described : Metadata
         Title and order of chapters.
+    preview : bool
+        Leave out the title page and the lists.
     """
     import jinja2
 
@@ -75,7 +79,8 @@ def render(root: Path, described: Metadata) -> str:
             {name: prose(getattr(described, name), "latex") for name in titles},
             keywords=[prose(word, "latex") for word in described.keywords],
             preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
-            abstract="abstract" in metadata.templates(root),
+            preview=preview,
+            abstract="abstract" in metadata.templates(root) and not preview,
             chapters=described.chapters,
             appendices=described.appendices,
         )
@@ -129,6 +134,47 @@ def _compiled(root: Path) -> bytes:
     if faults:
         raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex")
     return (state / "thesis.pdf").read_bytes()
+
+
+def preview(root: Path, name: str) -> bytes:
+    """Compile one chapter by itself, without title page, lists and appendices; what it refers to elsewhere is `??`.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder; the chapter and its exhibits lie in its output folder.
+    name : str
+        The chapter.
+
+    Raises
+    ------
+    LatexError
+        LaTeX's error, or boxes over 5 pt too wide.
+    """
+    out = root / "out"
+    state = f"{PREVIEWS}/{name}"
+    described = metadata.read(root)
+    alone = replace(described, chapters=(name,), appendices=())
+    files.write(out / state / f"{name}.tex", render(root, alone, preview=True).encode())
+    files.write(out / state / "references.bib", (root / BIBLIOGRAPHY).read_bytes())
+    done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state)
+    record = out / state / f"{name}.log"
+    found = log.parse(record.read_text(errors="replace") if record.is_file() else "", out)
+    made = out / state / f"{name}.pdf"
+    if done.timed_out or found.errors or not made.is_file():
+        shutil.rmtree(out / state)
+        raise log.failure(found, f"out/chapters/{name}.tex", done.output)
+    faults = [str(finding) for finding in found.warnings if not finding.kind.startswith("undefined")]
+    if faults:
+        raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
+    return made.read_bytes()
+
+
+def exhibits(root: Path, name: str) -> list[str]:
+    """Keys of the steps that make what a chapter shows: its tables, and the pictures of its figures."""
+    kinds = {"table": "table", "figure": "picture"}
+    text = text_of(root, f"paper/chapters/{name}.tex.j2", SpecError)
+    return list(dict.fromkeys(f"{kinds[what]}:{each}" for what, each, _ in calls.dependencies(text) if what in kinds))
 
 
 def bibliography_warnings(state: Path) -> list[str]:

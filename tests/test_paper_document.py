@@ -102,6 +102,22 @@ def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes
 CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has cut off
 
 
+@needs_latex
+def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
+    root = project("alone")
+    settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
+    assert document.exhibits(root, "one") == ["table:x", "picture:x"]
+    made = document.preview(root, "one")
+    words = pdf.text(made)
+    assert "Two models." in words
+    assert "A verdict \u2713" in words.replace("verdict\u2713", "verdict \u2713")
+    assert "Contents" not in words
+    assert "What was found" not in words
+    put(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
+    with pytest.raises(LatexError, match="undefinedthing|Undefined control sequence"):
+        document.preview(root, "one")
+
+
 @pytest.mark.latex
 @needs_latex
 @pytest.mark.parametrize("marked", [True, False])
