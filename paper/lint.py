@@ -165,7 +165,7 @@ def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
     return [
         Finding(
             "paper/references.bib",
-            _line(bibliography, match.start("key")),
+            line_of(bibliography, match.start("key")),
             f"no chapter cites {match['key']!r}: cite it where it is used, or take it out",
         )
         for match in _ENTRY.finditer(bibliography)
