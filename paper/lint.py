@@ -73,7 +73,8 @@ def check(
     """
     findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
     findings += [item for file, text in chapters.items() for item in percents(text, file)]
-    return findings + citations(chapters, bibliography) + references(chapters) + uncalled(chapters)
+    findings += citations(chapters, bibliography) + uncited(chapters, bibliography)
+    return findings + references(chapters) + uncalled(chapters)
 
 
 def percents(text: str, file: str) -> list[Finding]:
@@ -154,6 +155,22 @@ def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
                     what = f"\\cite of {key!r}, which paper/references.bib does not hold{nearest(key, held)}"
                     findings.append(Finding(file, line_of(text, match.start()), what))
     return findings
+
+
+def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
+    r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
+    cited = {key for text in chapters.values() for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"])}
+    if "*" in cited:
+        return []
+    return [
+        Finding(
+            "paper/references.bib",
+            line_of(bibliography, match.start("key")),
+            f"no chapter cites {match['key']!r}: cite it where it is used, or take it out",
+        )
+        for match in _ENTRY.finditer(bibliography)
+        if match["key"] not in cited
+    ]
 
 
 def references(chapters: Mapping[str, str]) -> list[Finding]:
