@@ -153,9 +153,19 @@ def found(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
 
 @main.command()
 @jobs_option
-def paper(jobs: int | None) -> None:
+@click.option("--site", metavar="URL", default="", help="Numbers, verdicts and exhibits of the PDF lead to this site.")
+def paper(jobs: int | None, site: str) -> None:
     """Build the whole thesis: out/thesis.pdf."""
+    from artifacts.errors import SpecError
+    from paper import edition
+
+    try:
+        asked = edition.asked(ROOT, edition.address(site) if site else "")
+    except SpecError as error:
+        raise click.UsageError(f"--site: {error}") from None
+    edition.settled(ROOT)
     with session(jobs) as project:
+        edition.settle(ROOT, asked())
         project.build(["thesis:thesis"])
         click.echo("out/thesis.pdf")
 

@@ -10,6 +10,8 @@ from artifacts import files
 from artifacts.errors import LatexError, SpecError
 from artifacts.text_file import text_of
 from paper import latex, lint, log, metadata
+from paper.edition import address
+from paper.edition import read as edition_of
 from paper.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def render(root: Path, described: Metadata) -> str:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
+    edition = edition_of(root)
     titles = ("title", "subtitle", "author", "institution", "date")
     try:
         return environment.from_string(text_of(root, TEMPLATE, SpecError)).render(
@@ -78,6 +81,8 @@ def render(root: Path, described: Metadata) -> str:
             abstract="abstract" in metadata.templates(root),
             chapters=described.chapters,
             appendices=described.appendices,
+            revision=edition.words,
+            site=edition.site or (address(described.site) if described.site else ""),
         )
     except jinja2.TemplateError as error:
         raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error

@@ -28,6 +28,9 @@ class Metadata:
         Regular expressions of names that hold digits.
     terms : tuple of str
         Fixed terms that hold digits.
+    site : str
+        Address of the site that numbers, verdicts and exhibits of the PDF lead to; left out, they lead to their rows
+        in the PDF.
     """
 
     title: str
@@ -40,6 +43,7 @@ class Metadata:
     appendices: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    site: str = ""
 
 
 def read(root: Path) -> Metadata:

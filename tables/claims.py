@@ -32,6 +32,7 @@ def table(
     checks = {str(name): rows for name, rows in checked.groupby(checked["claim"].str.partition(".")[0], sort=False)}
     cells = pd.DataFrame(
         {
+            "claim": [" ".join(checks[check]["claim"]) for check in claims_cells["check"]],
             "source": claims_cells["source"],
             "section": claims_cells["section"],
             "statement": [_cells(checks[row["check"]]) for _, row in claims_cells.iterrows()],
@@ -50,9 +51,11 @@ def table(
         f"{'This thesis' if source == 'thesis' else source}, {section}"
         for source, section in zip(rows["source"], rows["section"], strict=True)
     ]
+    rows["entry"] = [" ".join(f"claim:{name}" for name in str(names).split()) for names in rows["claim"]]
     rows = rows.sort_values("order", kind="stable", ignore_index=True)
     return Table(
         rows=rows,
+        entry="entry",
         columns=[
             Column("statement", "Statement", width=0.285),
             Column("values", "Printed;\nfound", width=0.13, blank=True),

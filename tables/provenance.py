@@ -21,8 +21,13 @@ def table(provenance: pd.DataFrame) -> Table:
         from_=[_origin(row) for _, row in rows.iterrows()],
     )
     counted = ", ".join(f"{int((rows['kind'] == kind).sum())} {words.lower()}" for kind, words in KINDS.items())
+    rows["entry"] = [
+        f"artifact:{name}" if first else ""
+        for name, first in zip(rows["artifact"], ~rows["artifact"].duplicated(), strict=True)
+    ]
     return Table(
         rows=rows,
+        entry="entry",
         columns=[
             Column("name", "File", verbatim, width=0.34),
             Column("rows", "Rows"),
