@@ -17,7 +17,7 @@ from artifacts.errors import SpecError
 from artifacts.files import write
 
 FILE = "out/edition.json"
-WATCHED = "artifacts"
+WATCHED = tuple(f"artifacts/{each}" for each in ("sources", "measurements", "results", "datapackage.yaml"))
 _ADDRESS = re.compile(r"(?:https?://)?[\w.~/:@+-]+", re.ASCII)
 _FULL = re.compile(r"[0-9a-f]{40,64}")
 
@@ -75,8 +75,8 @@ def settled(root: Path) -> None:
 def asked(root: Path, site: str) -> Callable[[], Edition]:
     """Ask git for the commit of the artifacts, beside what else is done; the function returned waits for the answer."""
     commands = (
-        ("log", "-1", "--format=%H %ct", "--", WATCHED),
-        ("status", "--porcelain", "--untracked-files=normal", "--", WATCHED),
+        ("log", "-1", "--format=%H %ct", "--", *WATCHED),
+        ("status", "--porcelain", "--untracked-files=normal", "--", *WATCHED),
         ("rev-parse", "--is-shallow-repository", "--show-toplevel"),
     )
     try:

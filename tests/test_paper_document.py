@@ -185,11 +185,15 @@ def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
     assert packed == bundle.make(other / "out")
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         names = archive.getnames()
+    assert names == ["figures-x.pdf", "thesis.bbl", "thesis.tex"]
+    with tarfile.open(fileobj=io.BytesIO(bundle.make(root / "out", flat=False))) as archive:
+        names = archive.getnames()
     assert names == [
         "chapters/abstract.tex",
         "chapters/one.tex",
         "figures/x.float.tex",
         "figures/x.pdf",
+        "references.bib",
         "tables/x.tex",
         "thesis.bbl",
         "thesis.tex",
