@@ -135,6 +135,10 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
                 text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
             text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
+        if grid.table.anchor:
+            claim = str(grid.table.rows[grid.table.anchor].iloc[row])
+            cells[0] = f"\\phantomsection\\label{{claim:{claim}}}{cells[0]}"
+            cells[-1] += f"\\verdictpage{{{claim}}}"
         lines.append(
             Line(tuple(cells), before, escape(numerals(grid.groups[row]), "latex") if "group" in before else "")
         )

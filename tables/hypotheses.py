@@ -23,12 +23,14 @@ def table(hypotheses: pd.DataFrame) -> Table:
             Column("reason", "Reason", width=0.55),
         ],
         groups="part",
+        anchor="claim",
         long=True,
-        size="footnotesize",
+        size="scriptsize",
+        column_space=3,
         caption=(
             f"The {rows['hypothesis'].nunique()} hypotheses of the source with their status there [@shcherb2026], and "
             f"the ledger's verdicts on the {len(rows)} statements that they make."
         ),
         short="Hypotheses with evidence and verdicts",
-        note=f"Verdicts: {said}. Values that a hypothesis only repeats from tables are checked in the ledger.",
+        note=f"Verdicts: {said}. Values that a hypothesis only repeats from tables are cell checks of the ledger.",
     )

@@ -109,12 +109,12 @@ def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
     assert document.exhibits(root, "one") == ["table:x", "picture:x"]
     made = document.preview(root, "one")
     words = pdf.text(made)
-    assert "Two models." in words
+    assert "Table 1.1" in words
     assert "A verdict \u2713" in words.replace("verdict\u2713", "verdict \u2713")
     assert "Contents" not in words
     assert "What was found" not in words
     put(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
-    with pytest.raises(LatexError, match="undefinedthing|Undefined control sequence"):
+    with pytest.raises(LatexError, match="Undefined control sequence"):
         document.preview(root, "one")
 
 
