@@ -27,7 +27,7 @@ def figure(
     fits = [
         Fit(
             entity="total",
-            label=f"{seven} models of the source, 95 % band",
+            label=f"{seven} models of the study, 95 % band",
             x=source["x"],
             y=source["fit"],
             low=source["low"],
