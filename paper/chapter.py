@@ -12,12 +12,15 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 
 from __future__ import annotations
 
+import inspect
+import json
 import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
 from artifacts.text_file import text_of
+from paper.bound import bound, linked, origin, origins_of
 from paper.lookup import nearest, number
 from paper.row import Row, handle, row
 from paper.verdict import Claim, Latex
@@ -63,10 +66,16 @@ def build(job: Job) -> dict[str, str | bytes]:
     findings = lint.digits(template, job.file, rules.names, rules.terms)
     if findings:
         raise SpecError("\n".join(map(str, findings)))
-    return {f"out/chapters/{job.name}.tex": render(template, job.file, job.frames())}
+    printed: list[dict[str, Any]] = []
+    return {
+        f"out/chapters/{job.name}.tex": render(template, job.file, job.frames(), printed),
+        f"out/bound/{job.name}.json": json.dumps(printed, ensure_ascii=False, indent=1) + "\n",
+    }
 
 
-def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
+def render(
+    template: str, file: str, frames: Mapping[str, pd.DataFrame], printed: list[dict[str, Any]] | None = None
+) -> str:
     """Render a chapter's template.
 
     Parameters
@@ -77,6 +86,9 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
         Its path relative to the project, for messages and the result's first line.
     frames : mapping of str to DataFrame
         The artifacts that it reads.
+    printed : list of dict, optional
+        Given, bound values and exhibits are links to their entries, and each printed value is appended here: `line` of
+        the template, `shown` (its LaTeX) and `origins`.
 
     Returns
     -------
@@ -91,7 +103,10 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
     environment = _environment(frames, shown, cited)
     try:
         code = environment.compile(template, name=file, filename=file)
-        text = jinja2.Template.from_code(environment, code, dict(environment.globals)).render()
+        made = jinja2.Template.from_code(environment, code, dict(environment.globals))
+        if printed is not None:
+            _link(environment, made, file, printed)
+        text = made.render()
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
     except jinja2.UndefinedError as error:
@@ -115,7 +130,7 @@ def escaped(text: str) -> Latex:
     """Data text, made safe for LaTeX, its numbers set as all others are."""
     from artifacts.text import escape, numerals
 
-    return Latex(escape(numerals(text), "latex"))
+    return Latex.of(escape(numerals(text), "latex"), origins_of(text))
 
 
 def words(value: object) -> Latex:
@@ -124,7 +139,8 @@ def words(value: object) -> Latex:
         raise SpecError(f"words takes a whole number from 0, not {value!r}")
     from artifacts.numbers import integer
 
-    return Latex(SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex"))
+    text = SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex")
+    return Latex.of(text, origins_of(value))
 
 
 def span(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
@@ -138,7 +154,7 @@ def span(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
         raise SpecError(f"span takes two numbers, as in (low, high) | span(1), not {pair!r}")
     low, high = (fixed(digits).show(end, "latex") for end in pair)
     between = " to " if pair[0] < 0 or pair[1] < 0 else "--"
-    return Latex(f"{low}{between}{high}" + (r"\%" if percent else ""))
+    return Latex.of(f"{low}{between}{high}" + (r"\%" if percent else ""), origins_of(pair))
 
 
 def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dict[str, None]) -> jinja2.Environment:
@@ -153,19 +169,20 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         if isinstance(value, Claim):
             return value.words
         if isinstance(value, Row):
-            return value.latex()
+            return Latex.of(value.latex(), value.origins)
         if isinstance(value, bool) or value is None:
             raise SpecError(f"{value} is not something to print")
         if isinstance(value, int):
-            return numbers.integer().show(value, "latex")
+            return Latex.of(numbers.integer().show(value, "latex"), origins_of(value))
         if isinstance(value, float):
             raise SpecError(f"{value!r} needs a format, as in | fixed(2)")
         if isinstance(value, (str, jinja2.Undefined)):
-            return escaped(str(value))
+            return Latex.of(escaped(str(value)), origins_of(value))
         raise SpecError(f"cannot print a {type(value).__name__}")
 
     def n(artifact: str, /, *, value: str = "value", **where: Any) -> Any:
-        return number(_frame(frames, artifact), artifact, value, where)
+        found = number(_frame(frames, artifact), artifact, value, where)
+        return bound(found, [origin(artifact, value, where)])
 
     def claim(name: str, /) -> Claim:
         ledger = _frame(frames, "claims")
@@ -213,11 +230,35 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
     return environment
 
 
+def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
+    """Let the environment print bound values and exhibits as links, and tell of each value where it was printed."""
+    show = environment.finalize
+    assert show is not None
+
+    def finalize(value: object) -> str:
+        text: str = show(value)
+        found = origins_of(text)
+        if found:
+            frame = inspect.currentframe()
+            while frame and frame.f_code.co_filename != file:
+                frame = frame.f_back
+            line = made.get_corresponding_lineno(frame.f_lineno) if frame else 0
+            printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in found]})
+        return linked(text, found)
+
+    environment.finalize = finalize
+    for kind in ("table", "figure"):
+        included = environment.globals[kind]
+        made.globals[kind] = lambda name, /, kind=kind, included=included: Latex(
+            rf"\exhibit{{{kind}/{name}}}{included(name)}"
+        )
+
+
 def _filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
     def show(value: object, *options: Any, **named: Any) -> Latex | Row:
         if isinstance(value, Row):
             return value.formatted(make(*options, **named))
-        return Latex(make(*options, **named).show(value, "latex"))
+        return Latex.of(make(*options, **named).show(value, "latex"), origins_of(value))
 
     return show
 

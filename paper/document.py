@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifacts import files
+from artifacts import files, process
 from artifacts.errors import LatexError, SpecError
 from artifacts.text_file import text_of
-from paper import calls, latex, lint, log, metadata
+from paper import latex, lint, log, metadata
+from paper.edition import address
+from paper.edition import read as edition_of
 from paper.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -20,7 +22,11 @@ TEMPLATE = "paper/thesis.tex.j2"
 PREAMBLE = "paper/preamble.tex"
 BIBLIOGRAPHY = "paper/references.bib"
 STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
-PREVIEWS = "state/latex/chapters"  # the same, of chapters alone
+DRAFT = "state/latex/draft"  # where a failed thesis is set past its errors
+MISSING = r"""\makeatletter\let\press@input\input
+\renewcommand*{\input}[1]{\IfFileExists{#1.tex}{\press@input{#1}}{\par\fbox{\texttt{\detokenize{#1}} is not built}\par}}
+\makeatother
+"""  # what a draft says of a file that a failed step has not made
 RUNNING = "running"  # the mark of a run that has not ended; what it left may be cut off anywhere
 
 
@@ -73,6 +79,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
+    edition = edition_of(root)
     titles = ("title", "subtitle", "author", "institution", "date")
     try:
         return environment.from_string(text_of(root, TEMPLATE, SpecError)).render(
@@ -83,6 +90,8 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
             abstract="abstract" in metadata.templates(root) and not preview,
             chapters=described.chapters,
             appendices=described.appendices,
+            revision=edition.words,
+            site=edition.site or (address(described.site) if described.site else ""),
         )
     except jinja2.TemplateError as error:
         raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
@@ -127,7 +136,7 @@ def _compiled(root: Path) -> bytes:
         shutil.rmtree(state)
         if complaints and not found.errors:
             raise LatexError("bibtex: " + "; ".join(complaints), BIBLIOGRAPHY)
-        raise log.failure(found, "out/thesis.tex", done.output)
+        raise log.failure(_further(out, found), "out/thesis.tex", done.output)
     (state / RUNNING).unlink()
     faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
     faults += [f"{BIBLIOGRAPHY}: {complaint}" for complaint in bibliography_warnings(state)]
@@ -136,45 +145,53 @@ def _compiled(root: Path) -> bytes:
     return (state / "thesis.pdf").read_bytes()
 
 
-def preview(root: Path, name: str) -> bytes:
-    """Compile one chapter by itself, without title page, lists and appendices; what it refers to elsewhere is `??`.
+def _further(out: Path, found: log.Log) -> log.Log:
+    """All errors, of which the run that stopped at the first knew one."""
+    if not found.errors:
+        return found
+    every, _ = _through(out, "thesis.tex")
+    known = {(each.file, each.line, each.message) for each in found.errors}
+    others = tuple(each for each in every.errors if (each.file, each.line, each.message) not in known)
+    return replace(found, errors=(*found.errors, *others))
+
+
+def draft(root: Path) -> list[str]:
+    """Set the thesis from what is built, past every error and with a note where an exhibit or chapter is missing.
 
     Parameters
     ----------
     root : Path
-        The project's folder; the chapter and its exhibits lie in its output folder.
-    name : str
-        The chapter.
+        The project's folder, in which a build has failed.
 
-    Raises
-    ------
-    LatexError
-        LaTeX's error, or boxes over 5 pt too wide.
+    Returns
+    -------
+    list of str
+        LaTeX's errors, a line each. The PDF is `out/thesis-draft.pdf`, if one could be made; `out/thesis.pdf` stays.
     """
+    process.require("pdflatex")
     out = root / "out"
-    state = f"{PREVIEWS}/{name}"
-    described = metadata.read(root)
-    alone = replace(described, chapters=(name,), appendices=())
-    files.write(out / state / f"{name}.tex", render(root, alone, preview=True).encode())
-    files.write(out / state / "references.bib", (root / BIBLIOGRAPHY).read_bytes())
-    done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state)
-    record = out / state / f"{name}.log"
-    found = log.parse(record.read_text(errors="replace") if record.is_file() else "", out)
-    made = out / state / f"{name}.pdf"
-    if done.timed_out or found.errors or not made.is_file():
-        shutil.rmtree(out / state)
-        raise log.failure(found, f"out/chapters/{name}.tex", done.output)
-    faults = [str(finding) for finding in found.warnings if not finding.kind.startswith("undefined")]
-    if faults:
-        raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
-    return made.read_bytes()
+    text = render(root, metadata.read(root)).replace(r"\begin{document}", MISSING + r"\begin{document}", 1)
+    name = f"{DRAFT}.tex"
+    files.write(out / name, text.encode())
+    found, made = _through(out, name)
+    if made:
+        files.write(out / "thesis-draft.pdf", made)
+    return [f"out/{each}" if each.file else str(each) for each in found.errors]
 
 
-def exhibits(root: Path, name: str) -> list[str]:
-    """Keys of the steps that make what a chapter shows: its tables, and the pictures of its figures."""
-    kinds = {"table": "table", "figure": "picture"}
-    text = text_of(root, f"paper/chapters/{name}.tex.j2", SpecError)
-    return list(dict.fromkeys(f"{kinds[what]}:{each}" for what, each, _ in calls.dependencies(text) if what in kinds))
+def _through(out: Path, document: str) -> tuple[log.Log, bytes]:
+    """One run past every error, in a folder of its own that is removed: its log, and the PDF if there is one."""
+    scratch = out / DRAFT
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    latex.through(document, cwd=out, output=DRAFT, job="thesis")
+    report, made = scratch / "thesis.log", scratch / "thesis.pdf"
+    found = log.Log((), (), False)
+    if report.is_file():
+        found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
+    content = made.read_bytes() if made.is_file() else b""
+    shutil.rmtree(scratch)
+    return found, content
 
 
 def bibliography_warnings(state: Path) -> list[str]:

@@ -34,6 +34,9 @@ class Metadata:
         Fixed terms that hold digits.
     predicates : int
         How many verdicts the book may have as clauses of sentences; all others are marks.
+    site : str
+        Address of the site that numbers, verdicts and exhibits of the PDF lead to; left out, they lead to their rows
+        in the PDF.
     """
 
     title: str
@@ -48,6 +51,7 @@ class Metadata:
     names: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
     predicates: int = 12
+    site: str = ""
 
 
 def read(root: Path) -> Metadata:

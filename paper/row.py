@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from artifacts.errors import SpecError
+from paper.bound import Origin, bound
 from paper.lookup import equal, nearest, one_row
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Row:
         Its name, for messages.
     cells : mapping of str to object
         Its cells by column.
+    where : tuple of (str, str)
+        The cells that name it, by column.
     format : Format or None
         How value and interval are written; two digits after the point where none was chosen.
     p : bool
@@ -58,6 +61,7 @@ class Row:
 
     artifact: str
     cells: Mapping[str, Any]
+    where: tuple[tuple[str, str], ...] = ()
     format: Format | None = None
     p: bool = True
 
@@ -69,6 +73,12 @@ class Row:
     def formatted(self, form: Format) -> Row:
         """The same row, its numbers written by `form`."""
         return replace(self, format=form)
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The cell that is printed first."""
+        column = next((shape[0] for shape in SHAPES if shape[0] in self.cells), "")
+        return (Origin(self.artifact, column, self.where),)
 
     def latex(self) -> str:
         """Value, interval and p, as far as the artifact has them.
@@ -107,7 +117,7 @@ class Row:
             why = "" if self._empty("reason") else f" ({self.cells['reason']})"
             raise SpecError(f"{self.artifact}: {column} is empty for {self._any(said=True)}{why}")
         cell = self.cells[column]
-        return cell.item() if hasattr(cell, "item") else cell
+        return bound(cell.item() if hasattr(cell, "item") else cell, [Origin(self.artifact, column, self.where)])
 
     def _empty(self, column: str) -> bool:
         cell = self.cells.get(column)
@@ -139,7 +149,8 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
             raise SpecError(f"{artifact} has {word!r} in {len(holding)} columns: write {said}")
         found[holding[0]] = word
     only = one_row(frame, artifact, found)
-    return Row(artifact, {str(name): only[name].iloc[0] for name in only.columns})
+    cells = {str(name): only[name].iloc[0] for name in only.columns}
+    return Row(artifact, cells, tuple((name, str(wanted)) for name, wanted in found.items()))
 
 
 def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:

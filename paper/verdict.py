@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError
+from paper.bound import Origin, Word, bound
 from paper.lookup import nearest
 
 if TYPE_CHECKING:
@@ -30,10 +31,15 @@ MARKS = {
 PROSE = frozenset({"statement", "reason"})  # columns of the ledger that are written as an author's text
 
 
-class Latex(str):
-    """Text that is LaTeX already; all other text is escaped when it is shown."""
+class Latex(Word):
+    """Text that is LaTeX already, and may know its cells; all other text is escaped when it is shown."""
 
-    __slots__ = ()
+    @classmethod
+    def of(cls, text: str, origins: tuple[Origin, ...]) -> Latex:
+        """The text with its origins."""
+        made = cls(text)
+        made.origins = origins
+        return made
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Claim:
         verdict = str(self.row["verdict"])
         if verdict not in PHRASES:
             raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{nearest(verdict, PHRASES)}")
-        return Latex(PHRASES[verdict])
+        return Latex.of(PHRASES[verdict], self.origins)
 
     @property
     def mark(self) -> Latex:
@@ -70,7 +76,7 @@ class Claim:
         verdict = str(self.row["verdict"])
         if verdict not in MARKS:
             raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{nearest(verdict, MARKS)}")
-        return Latex(rf"\verdictmark{{{self.name}}}{{{MARKS[verdict]}}}")
+        return Latex.of(rf"\verdictmark{{{self.name}}}{{{MARKS[verdict]}}}", self.origins)
 
     @property
     def words(self) -> Latex:
@@ -78,7 +84,12 @@ class Claim:
         self.shown.add(self.name)
         from artifacts.text import escape
 
-        return Latex(escape(str(self.row["verdict"]), "latex"))
+        return Latex.of(escape(str(self.row["verdict"]), "latex"), self.origins)
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The ledger's cell that the verdict is."""
+        return (Origin("claims", "verdict", (("claim", self.name),)),)
 
     def __getattr__(self, column: str) -> Any:
         if column.startswith("__"):
@@ -94,4 +105,5 @@ class Claim:
             from artifacts.text import prose
 
             return Latex(prose(str(cell), "latex"))
-        return cell.item() if hasattr(cell, "item") else cell
+        plain = cell.item() if hasattr(cell, "item") else cell
+        return bound(plain, [Origin("claims", column, (("claim", self.name),))])

@@ -44,8 +44,8 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
     Returns
     -------
     DataFrame
-        With `part` (the kind of failure), `place` (document and section), `statement`, `values`, `sign`, `reason`
-        and `claim`; in the order of the kinds, then of the documents.
+        With `part` (the kind of failure), `place` (document and section), `statement`, `values`, `sign`, `reason`,
+        `claim` and `entry`; in the order of the kinds, then of the documents.
     """
     chosen = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
     rows = claims[chosen & claims["verdict"].isin(BAD) & ~claims["claim"].isin(elsewhere)].copy()
@@ -58,6 +58,7 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
     rows["place"] = [
         f"{source}, {_short(section)}" for source, section in zip(rows["source"], rows["section"], strict=True)
     ]
+    rows["entry"] = "claim:" + rows["claim"].astype(str)
     rows["sign"] = rows["verdict"].map(dict(SIGNS))
     return rows.sort_values(["rank"], kind="stable", ignore_index=True)
 

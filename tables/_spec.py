@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 Align = Literal["left", "right", "center"]
 Size = Literal["small", "footnotesize", "scriptsize"]
-ADDRESS = re.compile(r"[A-Za-z0-9_.+-]+")
 LENGTH = re.compile(r"\d+(\.\d+)?(mm|cm|in|pt|em)")
 SIZES: tuple[Size, ...] = ("small", "footnotesize", "scriptsize")
 
@@ -133,12 +132,12 @@ class Table:
         Where a little space stands between rows: a field, at whose changes it does (between blocks of which one has
         several rows); 1 for every row, 0 for none. Left out, 1 where there are paragraph columns, else the first
         column that leaves out repeats, else none: space says that rows belong together, so none is put by count.
-    anchor : str, optional
-        Field of claims whose verdict a row gives: marks in the text lead to the row, which in LaTeX ends with the page
-        of the first of them.
     units : str, optional
         Field of each row's unit: numbers line up with those of rows of the same unit only. Left out, all rows are of
         one unit.
+    entry : str, optional
+        Field of what each row tells of, `claim:NAME` or `artifact:NAME`, several with blanks between: in the thesis,
+        verdicts and numbers lead to that row, and in LaTeX a row of one claim ends with the page of its first mark.
     """
 
     rows: pd.DataFrame
@@ -157,8 +156,8 @@ class Table:
     size: Size | None = None
     column_space: float | None = None
     space: str | int | None = None
-    anchor: str | None = None
     units: str | None = None
+    entry: str | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -205,7 +204,7 @@ def check(table: Table, name: str) -> None:
             raise SpecError(f"{where}, {what}: {error}") from None
     wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
     space = table.space if isinstance(table.space, str) else None
-    named = (table.reason, table.groups, table.rule_before, space, table.anchor, table.units)
+    named = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
     wanted += [(each, "table") for each in named if each is not None]
     for each, wanter in wanted:
         if each not in known:
@@ -213,8 +212,6 @@ def check(table: Table, name: str) -> None:
                 f"{where}: {wanter} reads {each!r}, which rows does not have{nearest(each, known)}; "
                 f"it has {', '.join(known)}"
             )
-    if table.anchor and (odd := [each for each in map(str, table.rows[table.anchor]) if not ADDRESS.fullmatch(each)]):
-        raise SpecError(f"{where}: {odd[0]!r} in {table.anchor} is no address: letters, digits and . _ + - only")
     shown = [column.field for column in table.columns]
     if twice := sorted({each for each in shown if shown.count(each) > 1}):
         raise SpecError(

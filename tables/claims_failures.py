@@ -21,7 +21,7 @@ def table(
             Column("reason", "What the numbers say", width=0.51, repeat=False),
         ],
         groups="part",
-        anchor="claim",
+        entry="entry",
         long=True,
         size="scriptsize",
         column_space=3,

@@ -25,7 +25,7 @@ def table(
             Column("values", "Printed; found", width=0.25, blank=True),
         ],
         groups="part",
-        anchor="claim",
+        entry="entry",
         long=True,
         size="scriptsize",
         column_space=3,

@@ -16,6 +16,7 @@ def table(provenance: pd.DataFrame) -> Table:
         .reset_index()
         .sort_values("origin", kind="stable", ignore_index=True)
     )
+    rows["entry"] = "artifact:" + rows["artifact"].astype(str)
     versions = sorted({each for cell in measured["versions"].dropna() for each in str(cell).split("; ")})
     counted = provenance["kind"].value_counts()
     return Table(
@@ -25,6 +26,7 @@ def table(provenance: pd.DataFrame) -> Table:
             Column("tables", "Tables"),
             Column("rows", "Rows"),
         ],
+        entry="entry",
         size="footnotesize",
         space=0,
         caption=(

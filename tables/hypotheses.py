@@ -13,6 +13,7 @@ def table(hypotheses: pd.DataFrame) -> Table:
             for _, row in hypotheses.iterrows()
         ]
     )
+    rows["entry"] = "claim:" + rows["claim"].astype(str)
     counted = rows["verdict"].value_counts()
     said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
     return Table(
@@ -23,7 +24,7 @@ def table(hypotheses: pd.DataFrame) -> Table:
             Column("reason", "Reason", width=0.55),
         ],
         groups="part",
-        anchor="claim",
+        entry="entry",
         long=True,
         size="scriptsize",
         column_space=3,

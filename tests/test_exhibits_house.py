@@ -279,13 +279,12 @@ def test_the_ledger_in_print_has_what_fails_and_matters(shipped):
         assert not [each for each in words if re.search(r"\bc00\d_", each)], "a name of a function"
 
 
-def test_a_row_that_gives_a_verdict_has_an_address_and_the_page_of_its_mark():
-    table = Table(rows=ROWS, columns=[Column("name", "Name"), Column("part", "Part")], caption="x", anchor="name")
-    shown = render(table, "t")
-    assert r"\phantomsection\label{claim:p}p & a\verdictpage{p} \\" in shown
-    assert "claim:" not in render(Table(rows=ROWS, columns=[Column("name", "Name")], caption="x"), "t")
-    with pytest.raises(SpecError, match="is no address"):
-        render(Table(rows=ROWS.assign(name="a b}"), columns=[Column("part", "Part")], caption="x", anchor="name"), "t")
+def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
+    rows = ROWS.assign(entry=[f"claim:{name}" for name in ROWS["name"]])
+    columns = [Column("name", "Name"), Column("part", "Part")]
+    shown = render(Table(rows=rows, columns=columns, caption="x", entry="entry"), "t")
+    assert r"\pressentry{claim:p}p & a\verdictpage{p} \\" in shown
+    assert "verdictpage" not in render(Table(rows=rows, columns=columns, caption="x"), "t")
 
 
 def test_the_ledger_names_statements_by_their_place():

@@ -143,7 +143,10 @@ def project(root: Path, body: str) -> Job:
 
 def test_builder(tmp_path: Path) -> None:
     job = project(tmp_path, "Qwen3 wins.\n")
-    assert chapter.build(job) == {"out/chapters/sample.tex": f"Qwen3 wins.\n% source: {FILE}\n"}
+    assert chapter.build(job) == {
+        "out/chapters/sample.tex": f"Qwen3 wins.\n% source: {FILE}\n",
+        "out/bound/sample.json": "[]\n",
+    }
 
 
 def test_builder_refuses_typed_in_numbers(tmp_path: Path) -> None:
