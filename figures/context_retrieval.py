@@ -42,7 +42,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
             series.append(
                 Points(
                     entity="reported",
-                    label="DroPE as drawn in the source, no number in its tables",
+                    label="DroPE as drawn in the report, no number in its tables",
                     origin="reported",
                     x=alone["x"].astype(int),
                     y=alone["value"],
@@ -73,7 +73,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         height=48,
         entities={"drope-simple": "series-4"},
         caption=(
-            "Passkey accuracy by context length in the three protocols of Section 11 of the source [@africa2026]: "
+            "Passkey accuracy by context length in the three protocols of Section 11 of the report [@africa2026]: "
             "(a) Section 11.2, "
             "(b) 11.5, (c) 11.7, where the line of DroPE is with RULER's prompt. Bands: 95 % Wilson intervals. "
             "Shaded: up to the "
@@ -81,7 +81,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         ),
         short="Passkey accuracy by context length",
         note=(
-            "The hollow point lies on RoPE's. The source's Figure H joins (a) and the first point of (b) into one "
+            "The hollow point lies on RoPE's. The report's Figure H joins (a) and the first point of (b) into one "
             "line. DroPE at 8K tokens has "
             f"{_cell(known, 'lengths', last)} in (a) and {_cell(known, 'errors', last)} in (b)."
         ),

@@ -63,13 +63,14 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
         note=(
             "Last panel, on an axis of its own: models measured by this project (solid marks), mean over heads with "
             f"95 % bootstrap interval over key heads, {_contexts(measured_profiles)}. The model random-llama has "
-            "random weights and reads random words: a null reference, no model of language."
+            "random weights and reads random words: a null reference, no model of language. Profiles with a rise that "
+            f"rounding cannot explain, and its size: {said}."
         ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
-            "Tables 4 and 10 of the source [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
+            "Tables 4 and 10 of the study [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
             f"heads, named within its family; each decile at its middle; {tokens(full)} tokens unless the title says "
-            f"otherwise. Profiles with a rise that rounding cannot explain, and its size: {said}."
+            "otherwise."
         ),
         short="Plasticity by decile of the context",
     )

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from artifacts.wording import MODES, base_scored
+from artifacts.wording import MODES
 from figures import Axis, Figure, Line, Panel
 
 
@@ -46,8 +46,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
             f"LongBench Pro by input length for {len(models)} matched models in both prompt modes [@longbenchpro2026], "
             "and plasticity of the length bin that ends at each length [@shcherb2026]; all values as reported (hollow "
             f"marks). Unit: one model; {questions} questions per length. No length bins are reported for "
-            f"{', '.join(absent)}, and none beyond the captured context. "
-            f"{base_scored(matched_models)}"
+            f"{', '.join(absent)}, and none beyond the captured context."
         ),
         short="LongBench Pro and plasticity by input length",
     )

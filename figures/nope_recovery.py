@@ -46,10 +46,12 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         caption=(
             "Recovery of plasticity by model: (a) the levels in the two fixed windows, (b) the second less the "
             f"first, as the layer study prints it for {len(printed)} models and as the printed deciles give it, (c) "
-            f"the draw-up, the largest rise from a decile to a later one [@shcherb2026]. $n = {len(rows)}$ models, "
-            f"mean over heads; the rounding of the deciles leaves up to {off:.3f} open, less than the marks cover; "
-            f"printed values hide where they agree. {display('llama3.1-8b')} and {display('llama3.2-11b')} run the "
-            f"same text weights; {' and '.join(short)} was captured over a quarter of the context."
+            f"the largest rise from a decile to a later one [@shcherb2026]. $n = {len(rows)}$ models, mean over heads. "
+            f"{display('llama3.1-8b')} and {display('llama3.2-11b')} run the same text weights."
+        ),
+        note=(
+            f"The rounding of the deciles leaves up to {off:.3f} open, less than the marks cover; printed values hide "
+            f"where they agree. {' and '.join(short)} was captured over a quarter of the context."
         ),
         short="Recovery and draw-up by model",
     )
