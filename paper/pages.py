@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from artifacts import process
+from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
-from artifacts.text_file import yaml_of
+from artifacts.store.text_file import yaml_of
 from paper.pdf import outline
 
 FILE = "paper/layout.yaml"

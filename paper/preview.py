@@ -6,9 +6,9 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from artifacts import files
 from artifacts.errors import LatexError, SpecError
-from artifacts.text_file import text_of
+from artifacts.store import files
+from artifacts.store.text_file import text_of
 from paper import calls, document, latex, log, metadata
 
 PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the next preview short

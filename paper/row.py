@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from artifacts.glyphs import Output
+    from artifacts.typeset.glyphs import Output
 
 # Columns of a value, the ends of its interval, its p and the p that takes account of its family, as studies call them.
 SHAPES = (
@@ -88,7 +88,7 @@ class Row:
         SpecError
             The artifact has no column that is known as an estimate, or its cell is empty.
         """
-        from artifacts.numbers import fixed, pvalue
+        from artifacts.typeset.numbers import fixed, pvalue
 
         known = [shape for shape in SHAPES if shape[0] in self.cells]
         if not known:

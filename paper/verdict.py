@@ -82,7 +82,7 @@ class Claim:
     def words(self) -> Latex:
         """The verdict's words."""
         self.shown.add(self.name)
-        from artifacts.text import escape
+        from artifacts.typeset.text import escape
 
         return Latex.of(escape(str(self.row["verdict"]), "latex"), self.origins)
 
@@ -102,7 +102,7 @@ class Claim:
         if cell is None or cell != cell or str(cell) in ("", "<NA>"):
             raise SpecError(f"claim {self.name!r} has no {column}: it is empty in the ledger")
         if column in PROSE:
-            from artifacts.text import prose
+            from artifacts.typeset.text import prose
 
             return Latex(prose(str(cell), "latex"))
         plain = cell.item() if hasattr(cell, "item") else cell

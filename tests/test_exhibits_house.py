@@ -6,23 +6,23 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-import figures._view as view_of
+import figures._press.view as view_of
+from artifacts.build.facts import Reader
+from artifacts.build.graph import load
+from artifacts.build.job import Job
 from artifacts.errors import DataError, SpecError
-from artifacts.facts import Reader
-from artifacts.graph import load
-from artifacts.job import Job
-from artifacts.wording import estimator, readable
+from artifacts.typeset.wording import estimator, readable
 from conftest import ROOT
 from exhibit_lint import faults, figure_texts, table_texts
 from figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
-from figures._layout import lay_out
-from figures._legend import rows_of
-from figures._render import TEMPLATES, tex
+from figures._press.layout import lay_out
+from figures._press.legend import rows_of
+from figures._press.render import TEMPLATES, tex
 from paper import lint
 from tables import Column, Table, fixed, integer, printed, verbatim
-from tables._layout import airy, separators
-from tables._read import read
-from tables._render import render
+from tables._press.layout import airy, separators
+from tables._press.read import read
+from tables._press.render import render
 
 GRAPH = load(ROOT, Reader(ROOT))
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
@@ -288,7 +288,7 @@ def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
 
 
 def test_the_ledger_names_statements_by_their_place():
-    from tables._ledger import found, placed, values
+    from tables.ledger._failing import found, placed, values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
     told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
@@ -300,7 +300,7 @@ def test_the_ledger_names_statements_by_their_place():
 
 
 def test_one_hash_stands_for_all_tables():
-    from tables.experiments import package_hash
+    from tables.ledger.experiments import package_hash
 
     listed = pd.DataFrame({"file": ["sources/a.csv", "results/b.csv"], "hash": ["0f", "1e"]})
     assert package_hash(listed) == package_hash(listed[::-1]), "the order of the rows plays no part"

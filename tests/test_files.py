@@ -10,16 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import files, watchman
+from artifacts.build import watchman
+from artifacts.build.session import clean_out
 from artifacts.errors import ThesisError
-from artifacts.session import clean_out
+from artifacts.store import files
 from conftest import ROOT
 from waiting import gone
 
 BUILD = """
 import sys
 from pathlib import Path
-from artifacts import files, process
+from artifacts.build import process
+from artifacts.store import files
 with files.lock(Path("lock"), print):
     process.run(["sh", "-c", "sh -c 'echo $$ > started; sleep 60; echo > finished'"], Path.cwd(), 600)
 """

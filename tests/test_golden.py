@@ -6,11 +6,11 @@
 import pandas as pd
 import pytest
 
-from artifacts.canonical import agree
-from artifacts.changes import at_revision, names_at
-from artifacts.facts import Reader
-from artifacts.graph import load
-from artifacts.job import Job
+from artifacts.build.changes import at_revision, names_at
+from artifacts.build.facts import Reader
+from artifacts.build.graph import load
+from artifacts.build.job import Job
+from artifacts.store.canonical import agree
 from conftest import GOLDEN, ROOT
 
 GRAPH = load(ROOT, Reader(ROOT))
@@ -29,7 +29,7 @@ def spec(root, kind, name):
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in DUMPS])
 def test_table(name, shipped, golden):
-    from tables._render import render
+    from tables._press.render import render
 
     table = spec(shipped, "table", name)
     golden(f"tables/{name}.tex", render(table, name, "latex"))
@@ -38,8 +38,8 @@ def test_table(name, shipped, golden):
 
 def test_the_rendering_of_the_ledger(golden):
     """Long tables of data are frozen on a small frame, so that a new verdict rewrites no golden file."""
-    from tables._render import render
-    from tables.claims_failures import table
+    from tables._press.render import render
+    from tables.ledger.claims_failures import table
 
     ledger = pd.DataFrame(
         {
@@ -63,7 +63,7 @@ def test_the_rendering_of_the_ledger(golden):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, shipped, golden):
-    from figures._render import float_tex, tex
+    from figures._press.render import float_tex, tex
 
     figure = spec(shipped, "figure", name)
     golden(f"figures/{name}.tex", tex(figure, name))

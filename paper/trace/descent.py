@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifacts.manifest import manifest
-from artifacts.schema import files, resource
+from artifacts.store.manifest import manifest
+from artifacts.store.schema import files, resource
 from paper.trace.cells import Row, number, of_artifact
 
 if TYPE_CHECKING:
-    from artifacts.graph import Step
-    from artifacts.job import Job
+    from artifacts.build.graph import Step
+    from artifacts.build.job import Job
 
 ROWS = 4  # rows shown of one artifact
 INPUTS = 6  # artifacts shown of one step
