@@ -80,7 +80,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
         undefined=jinja2.StrictUndefined,
     )
     edition = edition_of(root)
-    titles = ("title", "subtitle", "author", "institution", "date")
+    titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     try:
         return environment.from_string(text_of(root, TEMPLATE, SpecError)).render(
             {name: prose(getattr(described, name), "latex") for name in titles},

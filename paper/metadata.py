@@ -20,7 +20,7 @@ class Metadata:
 
     Attributes
     ----------
-    title, subtitle, author, institution, date : str
+    title, subtitle, author, institution, date, version, licence : str
         The title page, as plain text plus `$math$` and `*emphasis*`.
     keywords : tuple of str
         For the PDF's description.
@@ -44,6 +44,8 @@ class Metadata:
     date: str
     subtitle: str = ""
     institution: str = ""
+    version: str = ""
+    licence: str = ""
     keywords: tuple[str, ...] = ()
     chapters: tuple[str, ...] = ()
     appendices: tuple[str, ...] = ()

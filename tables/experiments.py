@@ -27,6 +27,7 @@ def table(provenance: pd.DataFrame) -> Table:
             Column("rows", "Rows"),
         ],
         entry="entry",
+        long=True,
         size="footnotesize",
         space=0,
         caption=(
