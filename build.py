@@ -153,11 +153,84 @@ def found(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
 
 @main.command()
 @jobs_option
-def paper(jobs: int | None) -> None:
-    """Build the whole thesis: out/thesis.pdf."""
+@click.option("--site", metavar="URL", default="", help="Numbers, verdicts and exhibits of the PDF lead to this site.")
+@click.option("--keep-going", is_flag=True, help="After a failure, set what there is: out/thesis-draft.pdf.")
+def paper(jobs: int | None, site: str, keep_going: bool) -> None:
+    """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""
+    from artifacts.errors import SpecError, ThesisError
+    from paper import edition
+
+    try:
+        asked = edition.asked(ROOT, edition.address(site) if site else "")
+    except SpecError as error:
+        raise click.UsageError(f"--site: {error}") from None
+    edition.settled(ROOT)
     with session(jobs) as project:
-        project.build(["thesis:thesis"])
+        edition.settle(ROOT, asked())
+        try:
+            project.build(["thesis:thesis"])
+        except ThesisError:
+            if keep_going:
+                from paper.document import draft
+
+                for line in draft(ROOT):
+                    click.echo(line, err=True)
+                if (ROOT / "out/thesis-draft.pdf").is_file():
+                    click.echo("out/thesis-draft.pdf")
+            raise
         click.echo("out/thesis.pdf")
+
+
+@main.command()
+@click.argument("name", shell_complete=complete("chapter"))
+@jobs_option
+def chapter(name: str, jobs: int | None) -> None:
+    """Preview one chapter alone: out/chapters/NAME.pdf."""
+    from artifacts.store.files import write
+    from paper.preview import compiled, exhibits
+
+    with session(jobs) as project:
+        [step] = found(project.graph, [name], "chapter")
+        project.build([step.key, *exhibits(ROOT, step.name)])
+        target = f"out/chapters/{step.name}.pdf"
+        write(ROOT / target, compiled(ROOT, step.name))
+        click.echo(target)
+
+
+@main.command()
+@jobs_option
+@click.option("--overleaf", is_flag=True, help="Sources as they are, with the bibliography, for an editor.")
+@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.pass_context
+def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
+    """Pack the thesis for arXiv, or with --overleaf for an editor: out/bundle/NAME.tar.gz.
+
+    It is unpacked in an empty folder and compiled by plain pdflatex first; what does not give the same pages is not
+    offered.
+    """
+    from artifacts.store.files import write
+    from paper.bundle import make, tried
+
+    ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
+    packed = make(ROOT / "out", flat=not overleaf)
+    tried(packed, (ROOT / "out/thesis.pdf").read_bytes())
+    path = f"out/bundle/thesis-{'overleaf' if overleaf else 'arxiv'}.tar.gz"
+    write(ROOT / path, packed)
+    click.echo(path)
+
+
+@main.command()
+@jobs_option
+@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.pass_context
+def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
+    """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo."""
+    from paper import crate
+
+    ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
+    with session(jobs):
+        count = crate.lay_out(ROOT, ROOT / "out/crate")
+    click.echo(f"out/crate: {count} files; `ro-crate-metadata.json` describes them, nothing was sent anywhere")
 
 
 @main.command()
@@ -276,6 +349,28 @@ def why(target: str) -> None:
     [step] = found(project.graph, [target], *kinds)
     lines = project.why(step.key)
     click.echo("\n".join(lines) if lines else f"{step.key} is up to date")
+
+
+@main.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
+@click.argument("what")
+@click.option("--all", "every", is_flag=True, help="Every place of a number, however many.")
+def trace(what: str, every: bool) -> None:
+    """Follow WHAT down to its source: a printed number, or an address.
+
+    WHAT is 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of any step. A number is
+    looked for in chapters, tables, the ledger, results, measurements and sources, as printed and rounded.
+    """
+    from artifacts.build.session import Session
+    from artifacts.errors import SpecError
+    from paper.trace.descent import Project
+    from paper.trace.find import trace as lines
+
+    project = Session(ROOT)
+    try:
+        for line in lines(Project(ROOT, project.graph.steps, project.job), what, every):
+            click.echo(line)
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None
 
 
 @main.command()

@@ -1,16 +1,25 @@
-"""The arXiv bundle: what pdflatex read of ours, with the `.bbl`, in an archive that is the same every time."""
+"""The arXiv bundle: what pdflatex read of ours, with the `.bbl`, in an archive that is the same every time.
+
+arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it; an editor such as Overleaf
+gets the files as they are, with the bibliography.
+"""
 
 import gzip
 import io
 import re
 import tarfile
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from artifacts.errors import LatexError, SpecError
-from paper import latex, log
+from paper import latex, log, pdf
 from paper.document import STATE
 
 MAX_PASSES = 5
+BIBLIOGRAPHY = "references.bib"
+PICTURES = (".pdf", ".png")
+_INPUT = re.compile(r"(?m)\\input\{(?P<name>[^{}]+)\}(?=(?P<rest>[^\n]*))")
 
 
 def contents(out: Path) -> list[str]:
@@ -31,16 +40,27 @@ def contents(out: Path) -> list[str]:
     return sorted(name for name in names if not name.startswith("state/") and (out / name).is_file())
 
 
-def make(out: Path) -> bytes:
+def make(out: Path, *, flat: bool = True) -> bytes:
     """Pack the bundle as `.tar.gz`: sorted, with fixed times, owners and modes.
 
     Parameters
     ----------
     out : Path
         The output folder, with a compiled thesis.
+    flat : bool
+        One `.tex` and the figures beside it; else every file in its place, and `references.bib`, for an editor.
+
+    Raises
+    ------
+    SpecError
+        The thesis has not been compiled, two files would get one name, or a text names a folder of this machine.
     """
     members = {name: (out / name).read_bytes() for name in contents(out)}
+    members = flattened(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
     members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
+    for name, content in members.items():
+        if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
+            raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must not")
     packed = io.BytesIO()
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=int(latex.EPOCH)) as stream,
@@ -51,6 +71,43 @@ def make(out: Path) -> bytes:
             member.size, member.mtime, member.mode = len(content), int(latex.EPOCH), 0o644
             archive.addfile(member, io.BytesIO(content))
     return packed.getvalue()
+
+
+def flattened(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    r"""One `thesis.tex` with every `\input` in its place, and the pictures beside it under names without folders.
+
+    Parameters
+    ----------
+    members : mapping of str to bytes
+        The files by path.
+    """
+    texts = {name: content.decode() for name, content in members.items() if name.endswith(".tex")}
+    kept: dict[str, bytes] = {}
+    named: dict[str, str] = {}
+    for name in members:
+        if name not in texts:
+            named[name] = name.replace("/", "-")
+            if named[name] in kept:
+                raise SpecError(f"{name}: another file of the bundle is called {named[name]} too; rename one")
+            kept[named[name]] = members[name]
+    text = _inlined("thesis.tex", texts, ())
+    for name, flat in named.items():
+        text = text.replace(f"{{{name}}}", f"{{{flat}}}")
+    return {**kept, "thesis.tex": text.encode()}
+
+
+def _inlined(name: str, texts: Mapping[str, str], above: tuple[str, ...]) -> str:
+    if name in above:
+        raise SpecError(f"{name}: takes itself in, through {' and '.join(above)}")
+
+    def put(match: re.Match[str]) -> str:
+        file = match["name"] if match["name"] in texts else f"{match['name']}.tex"
+        if file not in texts:
+            return match[0]
+        # TeX ends a file with a line end; the rest of the line follows it, alone or on a line of its own.
+        return _inlined(file, texts, (*above, name)).rstrip("\n") + ("\n" if match["rest"].strip() else "")
+
+    return _INPUT.sub(put, texts[name])
 
 
 def dry_run(bundle: bytes, folder: Path) -> bytes:
@@ -87,3 +144,19 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
             return (folder / "thesis.pdf").read_bytes()
     faults = "\n".join(map(str, found.warnings)) or "LaTeX still asks for another pass"
     raise LatexError(f"the bundle does not settle in {MAX_PASSES} passes:\n{faults}", "thesis.tex")
+
+
+def tried(bundle: bytes, thesis: bytes) -> None:
+    """Compile a bundle in an empty folder, and see that it gives the thesis's pages.
+
+    Raises
+    ------
+    LatexError
+        It does not compile, or its pages or words are others.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        made = dry_run(bundle, Path(folder))
+    if made == thesis:
+        return
+    if (pdf.pages(made), pdf.text(made)) != (pdf.pages(thesis), pdf.text(thesis)):
+        raise LatexError("the bundle compiles to other pages than out/thesis.pdf; it is not offered")

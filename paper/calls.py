@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from artifacts.errors import SpecError
 
-FUNCTIONS = ("n", "table", "figure", "claim")
+FUNCTIONS = ("n", "r", "use", "table", "figure", "claim", "mark")
 
 _STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _TAG = re.compile(rf"<#.*?#>|<<(?P<shown>(?:{_STRING}|.)*?)>>|<%(?P<block>(?:{_STRING}|.)*?)%>", re.DOTALL)
@@ -19,7 +19,7 @@ _CALL = re.compile(
 
 
 def dependencies(text: str) -> list[tuple[str, str, int]]:
-    """List the calls of `n`, `table`, `figure` and `claim` in a chapter template.
+    """List the calls in a chapter template that name what it reads or shows.
 
     Parameters
     ----------

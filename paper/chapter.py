@@ -4,19 +4,26 @@ A template `paper/chapters/NAME.tex.j2` writes `<< expression >>`, `<% statement
 
 - `n('artifact', value='column', key='...')`: the one number that the keys name; fractions need a format: `| fixed(2)`;
 - `table('name')` and `figure('name')`: the exhibit, as `\input`;
-- `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger.
+- `claim('name')`: the verdict's words; `.phrase` as a verb; `.reason` and so on are columns of the ledger;
+- `mark('name')`: the verdict as a small mark, linked to its row of the ledger, for use after a sentence;
+- `r('artifact', 'word', column='key')`: the row in which the words stand; printed, its estimate with interval and p;
+- `use('artifact', column='key')`: the same for one artifact, as a handle: `<% set lbp = use('lbp_correlations') %>`.
 """
 
 from __future__ import annotations
 
+import inspect
+import json
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
 from artifacts.store.text_file import text_of
+from paper.bound import bound, linked, origin, origins_of
 from paper.lookup import nearest, number
+from paper.row import Row, handle, row
+from paper.verdict import Claim, Latex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,71 +49,6 @@ FORMATS = (  # of artifacts.typeset.numbers, each a filter here
 _SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 SMALL = tuple(_SMALL.split())
-PHRASES = {
-    "holds": "holds",
-    "holds after rounding": "holds after rounding",
-    "not significant": "is not significant",
-    "not supported": "is not supported",
-    "contradicted": "is contradicted",
-    "not testable": "cannot be tested",
-}
-PROSE = frozenset({"statement", "reason"})  # columns of the ledger that are written as an author's text
-
-
-class Latex(str):
-    """Text that is LaTeX already; all other text is escaped when it is shown."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A row of the ledger, as a template sees it.
-
-    Attributes
-    ----------
-    name : str
-        The claim.
-    row : mapping
-        Its columns.
-    shown : set of str
-        The claims whose verdict the chapter has printed, filled as it renders.
-    """
-
-    name: str
-    row: Mapping[str, Any]
-    shown: set[str] = field(repr=False)
-
-    @property
-    def phrase(self) -> Latex:
-        """The verdict as a verb phrase: "is not supported"."""
-        self.shown.add(self.name)
-        verdict = str(self.row["verdict"])
-        if verdict not in PHRASES:
-            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{nearest(verdict, PHRASES)}")
-        return Latex(PHRASES[verdict])
-
-    @property
-    def words(self) -> Latex:
-        """The verdict's words."""
-        self.shown.add(self.name)
-        return escaped(str(self.row["verdict"]))
-
-    def __getattr__(self, column: str) -> Any:
-        if column.startswith("__"):
-            raise AttributeError(column)
-        if column == "verdict":
-            return self.words
-        if column not in self.row:
-            raise SpecError(f"a claim has no {column!r}{nearest(column, self.row)}")
-        cell = self.row[column]
-        if cell is None or cell != cell or str(cell) in ("", "<NA>"):
-            raise SpecError(f"claim {self.name!r} has no {column}: it is empty in the ledger")
-        if column in PROSE:
-            from artifacts.typeset.text import prose
-
-            return Latex(prose(str(cell), "latex"))
-        return cell.item() if hasattr(cell, "item") else cell
 
 
 def build(job: Job) -> dict[str, str | bytes]:
@@ -124,10 +66,16 @@ def build(job: Job) -> dict[str, str | bytes]:
     findings = lint.digits(template, job.file, rules.names, rules.terms)
     if findings:
         raise SpecError("\n".join(map(str, findings)))
-    return {f"out/chapters/{job.name}.tex": render(template, job.file, job.frames())}
+    printed: list[dict[str, Any]] = []
+    return {
+        f"out/chapters/{job.name}.tex": render(template, job.file, job.frames(), printed),
+        f"out/bound/{job.name}.json": json.dumps(printed, ensure_ascii=False, indent=1) + "\n",
+    }
 
 
-def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
+def render(
+    template: str, file: str, frames: Mapping[str, pd.DataFrame], printed: list[dict[str, Any]] | None = None
+) -> str:
     """Render a chapter's template.
 
     Parameters
@@ -138,6 +86,9 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
         Its path relative to the project, for messages and the result's first line.
     frames : mapping of str to DataFrame
         The artifacts that it reads.
+    printed : list of dict, optional
+        Given, bound values and exhibits are links to their entries, and each printed value is appended here: `line` of
+        the template, `shown` (its LaTeX) and `origins`.
 
     Returns
     -------
@@ -152,7 +103,10 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
     environment = _environment(frames, shown, cited)
     try:
         code = environment.compile(template, name=file, filename=file)
-        text = jinja2.Template.from_code(environment, code, dict(environment.globals)).render()
+        made = jinja2.Template.from_code(environment, code, dict(environment.globals))
+        if printed is not None:
+            _link(environment, made, file, printed)
+        text = made.render()
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
     except jinja2.UndefinedError as error:
@@ -176,7 +130,7 @@ def escaped(text: str) -> Latex:
     """Data text, made safe for LaTeX, its numbers set as all others are."""
     from artifacts.typeset.text import escape, numerals
 
-    return Latex(escape(numerals(text), "latex"))
+    return Latex.of(escape(numerals(text), "latex"), origins_of(text))
 
 
 def words(value: object) -> Latex:
@@ -185,7 +139,22 @@ def words(value: object) -> Latex:
         raise SpecError(f"words takes a whole number from 0, not {value!r}")
     from artifacts.typeset.numbers import integer
 
-    return Latex(SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex"))
+    text = SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex")
+    return Latex.of(text, origins_of(value))
+
+
+def span(pair: object, digits: int = 0, *, percent: bool = False) -> Latex:
+    r"""A range `(low, high)` as `97--100`, or `$-$2 to 67` where an end is below zero.
+
+    With `percent` a percent sign follows; the numbers are percentages already.
+    """
+    from artifacts.typeset.numbers import fixed
+
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise SpecError(f"span takes two numbers, as in (low, high) | span(1), not {pair!r}")
+    low, high = (fixed(digits).show(end, "latex") for end in pair)
+    between = " to " if pair[0] < 0 or pair[1] < 0 else "--"
+    return Latex.of(f"{low}{between}{high}" + (r"\%" if percent else ""), origins_of(pair))
 
 
 def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dict[str, None]) -> jinja2.Environment:
@@ -199,18 +168,21 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
             return value
         if isinstance(value, Claim):
             return value.words
+        if isinstance(value, Row):
+            return Latex.of(value.latex(), value.origins)
         if isinstance(value, bool) or value is None:
             raise SpecError(f"{value} is not something to print")
         if isinstance(value, int):
-            return numbers.integer().show(value, "latex")
+            return Latex.of(numbers.integer().show(value, "latex"), origins_of(value))
         if isinstance(value, float):
             raise SpecError(f"{value!r} needs a format, as in | fixed(2)")
         if isinstance(value, (str, jinja2.Undefined)):
-            return escaped(str(value))
+            return Latex.of(escaped(str(value)), origins_of(value))
         raise SpecError(f"cannot print a {type(value).__name__}")
 
     def n(artifact: str, /, *, value: str = "value", **where: Any) -> Any:
-        return number(_frame(frames, artifact), artifact, value, where)
+        found = number(_frame(frames, artifact), artifact, value, where)
+        return bound(found, [origin(artifact, value, where)])
 
     def claim(name: str, /) -> Claim:
         ledger = _frame(frames, "claims")
@@ -221,6 +193,12 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         cited[name] = None
         row = rows.iloc[0]
         return Claim(name, {str(column): row[column] for column in rows.columns}, shown)
+
+    def r(artifact: str, /, *names: str, **where: Any) -> Row:
+        return row(_frame(frames, artifact), artifact, names, where)
+
+    def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
+        return handle(_frame(frames, artifact), artifact, fixed)
 
     environment = jinja2.Environment(
         variable_start_string="<<",
@@ -241,17 +219,46 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
     environment.globals.update(
         n=n,
         claim=claim,
+        mark=lambda name, /: claim(name).mark,
+        r=r,
+        use=use,
         table=lambda name, /: Latex(rf"\input{{tables/{name}}}"),
         figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
     )
     environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
-    environment.filters.update(words=words, prose=lambda text: Latex(prose(str(text), "latex")))
+    environment.filters.update(words=words, span=span, prose=lambda text: Latex(prose(str(text), "latex")))
     return environment
 
 
-def _filter(make: Callable[..., Any]) -> Callable[..., Latex]:
-    def show(value: object, *options: Any, **named: Any) -> Latex:
-        return Latex(make(*options, **named).show(value, "latex"))
+def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
+    """Let the environment print bound values and exhibits as links, and tell of each value where it was printed."""
+    show = environment.finalize
+    assert show is not None
+
+    def finalize(value: object) -> str:
+        text: str = show(value)
+        found = origins_of(text)
+        if found:
+            frame = inspect.currentframe()
+            while frame and frame.f_code.co_filename != file:
+                frame = frame.f_back
+            line = made.get_corresponding_lineno(frame.f_lineno) if frame else 0
+            printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in found]})
+        return linked(text, found)
+
+    environment.finalize = finalize
+    for kind in ("table", "figure"):
+        included = environment.globals[kind]
+        made.globals[kind] = lambda name, /, kind=kind, included=included: Latex(
+            rf"\exhibit{{{kind}/{name}}}{included(name)}"
+        )
+
+
+def _filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
+    def show(value: object, *options: Any, **named: Any) -> Latex | Row:
+        if isinstance(value, Row):
+            return value.formatted(make(*options, **named))
+        return Latex.of(make(*options, **named).show(value, "latex"), origins_of(value))
 
     return show
 

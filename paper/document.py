@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
 from paper import latex, lint, log, metadata
+from paper.edition import address
+from paper.edition import read as edition_of
 from paper.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -19,6 +23,11 @@ TEMPLATE = "paper/thesis.tex.j2"
 PREAMBLE = "paper/preamble.tex"
 BIBLIOGRAPHY = "paper/references.bib"
 STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
+DRAFT = "state/latex/draft"  # where a failed thesis is set past its errors
+MISSING = r"""\makeatletter\let\press@input\input
+\renewcommand*{\input}[1]{\IfFileExists{#1.tex}{\press@input{#1}}{\par\fbox{\texttt{\detokenize{#1}} is not built}\par}}
+\makeatother
+"""  # what a draft says of a file that a failed step has not made
 RUNNING = "running"  # the mark of a run that has not ended; what it left may be cut off anywhere
 
 
@@ -43,7 +52,7 @@ def build(job: Job) -> dict[str, str | bytes]:
     return {"out/thesis.tex": text, "out/thesis.pdf": compile_thesis(job.root)}
 
 
-def render(root: Path, described: Metadata) -> str:
+def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     """Text of `thesis.tex`: preamble, title page, abstract, lists, chapters, appendices, bibliography.
 
     Parameters
@@ -52,6 +61,8 @@ def render(root: Path, described: Metadata) -> str:
         The project's folder.
     described : Metadata
         Title and order of chapters.
+    preview : bool
+        Leave out the title page and the lists.
     """
     import jinja2
 
@@ -69,15 +80,19 @@ def render(root: Path, described: Metadata) -> str:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    titles = ("title", "subtitle", "author", "institution", "date")
+    edition = edition_of(root)
+    titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     try:
         return environment.from_string(text_of(root, TEMPLATE, SpecError)).render(
             {name: prose(getattr(described, name), "latex") for name in titles},
             keywords=[prose(word, "latex") for word in described.keywords],
             preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
-            abstract="abstract" in metadata.templates(root),
+            preview=preview,
+            abstract="abstract" in metadata.templates(root) and not preview,
             chapters=described.chapters,
             appendices=described.appendices,
+            revision=edition.words,
+            site=edition.site or (address(described.site) if described.site else ""),
         )
     except jinja2.TemplateError as error:
         raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error
@@ -122,13 +137,62 @@ def _compiled(root: Path) -> bytes:
         shutil.rmtree(state)
         if complaints and not found.errors:
             raise LatexError("bibtex: " + "; ".join(complaints), BIBLIOGRAPHY)
-        raise log.failure(found, "out/thesis.tex", done.output)
+        raise log.failure(_further(out, found), "out/thesis.tex", done.output)
     (state / RUNNING).unlink()
     faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
     faults += [f"{BIBLIOGRAPHY}: {complaint}" for complaint in bibliography_warnings(state)]
     if faults:
         raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex")
     return (state / "thesis.pdf").read_bytes()
+
+
+def _further(out: Path, found: log.Log) -> log.Log:
+    """All errors, of which the run that stopped at the first knew one."""
+    if not found.errors:
+        return found
+    every, _ = _through(out, "thesis.tex")
+    known = {(each.file, each.line, each.message) for each in found.errors}
+    others = tuple(each for each in every.errors if (each.file, each.line, each.message) not in known)
+    return replace(found, errors=(*found.errors, *others))
+
+
+def draft(root: Path) -> list[str]:
+    """Set the thesis from what is built, past every error and with a note where an exhibit or chapter is missing.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder, in which a build has failed.
+
+    Returns
+    -------
+    list of str
+        LaTeX's errors, a line each. The PDF is `out/thesis-draft.pdf`, if one could be made; `out/thesis.pdf` stays.
+    """
+    process.require("pdflatex")
+    out = root / "out"
+    text = render(root, metadata.read(root)).replace(r"\begin{document}", MISSING + r"\begin{document}", 1)
+    name = f"{DRAFT}.tex"
+    files.write(out / name, text.encode())
+    found, made = _through(out, name)
+    if made:
+        files.write(out / "thesis-draft.pdf", made)
+    return [f"out/{each}" if each.file else str(each) for each in found.errors]
+
+
+def _through(out: Path, document: str) -> tuple[log.Log, bytes]:
+    """One run past every error, in a folder of its own that is removed: its log, and the PDF if there is one."""
+    scratch = out / DRAFT
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    latex.through(document, cwd=out, output=DRAFT, job="thesis")
+    report, made = scratch / "thesis.log", scratch / "thesis.pdf"
+    found = log.Log((), (), False)
+    if report.is_file():
+        found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
+    content = made.read_bytes() if made.is_file() else b""
+    shutil.rmtree(scratch)
+    return found, content
 
 
 def bibliography_warnings(state: Path) -> list[str]:

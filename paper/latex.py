@@ -86,6 +86,13 @@ def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) ->
     return process.run((*argv, "&pdflatex", "mylatexformat.ltx", preamble), cwd, timeout, environment())
 
 
+def through(document: str, *, cwd: Path, output: str, job: str, timeout: float = PASS_TIMEOUT) -> process.Completed:
+    """One pass of pdflatex that goes on past errors, so that its log has all of them; a PDF may come of it."""
+    flags = [flag for flag in FLAGS if flag not in ("-halt-on-error", "-interaction=batchmode")]
+    argv = ("pdflatex", "-interaction=nonstopmode", *flags, f"-output-directory={output}", f"-jobname={job}", document)
+    return process.run(argv, cwd, timeout, environment(inputs=(output,), bibliographies=output))
+
+
 def latexmk(document: str, *, cwd: Path, output: str, timeout: float = 5 * PASS_TIMEOUT) -> process.Completed:
     """As many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's own settings.
 

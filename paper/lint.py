@@ -73,13 +73,14 @@ def check(
     """
     findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
     findings += [item for file, text in chapters.items() for item in percents(text, file)]
-    return findings + citations(chapters, bibliography) + references(chapters) + uncalled(chapters)
+    findings += citations(chapters, bibliography) + uncited(chapters, bibliography)
+    return findings + references(chapters) + uncalled(chapters)
 
 
 def percents(text: str, file: str) -> list[Finding]:
     r"""Find percent signs that stand apart from their number: the house writes `27.0\%`, as the formats do."""
     return [
-        Finding(file, _line(text, match.start()), "a space before \\%: the percent sign follows its number at once")
+        Finding(file, line_of(text, match.start()), "a space before \\%: the percent sign follows its number at once")
         for match in _APART.finditer(_COMMENT.sub(_gone, text))
     ]
 
@@ -117,15 +118,15 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
         Fixed words.
     """
     findings = [
-        Finding(file, _line(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
+        Finding(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
         for offset, code in calls.expressions(text)
         if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
     ]
     listed = {re.sub(r"\s", "", term) for term in terms}
     for match in _MATH.finditer(_COMMENT.sub(_gone, _without_tags(text))):
         if _stated(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
-            findings.append(Finding(file, _line(text, match.start()), _typed(match[0])))
-    prose = _prose(text)
+            findings.append(Finding(file, line_of(text, match.start()), _typed(match[0])))
+    prose = words_of(text)
     allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
     # A name may not be the head or tail of a longer number: 2-D is no excuse for 12-D, nor 2026 for 2026.5.
     known = re.compile(rf"(?<![\w.])(?:{'|'.join(f'(?:{item})' for item in allowed)})(?![\w%]|[.,]\d)")
@@ -133,7 +134,7 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     for match in _WORD.finditer(prose):
         if not _DIGIT.search(match[0]):
             continue
-        findings.append(Finding(file, _line(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
+        findings.append(Finding(file, line_of(text, match.start()), _typed(match[0].strip("()[]{},.;:'`~"))))
     return sorted(findings, key=lambda finding: finding.line)
 
 
@@ -142,7 +143,7 @@ def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
     held = [match["key"] for match in _ENTRY.finditer(bibliography)]
     findings = [
         Finding(
-            "paper/references.bib", _line(bibliography, match.start("key")), f"the key {match['key']} is there twice"
+            "paper/references.bib", line_of(bibliography, match.start("key")), f"the key {match['key']} is there twice"
         )
         for match in _ENTRY.finditer(bibliography)
         if held.count(match["key"]) > 1
@@ -152,8 +153,24 @@ def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
             for key in _keys(match["keys"]):
                 if key not in held and key != "*":
                     what = f"\\cite of {key!r}, which paper/references.bib does not hold{nearest(key, held)}"
-                    findings.append(Finding(file, _line(text, match.start()), what))
+                    findings.append(Finding(file, line_of(text, match.start()), what))
     return findings
+
+
+def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
+    r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
+    cited = {key for text in chapters.values() for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"])}
+    if "*" in cited:
+        return []
+    return [
+        Finding(
+            "paper/references.bib",
+            line_of(bibliography, match.start("key")),
+            f"no chapter cites {match['key']!r}: cite it where it is used, or take it out",
+        )
+        for match in _ENTRY.finditer(bibliography)
+        if match["key"] not in cited
+    ]
 
 
 def references(chapters: Mapping[str, str]) -> list[Finding]:
@@ -168,7 +185,7 @@ def references(chapters: Mapping[str, str]) -> list[Finding]:
         for match in _REFERENCE.finditer(_code(text)):
             for key in _keys(match["keys"]):
                 if key not in labels:
-                    findings.append(Finding(file, _line(text, match.start()), _unknown(key, labels)))
+                    findings.append(Finding(file, line_of(text, match.start()), _unknown(key, labels)))
     return findings
 
 
@@ -200,8 +217,8 @@ def _code(text: str) -> str:
     return _COMMENT.sub(_gone, _without_tags(text))
 
 
-def _prose(text: str) -> str:
-    """What a reader sees as words, every character where it was."""
+def words_of(text: str) -> str:
+    """What a reader sees as words, every character where it was: headings, labels, mathematics and calls are blank."""
     text = _VERBATIM.sub(_gone, _without_tags(text))
     text = _MATH.sub(_gone, _COMMENT.sub(_gone, text))
     text = _CITE.sub(_gone, text)  # notes too: `Table 2` names a part of the work cited
@@ -232,5 +249,6 @@ def _keys(text: str) -> list[str]:
     return [key.strip() for key in text.split(",") if key.strip()]
 
 
-def _line(text: str, offset: int) -> int:
+def line_of(text: str, offset: int) -> int:
+    """The line of an offset, from 1."""
     return text.count("\n", 0, offset) + 1

@@ -3,12 +3,15 @@
 The parsers on PyPI expect the `! message` style and miss this one.
 """
 
+import difflib
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from artifacts.errors import LatexError
+from paper.hints import hint
 
+SHOWN = 20  # errors listed after the first
 OVERFULL_LIMIT = 5.0  # points; less is not seen on paper
 
 _ERROR = re.compile(r"^(?P<file>(?:\./)?[^:()\s][^:()]*\.\w+):(?P<line>\d+): +(?P<message>.*)$")
@@ -28,6 +31,7 @@ _UNDERFULL = re.compile(r"^Underfull \\[hv]box ")
 _RERUN = re.compile(
     r"Rerun to get|Rerun LaTeX|may have changed\. *Rerun|\(re\)run LaTeX|Please rerun|rerunfilecheck.*has changed"
 )
+_SHIPPED = re.compile(r"\[\d+(?=[\]\s{<]|$)")  # TeX tells of a page when it is done
 _PARENTHESIS = re.compile(r"\((?P<file>(?:\./|/)?[^\s()<>]+\.[A-Za-z]\w*)(?=[\s()]|$)|[()]")
 # How generated files say what made them: `% source: X`, or a sentence such as `% Generated from X through Y; ...`.
 _MARK = re.compile(r"^%+ (?:source: |[^;]*\b(?:generated|made) from )(?P<source>[^;]*[^;\s])", re.IGNORECASE)
@@ -64,7 +68,14 @@ class Finding:
         origin = f" (from {self.source})" if self.source else ""
         shown = f" near: {self.context}" if self.context else ""
         text = self.message if self.kind == "error" else f"{self.kind}: {self.message}"
-        return f"{place}{origin}: {text}{shown}" if place else f"{text}{shown}"
+        told = f"{text}{shown}{self.hint}"
+        return f"{place}{origin}: {told}" if place else told
+
+    @property
+    def hint(self) -> str:
+        """How it is mended, after a semicolon; empty where nothing is known."""
+        found = hint(self.kind, self.message)
+        return f"; {found}" if found else ""
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
     warnings: list[Finding] = []
     stack: list[str] = []
     lines = text.splitlines()
-    position = 0
+    position = pages = 0
     while position < len(lines):
         line = lines[position]
         position += 1
@@ -108,7 +119,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
             (fatal if _FATAL.search(finding.message) else errors).append(finding)
         elif match := _OVERFULL.match(line):
             if float(match["size"]) > OVERFULL_LIMIT:
-                warnings.append(_overfull(match, lines[position : position + 1], _current(stack)))
+                warnings.append(_overfull(match, lines[position : position + 1], _current(stack), pages + 1))
             position = _blank(lines, position)
         elif _UNDERFULL.match(line):
             position = _blank(lines, position)
@@ -124,6 +135,7 @@ def parse(text: str, folder: Path | None = None) -> Log:
                     number = match.groupdict().get("line")
                     warnings.append(Finding(kind, match["name"], _current(stack), int(number or 0)))
             _follow(line, stack)
+            pages += len(_SHIPPED.findall(line))
     if (
         fatal and errors and not errors[-1].file
     ):  # a missing file is reported without a place; the stop that follows has one
@@ -166,9 +178,24 @@ def failure(log: Log, what: str, output: str = "") -> LatexError:
     if not log.errors:
         tail = "\n".join(output.strip().splitlines()[-5:]) or "no message"
         return LatexError(f"LaTeX failed without an error in its log: {tail}", what)
-    first = log.errors[0]
-    message = f"{first.message} near: {first.context}" if first.context else first.message
+    first, others = log.errors[0], log.errors[1:]
+    message = (f"{first.message} near: {first.context}" if first.context else first.message) + first.hint
+    message = "\n".join([message, *(f"out/{each}" if each.file else str(each) for each in others[:SHOWN])])
+    if len(others) > SHOWN:
+        message += f"\nand {len(others) - SHOWN} more errors"
     return LatexError(message, f"out/{first.file}" if first.file else what, first.line, first.source)
+
+
+def _in_template(root: Path, source: str, text: str, line: int) -> str:
+    """The source with the line that became this one, where it is a template whose lines are its own."""
+    path = root / source
+    if not source.endswith(".tex.j2") or not path.is_file():
+        return source
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    for _, first, last, begin, end in difflib.SequenceMatcher(None, lines, text.splitlines(), False).get_opcodes():
+        if begin < line <= end:
+            return f"{source}:{min(first + line - begin, max(last, first + 1))}"
+    return source
 
 
 def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[Finding, int]:
@@ -190,9 +217,9 @@ def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[Findi
     return Finding("error", " ".join(filter(None, parts)), file.removeprefix("./"), number, context=context), position
 
 
-def _overfull(match: re.Match[str], after: list[str], file: str) -> Finding:
+def _overfull(match: re.Match[str], after: list[str], file: str, page: int) -> Finding:
     last = f"-{match['last']}" if match["last"] and match["last"] != match["line"] else ""
-    where = f", lines {match['line']}{last}" if last else ""
+    where = (f", lines {match['line']}{last}" if last else "") + f", sheet {page} of the PDF"
     # The text of the box, without TeX's font switches.
     shown = re.sub(r"\\\w+(?:/[\w.]+)*|\[\]|[|$^_]", " ", after[0]) if after else ""
     return Finding(
@@ -232,6 +259,9 @@ def _traced(findings: list[Finding], folder: Path | None) -> tuple[Finding, ...]
         source = ""
         path = folder / finding.file if folder and finding.file else None
         if path and not Path(finding.file).is_absolute() and path.is_file():
-            source = origin(path.read_text(encoding="utf-8", errors="replace"), finding.line)
+            text = path.read_text(encoding="utf-8", errors="replace")
+            source = origin(text, finding.line)
+            if folder and finding.line:
+                source = _in_template(folder.parent, source, text, finding.line)
         traced.append(replace(finding, source=source))
     return tuple(traced)

@@ -38,22 +38,35 @@ def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]
     SpecError
         An unknown column or key, no row, several rows, or an empty cell.
     """
-    for column in (value, *where):
-        if column not in frame.columns:
-            raise SpecError(f"{artifact} has no column {column!r}{nearest(column, frame.columns)}")
+    if value not in frame.columns:
+        raise SpecError(f"{artifact} has no column {value!r}{nearest(value, frame.columns)}")
+    rows = one_row(frame, artifact, where)
+    cell = rows[value].iloc[0]
+    if cell is None or cell != cell or str(cell) in ("", "<NA>"):
+        why = str(rows["reason"].iloc[0]) if "reason" in frame.columns else ""
+        raise SpecError(f"{artifact}: {value} is empty for {_said(where)}" + (f" ({why})" if why else ""))
+    return cell.item() if hasattr(cell, "item") else cell
+
+
+def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.DataFrame:
+    """The one row of `frame` that matches `where`, as a frame, so that each cell keeps its type.
+
+    Raises
+    ------
+    SpecError
+        An unknown column or key, no row, or several.
+    """
     rows = frame
     for column, wanted in where.items():
-        chosen = rows[_equal(frame[column], wanted).loc[rows.index]]
+        if column not in frame.columns:
+            raise SpecError(f"{artifact} has no column {column!r}{nearest(column, frame.columns)}")
+        chosen = rows[equal(frame[column], wanted).loc[rows.index]]
         if chosen.empty:
             raise SpecError(_absent(frame, artifact, where, column, wanted))
         rows = chosen
     if len(rows) != 1:
         raise SpecError(_several(rows, artifact, where))
-    cell = rows[value].iloc[0]
-    if cell is None or cell != cell or str(cell) in ("", "<NA>"):
-        why = str(rows["reason"].iloc[0]) if "reason" in rows.columns else ""
-        raise SpecError(f"{artifact}: {value} is empty for {_said(where)}" + (f" ({why})" if why else ""))
-    return cell.item() if hasattr(cell, "item") else cell
+    return rows
 
 
 def nearest(name: str, known: Iterable[object]) -> str:
@@ -66,7 +79,8 @@ def nearest(name: str, known: Iterable[object]) -> str:
     return f"; known: {shown}" if names else ""
 
 
-def _equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
+def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
+    """Where a column has this value: numbers match numbers, everything else as text."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column) and not is_bool_dtype(column):
@@ -78,13 +92,13 @@ def _equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
 
 
 def _absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str, wanted: object) -> str:
-    if not _equal(frame[column], wanted).any():
+    if not equal(frame[column], wanted).any():
         known = list(dict.fromkeys(str(item) for item in frame[column]))
         return f"{artifact} has no {column} {str(wanted)!r}{nearest(str(wanted), known)}"
     others = {name: item for name, item in where.items() if name != column}
     rows = frame
     for name, item in others.items():
-        narrowed = rows[_equal(rows[name], item)]
+        narrowed = rows[equal(rows[name], item)]
         rows = narrowed if len(narrowed) else rows
     known = list(dict.fromkeys(str(item) for item in rows[column]))
     shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")

@@ -10,6 +10,8 @@ from paper.lookup import nearest
 from paper.pattern import fault
 
 FILE = "paper/metadata.yaml"
+TYPES: dict[Any, type] = {str: str, int: int}
+SAID = {str: "text; quote it", int: "a whole number", list: "a list of texts; quote it"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,16 +20,23 @@ class Metadata:
 
     Attributes
     ----------
-    title, subtitle, author, institution, date : str
+    title, subtitle, author, institution, date, version, licence : str
         The title page, as plain text plus `$math$` and `*emphasis*`.
     keywords : tuple of str
         For the PDF's description.
     chapters, appendices : tuple of str
         Names of templates in `paper/chapters`, in order; `abstract` is set before them where it exists.
+    supplement : tuple of str
+        Tables and figures that no chapter shows: they are built when asked for, and stand in the supplement only.
     names : tuple of str
         Regular expressions of names that hold digits.
     terms : tuple of str
         Fixed terms that hold digits.
+    predicates : int
+        How many verdicts the book may have as clauses of sentences; all others are marks.
+    site : str
+        Address of the site that numbers, verdicts and exhibits of the PDF lead to; left out, they lead to their rows
+        in the PDF.
     """
 
     title: str
@@ -35,11 +44,16 @@ class Metadata:
     date: str
     subtitle: str = ""
     institution: str = ""
+    version: str = ""
+    licence: str = ""
     keywords: tuple[str, ...] = ()
     chapters: tuple[str, ...] = ()
     appendices: tuple[str, ...] = ()
+    supplement: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    predicates: int = 12
+    site: str = ""
 
 
 def read(root: Path) -> Metadata:
@@ -61,13 +75,15 @@ def read(root: Path) -> Metadata:
     for name, value in loaded.items():
         if name not in known:
             raise SpecError(f"{FILE}: unknown field {name!r}{nearest(str(name), known)}")
-        wanted = str if known[name] is str else list
+        wanted = TYPES.get(known[name], list)
         if not isinstance(value, wanted) or (wanted is list and not all(isinstance(item, str) for item in value)):
-            raise SpecError(f"{FILE}: {name} must be {'text' if wanted is str else 'a list of texts'}; quote it")
+            raise SpecError(f"{FILE}: {name} must be {SAID[wanted]}")
     for name in ("title", "author", "date"):
         if not loaded.get(name):
             raise SpecError(f"{FILE}: {name} is missing")
-    made: dict[str, Any] = {name: value if isinstance(value, str) else tuple(value) for name, value in loaded.items()}
+    made: dict[str, Any] = {
+        name: value if isinstance(value, (str, int)) else tuple(value) for name, value in loaded.items()
+    }
     metadata = Metadata(**made)
     for pattern in metadata.names:
         if wrong := fault(pattern):

@@ -53,6 +53,22 @@ def text(content: bytes) -> str:
         return " ".join((Path(folder) / "document.txt").read_text(encoding="utf-8").split())
 
 
+def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
+    """Bookmarks by page, counted from 1: their level from 0 and their title, in order."""
+    reader = _reader(content)
+    found: dict[int, list[tuple[int, str]]] = {}
+
+    def walk(entries: list[Any], level: int) -> None:
+        for entry in entries:
+            if isinstance(entry, list):
+                walk(entry, level + 1)
+            elif (place := reader.get_destination_page_number(entry)) is not None:
+                found.setdefault(place + 1, []).append((level, str(entry.title)))
+
+    walk(reader.outline, 0)
+    return found
+
+
 def metadata(content: bytes) -> dict[str, str]:
     """Title, author and so on."""
     return {str(key).lstrip("/"): str(value) for key, value in (_reader(content).metadata or {}).items()}

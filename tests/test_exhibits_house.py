@@ -1,5 +1,6 @@
 """The house rules of exhibits, over every table and figure of the thesis, and each rule's mechanism by itself."""
 
+import re
 from itertools import pairwise
 
 import pandas as pd
@@ -262,28 +263,49 @@ def test_estimators_have_words():
         estimator("guess", "earlier")
 
 
-def test_the_ledger_names_no_function(shipped):
-    grid = read(spec(shipped, "table", "claims"), "claims")
-    words = [cell.words for row in grid.rows for cell in row]
-    assert not [each for each in words if each.startswith("Cells:")]
-    statements = [row[0].words for row in grid.rows]
-    assert any(each.endswith("of this kind.") for each in statements)
+def test_the_ledger_in_print_has_what_fails_and_matters(shipped):
+    ledger = pd.read_csv(shipped / "artifacts/results/claims.csv", dtype=str)
+    hypotheses = set(pd.read_csv(shipped / "artifacts/results/hypotheses.csv")["claim"])
+    bad = ledger[ledger["verdict"].isin(["contradicted", "not supported"]) & (ledger["source"] != "thesis")]
+    for name, severity in (("claims_failures", "headline"), ("claims_further", "supporting")):
+        wanted = bad[(bad["kind"] == "statement") & (bad["severity"] == severity)]
+        table = spec(shipped, "table", name)
+        assert set(table.rows["claim"]) == set(wanted["claim"]) - hypotheses
+        assert (
+            table.rows["part"].drop_duplicates().size
+            == wanted.loc[~wanted["claim"].isin(hypotheses), "failure"].nunique()
+        )
+        words = [cell.words for row in read(table, name).rows for cell in row]
+        assert not [each for each in words if re.search(r"\bc00\d_", each)], "a name of a function"
+
+
+def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
+    rows = ROWS.assign(entry=[f"claim:{name}" for name in ROWS["name"]])
+    columns = [Column("name", "Name"), Column("part", "Part")]
+    shown = render(Table(rows=rows, columns=columns, caption="x", entry="entry"), "t")
+    assert r"\pressentry{claim:p}p & a\verdictpage{p} \\" in shown
+    assert "verdictpage" not in render(Table(rows=rows, columns=columns, caption="x"), "t")
 
 
 def test_the_ledger_names_statements_by_their_place():
-    from tables.ledger.claims import _found, _placed, _values
+    from tables.ledger._failing import found, placed, values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
     told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
-    assert _placed(told, places) == "Repeats what is judged at 8.3 Results: not testable."
-    assert (_found("80.3775", "68.8%"), _found("0.72514", ""), _found("12 of 20", "")) == (
-        "80.38%",
-        "0.725",
-        "12 of 20",
-    )
-    assert (_found("1251.6", "1249×"), _found("202.0", "200x"), _found("34", "~37")) == ("1251.6×", "202.0×", "34")
+    assert placed(told, places) == "Repeats what is judged at 8.3 Results: not testable."
+    assert (found("80.3775", "68.8%"), found("0.72514", ""), found("12 of 20", "")) == ("80.38%", "0.725", "12 of 20")
+    assert (found("1251.6", "1249×"), found("202.0", "200x"), found("34", "~37")) == ("1251.6×", "202.0×", "34")
     alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
-    assert (_values(alone), _values(both)) == ("", "60%; 64.29%"), "a number without a unit stands in its reason"
+    assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit stands in its reason"
+
+
+def test_one_hash_stands_for_all_tables():
+    from tables.ledger.experiments import package_hash
+
+    listed = pd.DataFrame({"file": ["sources/a.csv", "results/b.csv"], "hash": ["0f", "1e"]})
+    assert package_hash(listed) == package_hash(listed[::-1]), "the order of the rows plays no part"
+    assert package_hash(listed) != package_hash(listed.assign(hash=["0f", "1f"]))
+    assert package_hash(listed) != package_hash(listed.assign(file=["sources/a.csv", "results/c.csv"]))
 
 
 def test_templates_draw_in_one_order():

@@ -20,7 +20,8 @@ from waiting import gone
 BUILD = """
 import sys
 from pathlib import Path
-from artifacts import files, process
+from artifacts.build import process
+from artifacts.store import files
 with files.lock(Path("lock"), print):
     process.run(["sh", "-c", "sh -c 'echo $$ > started; sleep 60; echo > finished'"], Path.cwd(), 600)
 """

@@ -143,7 +143,10 @@ def project(root: Path, body: str) -> Job:
 
 def test_builder(tmp_path: Path) -> None:
     job = project(tmp_path, "Qwen3 wins.\n")
-    assert chapter.build(job) == {"out/chapters/sample.tex": f"Qwen3 wins.\n% source: {FILE}\n"}
+    assert chapter.build(job) == {
+        "out/chapters/sample.tex": f"Qwen3 wins.\n% source: {FILE}\n",
+        "out/bound/sample.json": "[]\n",
+    }
 
 
 def test_builder_refuses_typed_in_numbers(tmp_path: Path) -> None:
@@ -152,3 +155,73 @@ def test_builder_refuses_typed_in_numbers(tmp_path: Path) -> None:
         chapter.build(job)
     lines = str(caught.value).splitlines()
     assert [line.split(" is typed in")[0] for line in lines] == [f"{FILE}:2: '12\\%'", f"{FILE}:2: '3'"]
+
+
+# --- short forms
+
+
+def test_a_row_is_an_estimate_with_interval_and_p() -> None:
+    assert render("<< r('lbp', 'ap_drop', 'pearson') >>") == "$-$0.88 [$-$0.98, $-$0.36], $p$~$=$\\,0.010"
+    assert render("<< r('lbp', 'ap_drop', test='pearson').bare | fixed(1) >>") == "$-$0.9 [$-$1.0, $-$0.4]"
+    assert render("<< r('lbp', 'ap_drop', 'pearson') | percent(0, share=true) >>") == (
+        "$-$88\\% [$-$98\\%, $-$36\\%], $p$~$=$\\,0.010"
+    )
+    assert render("<< r('lbp', 'ap_drop', 'pearson').n | words >>") == "seven"
+    corrected = {"lbp": RESULTS.assign(p_adjusted=[0.029, 0.0504, np.nan])}
+    shown = [
+        chapter.render(
+            f"<< r('lbp', 'ap_drop', '{test}').bare | fixed(0) >><< r('lbp', 'ap_drop', '{test}') >>", FILE, corrected
+        )
+        for test in ("pearson", "spearman")
+    ]
+    assert "$p$~$=$\\,0.010, Holm $p$~$=$\\,0.029" in shown[0]
+    assert "Holm" not in shown[1], "a correction that changes nothing is not told"
+
+
+def test_a_plan_of_contrasts_has_the_same_convention() -> None:
+    frame = pd.DataFrame(
+        {"item": ["keys"], "difference": [0.31], "low": [0.2], "high": [0.4], "p": [0.0004], "p_holm": [0.004]}
+    )
+    shown = chapter.render("<< r('plan', 'keys') >>", FILE, {"plan": frame})
+    assert shown.startswith("0.31 [0.20, 0.40], $p$~$<$\\,0.001, Holm $p$~$=$\\,0.004\n")
+
+
+def test_a_handle_is_set_once() -> None:
+    body = "<% set lbp = use('lbp', test='pearson') %>\n<< lbp('ap_drop') >>; << lbp('bias').n >>"
+    assert render(body) == "$-$0.88 [$-$0.98, $-$0.36], $p$~$=$\\,0.010; 21"
+
+
+def test_a_verdict_is_a_mark_that_knows_its_row() -> None:
+    assert render("It falls.<< mark('slope') >>") == "It falls.\\verdictmark{slope}{unsupported}"
+    assert render("<< claim('slope').reason >><< mark('slope') >>").startswith("it rests on")
+
+
+def test_ranges_have_one_form() -> None:
+    assert render("<< (97, 100) | span(0, percent=true) >>") == "97--100\\%"
+    assert render("<< (-2.04, 67) | span(1) >>") == "$-$2.0 to 67.0"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<< r('lpb', 'x') >>", "1: no artifact 'lpb'; did you mean 'lbp'?"),
+        ("\n<< r('lbp', 'ap_drp') >>", "2: lbp has no 'ap_drp'; did you mean 'ap_drop'?"),
+        ("<< r('lbp', 'ap_drop') >>", "1: lbp has 2 rows with comparison='ap_drop'; name one test: pearson, spearman"),
+        ("<< r('lbp', 'bias') >>", "1: lbp: estimate is empty for comparison='bias' (one arm has no variance)"),
+        ("<< r('lbp', 'bias').estimte >>", "1: lbp has no column 'estimte'; did you mean 'estimate'?"),
+        ("<< r('claims', 'slope') >>", "1: claims has no estimate (a column estimate, difference, rho, value)"),
+        ("<< use('lbp', tst='x') >>", "1: lbp has no column 'tst'; did you mean 'test'?"),
+        ("<< use('lbp', test='pearsn')('bias') >>", "1: lbp has no test 'pearsn'; did you mean 'pearson'?"),
+        ("<< mark('slop') >>", "1: no claim 'slop'; did you mean 'slope'?"),
+        ("<< 3 | span >>", "1: span takes two numbers"),
+    ],
+)
+def test_short_forms_name_the_nearest(body: str, expected: str) -> None:
+    assert fault(body).startswith(f"{FILE}:{expected}")
+
+
+def test_a_word_in_two_columns_is_not_guessed() -> None:
+    frame = pd.DataFrame({"first": ["rope", "drope"], "second": ["drope", "rope"], "value": [1.0, 2.0]})
+    with pytest.raises(SpecError, match=r"arms has 'rope' in 2 columns: write first='rope' or second='rope'"):
+        chapter.render("<< r('arms', 'rope') >>", FILE, {"arms": frame})
+    assert chapter.render("<< r('arms', first='rope').bare | fixed(0) >>", FILE, {"arms": frame}).startswith("1\n")

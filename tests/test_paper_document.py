@@ -12,7 +12,7 @@ import pytest
 from artifacts.build import process
 from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
-from paper import bundle, chapter, document, figure_pdf, latex, lint, log, metadata, pdf
+from paper import bundle, chapter, document, figure_pdf, latex, lint, log, metadata, pdf, preview
 
 PAPER = Path(__file__).parent.parent / "paper"
 needs_latex = pytest.mark.skipif(
@@ -102,6 +102,22 @@ def content(made: dict[str, str | bytes], path: str = "out/thesis.pdf") -> bytes
 CUT = "\\relax\n\\newlabel{cha:one}{{1}{"  # an auxiliary file that a kill has cut off
 
 
+@needs_latex
+def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
+    root = project("alone")
+    settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
+    assert preview.exhibits(root, "one") == ["table:x", "picture:x"]
+    made = preview.compiled(root, "one")
+    words = pdf.text(made)
+    assert "Table 1.1" in words
+    assert "A verdict \u2713" in words.replace("verdict\u2713", "verdict \u2713")
+    assert "Contents" not in words
+    assert "What was found" not in words
+    put(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
+    with pytest.raises(LatexError, match="Undefined control sequence"):
+        preview.compiled(root, "one")
+
+
 @pytest.mark.latex
 @needs_latex
 @pytest.mark.parametrize("marked", [True, False])
@@ -185,11 +201,15 @@ def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
     assert packed == bundle.make(other / "out")
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         names = archive.getnames()
+    assert names == ["figures-x.pdf", "thesis.bbl", "thesis.tex"]
+    with tarfile.open(fileobj=io.BytesIO(bundle.make(root / "out", flat=False))) as archive:
+        names = archive.getnames()
     assert names == [
         "chapters/abstract.tex",
         "chapters/one.tex",
         "figures/x.float.tex",
         "figures/x.pdf",
+        "references.bib",
         "tables/x.tex",
         "thesis.bbl",
         "thesis.tex",

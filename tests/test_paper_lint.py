@@ -77,6 +77,15 @@ def test_citations() -> None:
     assert finding.what.endswith("does not hold; did you mean 'holm1979'?")
 
 
+def test_an_entry_that_nothing_cites() -> None:
+    text = "\\citep[see][]{holm1979} % \\cite{cohen1988}"
+    (finding,) = lint.uncited({"c": text}, BIBLIOGRAPHY)
+    assert str(finding).endswith("no chapter cites 'cohen1988': cite it where it is used, or take it out")
+    assert finding in lint.check({"c": text}, BIBLIOGRAPHY)
+    assert not lint.uncited({"c": text, "d": "\\citet{cohen1988}"}, BIBLIOGRAPHY)
+    assert not lint.uncited({"c": "\\nocite{*}"}, BIBLIOGRAPHY)
+
+
 def test_a_key_twice() -> None:
     findings = lint.citations({}, BIBLIOGRAPHY + "@misc{holm1979,}")
     assert [finding.line for finding in findings] == [1, 6]
@@ -95,7 +104,7 @@ def test_references() -> None:
 
 
 def test_all_together() -> None:
-    findings = lint.check({"c": "5 \\cite{x} \\ref{y}"}, BIBLIOGRAPHY)
+    findings = lint.check({"c": "5 \\cite{x,holm1979,cohen1988} \\ref{y}"}, BIBLIOGRAPHY)
     assert [finding.line for finding in findings] == [1, 1, 1]
 
 

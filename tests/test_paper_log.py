@@ -69,8 +69,8 @@ def test_warnings_with_their_files() -> None:
     assert [(item.kind, item.message, item.file, item.line) for item in found.warnings] == [
         ("undefined reference", "tab:x", "chapters/one.tex", 7),
         ("undefined citation", "holm", "chapters/one.tex", 8),
-        ("overfull box", "\\hbox 23.5 pt too wide, lines 10-14", "tables/wide.tex", 10),
-        ("overfull box", "\\vbox 9.0 pt too high", "chapters/one.tex", 0),
+        ("overfull box", "\\hbox 23.5 pt too wide, lines 10-14, sheet 1 of the PDF", "tables/wide.tex", 10),
+        ("overfull box", "\\vbox 9.0 pt too high, sheet 1 of the PDF", "chapters/one.tex", 0),
         ("missing character", "There is no \u03b1 (U+03B1) in font ec-qplr", "chapters/one.tex", 0),
         ("multiply defined label", "fig:a", "thesis.tex", 0),
     ]

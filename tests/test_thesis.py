@@ -5,8 +5,8 @@ import re
 import pytest
 
 from artifacts.build.process import run as execute
-from conftest import GOLDEN, run
-from paper import pdf
+from conftest import GOLDEN, ROOT, run
+from paper import pages, pdf
 from paper.latex import environment
 from paper.log import parse
 
@@ -39,6 +39,17 @@ def test_the_log_is_clean(thesis):
     assert not log.errors
     assert not [str(warning) for warning in log.warnings]
     assert not log.rerun
+
+
+def test_every_page_keeps_to_the_layout(content):
+    found = pages.faults(pages.read(content), pages.limits(ROOT))
+    assert not found, "\n".join(found)
+
+
+def test_the_title_page_says_whose_it_is(content):
+    first = " ".join(line.text for line in pages.read(content)[0].lines)
+    assert "Version" in first
+    assert "licence" in first
 
 
 def test_fonts_are_embedded_outlines(content):

@@ -252,9 +252,9 @@ class _Loader:
         faults = [f"{step.file}:{facts['error']}"] if facts["error"] else []
         reads: dict[str, str] = {}
         for function, name, line in facts["calls"]:
-            if function == "n":
+            if function in ("n", "r", "use"):
                 reads.setdefault(name, str(line))
-            elif function == "claim":
+            elif function in ("claim", "mark"):
                 reads.setdefault("claims", str(line))
                 if f"claim:{name.partition('.')[0]}" not in self.steps:
                     hint = nearest(name, [other.name for other in self.steps.values() if other.kind.name == "claim"])

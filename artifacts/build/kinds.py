@@ -172,6 +172,6 @@ KINDS = (
         step="thesis",
         targets=("out/thesis.tex", "out/thesis.pdf"),
         gathers=("chapter",),
-        also=("paper/preamble.tex", "paper/references.bib", "paper/metadata.yaml"),
+        also=("paper/preamble.tex", "paper/references.bib", "paper/metadata.yaml", "out/edition.json"),
     ),
 )

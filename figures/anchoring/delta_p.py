@@ -94,7 +94,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         short="Measured $\\Delta P$ over the layers",
         note=(
             "Other tokens cut: as many as the question has, mean over the same seeds. A point is hollow where one "
-            "seed's probe is not above chance. The charts that the source describes show other models and data; of "
+            "seed's probe is not above chance. The charts of the description show other models and data; of "
             "them only landmarks are known."
         ),
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import base_scored, listed, stated, the_test
+from artifacts.typeset.wording import listed, stated, the_test
 from figures import Axis, Figure, Fit, Panel, Points
 
 
@@ -27,7 +27,7 @@ def figure(
     fits = [
         Fit(
             entity="total",
-            label=f"{seven} models of the source, 95 % band",
+            label=f"{seven} models of the study, 95 % band",
             x=source["x"],
             y=source["fit"],
             low=source["low"],
@@ -54,9 +54,8 @@ def figure(
         caption=(
             f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {eight} "
             "captured models. Unit: one model. Lines: least squares; band: pointwise 95 % confidence of the mean. "
-            "Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, "
-            f"{'; '.join(said)}. {added} is not among the models that the source compares. "
-            f"{base_scored(matched_models)}"
+            f"{added} is not among the models that the metrics study compares."
         ),
+        note=f"Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, {'; '.join(said)}.",
         short="LongBench Pro against the plasticity drop",
     )

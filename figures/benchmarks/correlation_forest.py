@@ -41,7 +41,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
         panels=panels,
         share_y=True,
         caption=(
-            f"Correlation of every metric with LongBench Pro, over the {seven} models that the source compares and "
+            f"Correlation of every metric with LongBench Pro, over the {seven} models that the study compares and "
             f"over all {eight} with a score [@shcherb2026; @longbenchpro2026]. Unit: one model. Bars: 95 % intervals "
             "(Fisher, "
             f"Bonett and Wright, Fieller). The smallest Holm-corrected exact $p$ of any of them is {least:.2f}."

@@ -1,10 +1,11 @@
-"""LongBench Pro and plasticity by input length: scores in both prompt modes, plasticity of the bin that ends there."""
+"""LongBench Pro and plasticity by input length, a family a column: scores in both prompt modes, and plasticity."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES, base_scored
+from artifacts.typeset.wording import MODES
 from figures import Axis, Figure, Line, Panel
 
 
@@ -12,47 +13,53 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     """Return the figure."""
     ticks = dict(zip(lbp_lengths["tokens"], lbp_lengths["length"].str.upper(), strict=True))
     top = 10 * math.ceil(lbp_lengths["lbp"].max() / 10)
-    x = Axis(label="input length (tokens)", scale="log", base=2, ticks=ticks)
-    models = list(matched_models["model"])
-    panels = []
-    for mode, words in MODES.items():
-        rows = lbp_lengths[lbp_lengths["mode"] == mode]
-        panels.append(
-            Panel(
-                series=[_line(rows, model, "lbp") for model in models],
-                x=x,
-                y=Axis(label="LongBench Pro", low=0, high=top),
-                title=f"Score {words}",
-            )
-        )
+    shown = {tokens: name for place, (tokens, name) in enumerate(sorted(ticks.items())) if place % 2 == 0}
+    x = Axis(scale="log", base=2, ticks=shown)
     binned = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
-    present = [model for model in models if model in set(binned["model"])]
-    panels.append(
+    least, most = binned["plasticity"].min(), binned["plasticity"].max()
+    rows_of = [
+        (lbp_lengths[lbp_lengths["mode"] == mode], "lbp", Axis(label=f"score {words}", low=0, high=top))
+        for mode, words in MODES.items()
+    ]
+    rows_of.append((binned, "plasticity", Axis(label="plasticity", low=least - 0.02, high=most + 0.02)))
+    families = list(dict.fromkeys(matched_models["family"]))
+    panels = [
         Panel(
-            series=[_line(binned, model, "plasticity") for model in present],
-            x=x,
-            y=Axis(label="plasticity"),
-            title="Plasticity",
+            series=_lines(rows, matched_models[matched_models["family"] == family], value),
+            x=replace(x, label="length (tokens)") if number == len(rows_of) - 1 else x,
+            y=y,
+            title="" if number else str(family),
         )
-    )
+        for number, (rows, value, y) in enumerate(rows_of)
+        for family in families
+    ]
+    models = list(matched_models["model"])
+    present = [model for model in models if model in set(binned["model"])]
     absent = matched_models.loc[~matched_models["model"].isin(present), "display_name"]
     questions = lbp_lengths["questions"].iloc[0]
     return Figure(
         panels=panels,
-        columns=2,
-        height=46,
-        letters=True,
+        columns=len(families),
+        height=30,
+        legend="none",
         caption=(
             f"LongBench Pro by input length for {len(models)} matched models in both prompt modes [@longbenchpro2026], "
             "and plasticity of the length bin that ends at each length [@shcherb2026]; all values as reported (hollow "
             f"marks). Unit: one model; {questions} questions per length. No length bins are reported for "
-            f"{', '.join(absent)}, and none beyond the captured context. "
-            f"{base_scored(matched_models)}"
+            f"{', '.join(absent)}, and none beyond the captured context."
         ),
         short="LongBench Pro and plasticity by input length",
     )
 
 
-def _line(rows: pd.DataFrame, model: str, value: str) -> Line:
-    chosen = rows[rows["model"] == model].sort_values("position")
-    return Line(entity=model, x=chosen["tokens"], y=chosen[value], origin="reported")
+def _lines(rows: pd.DataFrame, models: pd.DataFrame, value: str) -> list[Line]:
+    """One line a model of a family, named at its end by what tells it from the others."""
+    lines = []
+    for model, name in zip(models["model"], models["display_name"], strict=True):
+        chosen = rows[rows["model"] == model].sort_values("position")
+        if len(chosen):
+            short = str(name).rpartition("-")[2]
+            lines.append(
+                Line(entity=model, x=chosen["tokens"], y=chosen[value], origin="reported", direct=short, legend=False)
+            )
+    return lines

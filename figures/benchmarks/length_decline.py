@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES, base_scored, stated, the_test
+from artifacts.typeset.wording import MODES, stated, the_test
 from figures import Axis, Figure, Fit, Panel, Points
 
 
@@ -19,7 +19,7 @@ def figure(
         series = [
             Fit(
                 entity="total",
-                label=f"{seven} models of the source, 95 % band",
+                label=f"{seven} models of the study, 95 % band",
                 x=source["x"],
                 y=source["fit"],
                 low=source["low"],
@@ -55,10 +55,10 @@ def figure(
         letters=True,
         height=70,
         caption=(
-            "Relative decline of LongBench Pro from 8K to 128K tokens against the plasticity drop. Unit: one model. "
-            "Decline computed from published scores [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: least "
-            "squares; band: pointwise 95 % confidence of the mean. Pearson with 95 % interval, exact $p$, Holm over "
-            f"{len(tests)} tests; {'; '.join(said)}. {base_scored(length_decline)}"
+            "Models whose plasticity drops more lose more of their LongBench Pro score from 8K to 128K tokens. Unit: "
+            "one model. Scores as published [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: "
+            "least squares; band: pointwise 95 % confidence of the mean."
         ),
+        note=f"Pearson with 95 % interval, exact $p$, Holm over {len(tests)} tests; {'; '.join(said)}.",
         short="Relative decline of LongBench Pro against the plasticity drop",
     )

@@ -5,10 +5,13 @@ import pandas as pd
 from artifacts.typeset.wording import tokens
 from figures import Axis, Figure, Line, Panel
 
+SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "Gemma 3 270M": "Gemma 3", "random-llama": "random"}
+"""Names that fit beside the last panel."""
+
 
 def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Figure:
     """Return the figure."""
-    position = Axis(label="% of the context", low=0, high=100, ticks=[0, 20, 40, 60, 80, 100])
+    position = Axis(label="% of the context", low=0, high=100, ticks=[0, 50, 100])
     names = [f"d{number}" for number in range(10)]
     middles = [10 * number + 5 for number in range(10)]
     full = decile_profiles["captured_context"].max()
@@ -40,36 +43,37 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
     measured = [
         Line(
             entity="measured",
-            label=str(name),
+            label=SHORT.get(str(name), str(name)),
             x=10 * rows["decile"] + 5,
             y=rows["plasticity"],
             low=rows["ci_low"],
             high=rows["ci_high"],
             uncertainty="band",
-            direct=str(name),
+            direct=SHORT.get(str(name), str(name)),
             origin="measured",
             legend=False,
         )
         for name, rows in measured_profiles.groupby("display_name", sort=False)
     ]
-    panels.append(Panel(series=measured, x=position, y=Axis(label="plasticity"), title="Measured by this project"))
+    panels.append(Panel(series=measured, x=position, y=Axis(label="plasticity"), title="Measured here"))
     shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
     said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
     return Figure(
         panels=panels,
-        columns=2,
+        columns=3,
         legend="none",
-        height=33,
+        height=36,
         note=(
             "Last panel, on an axis of its own: models measured by this project (solid marks), mean over heads with "
             f"95 % bootstrap interval over key heads, {_contexts(measured_profiles)}. The model random-llama has "
-            "random weights and reads random words: a null reference, no model of language."
+            "random weights and reads random words: a null reference, no model of language. Profiles with a rise that "
+            f"rounding cannot explain, and its size: {said}."
         ),
         caption=(
             f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
-            "Tables 4 and 10 of the source [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
+            "Tables 4 and 10 of the study [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
             f"heads, named within its family; each decile at its middle; {tokens(full)} tokens unless the title says "
-            f"otherwise. Profiles with a rise that rounding cannot explain, and its size: {said}."
+            "otherwise."
         ),
         short="Plasticity by decile of the context",
     )

@@ -2,14 +2,15 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Points, Shade
+from figures import Axis, Figure, Panel, Points, Shade
 
 MODELS = {"rope": "RoPE", "drope": "DroPE"}
+ASIDE = {"RoPE": 0.95, "DroPE": 1.05, "simple": 1.15}  # points of one length stand side by side
 PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt formats"}
 
 
 def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Lines with Wilson bands; the training range is shaded; a point of the source without data is marked."""
+    """Points with Wilson intervals; the training range is shaded; a point of the source without data is marked."""
     known = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
     drawn = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]
@@ -18,7 +19,7 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
     panels = []
     for protocol, title in PANELS.items():
         rows = known[known["protocol"] == protocol]
-        series: list[Line | Points] = []
+        series: list[Points] = []
         for entity, model in MODELS.items():
             there = rows[rows["positional"] == model]
             for form in dict.fromkeys(there["format"]):
@@ -26,23 +27,21 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
                     continue  # one printed value stands for both formats
                 cells = there[there["format"] == form]
                 series.append(
-                    Line(
+                    Points(
                         entity="drope-simple" if form == "simple" else entity,
                         label="DroPE, simple prompt" if form == "simple" else model,
                         legend=protocol == "lengths" or form == "simple",
-                        x=cells["context"],
+                        x=cells["context"] * (ASIDE[model] if form != "simple" else ASIDE["simple"]),
                         y=cells["share"],
-                        low=cells["ci_low"],
-                        high=cells["ci_high"],
-                        uncertainty="band",
-                        marks=True,
+                        y_low=cells["ci_low"],
+                        y_high=cells["ci_high"],
                     )
                 )
         if protocol == "lengths":
             series.append(
                 Points(
                     entity="reported",
-                    label="DroPE as drawn in the source, no number in its tables",
+                    label="DroPE as drawn in the report, no number in its tables",
                     origin="reported",
                     x=alone["x"].astype(int),
                     y=alone["value"],
@@ -73,15 +72,16 @@ def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
         height=48,
         entities={"drope-simple": "series-4"},
         caption=(
-            "Passkey accuracy by context length in the three protocols of Section 11 of the source [@africa2026]: "
+            "Passkey accuracy by context length in the three protocols of Section 11 of the report [@africa2026]: "
             "(a) Section 11.2, "
-            "(b) 11.5, (c) 11.7, where the line of DroPE is with RULER's prompt. Bands: 95 % Wilson intervals. "
+            "(b) 11.5, (c) 11.7, where DroPE has RULER's prompt unless named. Bars: 95 % Wilson intervals; no length "
+            "between was tried. "
             "Shaded: up to the "
             "training length. Unit: trial, unseeded."
         ),
         short="Passkey accuracy by context length",
         note=(
-            "The hollow point lies on RoPE's. The source's Figure H joins (a) and the first point of (b) into one "
+            "The hollow point lies on RoPE's. The report's Figure H joins (a) and the first point of (b) into one "
             "line. DroPE at 8K tokens has "
             f"{_cell(known, 'lengths', last)} in (a) and {_cell(known, 'errors', last)} in (b)."
         ),

@@ -45,8 +45,8 @@ def figure(error_shares: pd.DataFrame) -> Figure:
             "no number": Style(color="okgrey", hatch="dots", mark="pentagon*", label="no number"),
         },
         caption=(
-            f"Answers by kind, {trials} trials a bar (unit: trial, unseeded), Section 11.5 of the source "
-            "[@africa2026]. The source's "
+            f"Answers by kind, {trials} trials a bar (unit: trial, unseeded), Section 11.5 of the report "
+            "[@africa2026]. The report's "
             "Figure I merges wrong length and no number, and leaves 4K out."
         ),
         short="Answers by kind, model and context",

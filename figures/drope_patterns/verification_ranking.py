@@ -59,7 +59,7 @@ def figure(ranking_cells: pd.DataFrame, drope_verification: pd.DataFrame) -> Fig
         letters=True,
         height=45,
         caption=(
-            "Telling the exact number from near-misses, Section 11.4 of the source [@africa2026]. (a) Share of "
+            "Telling the exact number from near-misses, Section 11.4 of the report [@africa2026]. (a) Share of "
             "trials in which the "
             f"exact number has the largest P(yes) of four, {trials} trials a bar; error bars: exact 95 % intervals. "
             "(b) Mean "

@@ -39,7 +39,7 @@ def figure(phase_layers: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         caption=(
             "Norm of the first token after each layer and its ratio to the norms of the other tokens, published "
             f"series [@africa2026], mean and one standard deviation over {protocol['items']['5 (phase metrics)']} "
-            f"(not visible for the norm). Dashed: the ratio of {limit:g} that the source calls the spike. Logarithmic "
+            f"(not visible for the norm). Dashed: the ratio of {limit:g} that the report calls the spike. Logarithmic "
             "axes."
         ),
         short="Norm of the first token by layer",

@@ -4,7 +4,7 @@ import pandas as pd
 
 from figures import Axis, Bars, Figure, Forest, Panel
 
-SELECTED_ON = ("literary",)  # the set from which the source takes its ratio
+SELECTED_ON = ("literary",)  # the set from which the report takes its ratio
 SERIES = {"rope": "RoPE", "drope": "DroPE"}
 MEANS = {
     "RoPE": "RoPE: massive against random",
@@ -62,7 +62,7 @@ def figure(
             f"Massive less random disruption on {len(sets)} text sets, published perplexities [@africa2026]. (a) "
             "Increase of log-perplexity, one value per model and set. (b) Mean over the sets with Student's 95 % "
             "intervals, and RoPE less DroPE. (c) Percent increase of RoPE over that of DroPE; diamond: the ratio of "
-            f"{text} that the source states from the literary set, on which the massive dimensions were chosen."
+            f"{text} that the report states from the literary set, on which the massive dimensions were chosen."
         ),
         short="Massive less random disruption by text set",
     )

@@ -30,8 +30,8 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame) -> Figure
         letters=True,
         height=50,
         caption=(
-            f"Massive values by layer, counts published with the source [@africa2026]: means over {texts} texts, no "
-            "deviation over texts is published. Layer 1 is shaded. The source shows the queries only (its Figure 2). "
+            f"Massive values by layer, counts published with the report [@africa2026]: means over {texts} texts, no "
+            "deviation over texts is published. Layer 1 is shaded. The report shows the queries only (its Figure 2). "
             "The panels differ in their vertical scale."
         ),
         short="Massive values by layer",

@@ -58,9 +58,8 @@ def whose(lab_geometry_seeds: pd.DataFrame, heads: int = 0) -> str:
     row = drawn(lab_geometry_seeds)["rope"]
     count = heads or int(row["heads"])
     return (
-        f"Two tiny models trained for this thesis, training seed {SEED}: with rotary positions (RoPE), and the same "
-        f"weights recalibrated without them (DroPE). Unit: one head, $n = {count}$ of each model, over texts of "
-        f"{tokens(row['context'])} tokens of the kind that they were trained on."
+        f"The tiny pair, training seed {SEED}: with rotary positions (RoPE), and its twin trained on without them "
+        f"(DroPE). Unit: one head, $n = {count}$ of each model, over texts of {tokens(row['context'])} tokens."
     )
 
 

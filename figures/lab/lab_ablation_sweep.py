@@ -51,8 +51,7 @@ def figure(lab_ablation_sweep: pd.DataFrame) -> Figure:
             "undisturbed, for each "
             f"of its {len(layers)} layers. Unit: one training seed, n = {seeds} a model; points are means over seeds, "
             "bars run from the least to the most of them. Below zero the text is predicted better without the part. "
-            "Layer 1, the only one that the source ablates [@africa2026], is shaded. Measured here on two small "
-            "models of a synthetic language; the panels differ in their vertical scale."
+            "Layer 1, the only one that the DroPE report ablates [@africa2026], is shaded. Panels differ in scale."
         ),
         short="Ablations of every layer of the tiny pair",
     )

@@ -40,8 +40,11 @@ def figure(head_profile: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Figu
         legend="none",
         caption=(
             f"Plasticity along the context. {whose(lab_geometry_seeds)} Thin lines are heads, the thick line their "
-            f"mean, the band holds the middle 80 % of heads. {estimated(lab_geometry_seeds)} Bins are drawn at their "
-            f"middles; the first one rests on {first.min():.0f} to {first.max():.0f} pairs of keys per head only."
+            "mean, the band holds the middle 80 % of heads."
+        ),
+        note=(
+            f"{estimated(lab_geometry_seeds)} Bins are drawn at their middles; the first one rests on "
+            f"{first.min():.0f} to {first.max():.0f} pairs of keys per head only."
         ),
         short="Plasticity of the tiny pair's heads along the context",
     )

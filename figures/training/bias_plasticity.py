@@ -54,7 +54,7 @@ def figure(
             f"Pearson's $r$, models and checkpoints: (a) ${tests['token', 'captured models']:.2f}$ and "
             f"${tests['token', 'checkpoints']:.2f}$, (b) ${tests['window', 'captured models']:.2f}$ and "
             f"${tests['window', 'checkpoints']:.2f}$; (c) ${equal['estimate']:.2f}$. Checkpoints are states of "
-            "one run. Unit: one model or checkpoint, mean over heads; the source gives no uncertainty."
+            "one run. Unit: one model or checkpoint, mean over heads; the study gives no uncertainty."
         ),
         short="The plasticity drop against the bias per token and per window",
     )

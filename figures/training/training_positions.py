@@ -64,7 +64,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         note=(
             f"Points are the middles of the {len(known)} bins of Tables 6 and 7. Spearman's $\\rho$ over them is "
             f"${place['estimate']:.2f}$ in (a) and ${gathered['estimate']:.2f}$ in (b); bins of a checkpoint are not "
-            "independent. Unit: mean over heads; the source gives no uncertainty. In the names *lc* is a long-context "
+            "independent. Unit: mean over heads; the study gives no uncertainty. In the names *lc* is a long-context "
             "phase, with its windows and steps."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",

@@ -60,7 +60,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
         ),
         note=(
             "Bias per window is recomputed: per token times the window. Drop as printed. Unit: one checkpoint, mean "
-            "over heads; the source gives no uncertainty."
+            "over heads; the study gives no uncertainty."
         ),
         short="SmolLM3 in training: bias in both units, and the plasticity drop",
     )

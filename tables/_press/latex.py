@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from artifacts.typeset.armour import guarded
+from artifacts.errors import SpecError
+from artifacts.typeset.armour import guarded, plain
 from artifacts.typeset.text import citations, escape, numerals, prose, without_citations
 from tables._press.cells import Grid, is_number
 from tables._press.layout import Separator, airy, alignment, body, label_text, note_text, separators, spanners, titles
@@ -13,6 +14,7 @@ from tables._press.notes import Notes, gather
 from tables._press.template import PLACE, fill
 from tables._press.width import NARROW, ROOMY, Fit, fit
 
+_ENTRY = re.compile(r"(?:claim|artifact):[\w.-]+", re.ASCII)
 _SPEC = {"left": "l", "right": "r", "center": "c"}
 _PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
 _BREAKS = re.compile(r"(\\_|(?<=\w)/)(?=[\w\\])")
@@ -42,6 +44,7 @@ def latex(grid: Grid) -> str:
         source=f"table:{grid.name}",
         place=f"{PLACE}/{template}",
         packages=_packages(grid),
+        entries=table.entry is not None,
         landscape=table.landscape,
         short=_short(table.caption, table.short),
         caption=prose(table.caption, "latex"),
@@ -134,11 +137,32 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
             if cell.pieces is None:
                 text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
             text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
+            if index == 0:
+                text = _entries(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
+        cells[-1] += _page(grid, row)
         lines.append(
             Line(tuple(cells), before, escape(numerals(grid.groups[row]), "latex") if "group" in before else "")
         )
     return lines
+
+
+def _entries(grid: Grid, row: int) -> str:
+    """The marks of what a row tells of, to which links lead."""
+    if grid.table.entry is None:
+        return ""
+    names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split()
+    wrong = [name for name in names if not _ENTRY.fullmatch(name)]
+    if wrong:
+        raise SpecError(f"table {grid.name}: {wrong[0]!r} is no entry; write claim:NAME or artifact:NAME")
+    return "".join(f"\\pressentry{{{name}}}" for name in names)
+
+
+def _page(grid: Grid, row: int) -> str:
+    """The page of the first mark of the one claim that a row tells of."""
+    names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
+    claims = [name.removeprefix("claim:") for name in names if name.startswith("claim:")]
+    return f"\\verdictpage{{{claims[0]}}}" if len(claims) == 1 else ""
 
 
 def _superscript(stars: int, letters: tuple[str, ...]) -> str:

@@ -135,6 +135,9 @@ class Table:
     units : str, optional
         Field of each row's unit: numbers line up with those of rows of the same unit only. Left out, all rows are of
         one unit.
+    entry : str, optional
+        Field of what each row tells of, `claim:NAME` or `artifact:NAME`, several with blanks between: in the thesis,
+        verdicts and numbers lead to that row, and in LaTeX a row of one claim ends with the page of its first mark.
     """
 
     rows: pd.DataFrame
@@ -154,6 +157,7 @@ class Table:
     column_space: float | None = None
     space: str | int | None = None
     units: str | None = None
+    entry: str | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -200,7 +204,7 @@ def check(table: Table, name: str) -> None:
             raise SpecError(f"{where}, {what}: {error}") from None
     wanted = [(each, f"column {column.title!r}") for column in table.columns for each in column.fields]
     space = table.space if isinstance(table.space, str) else None
-    named = (table.reason, table.groups, table.rule_before, space, table.units)
+    named = (table.reason, table.groups, table.rule_before, space, table.units, table.entry)
     wanted += [(each, "table") for each in named if each is not None]
     for each, wanter in wanted:
         if each not in known:

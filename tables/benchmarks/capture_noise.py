@@ -26,7 +26,7 @@ def table(capture_noise: pd.DataFrame) -> Table:
         ],
         groups="group",
         caption=(
-            f"Capture noise and correlations over the {n} models that the source compares [@shcherb2026]. Unit: one "
+            f"Capture noise and correlations over the {n} models that the study compares [@shcherb2026]. Unit: one "
             "model. Noise: the difference of two captures of one network, over the square root of two."
         ),
         short="Capture noise and correlations",

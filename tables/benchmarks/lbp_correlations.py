@@ -18,7 +18,7 @@ def table(
     seven, eight = (int(tests["n"].max()) for tests in (lbp_correlations, lbp_correlations_extended))
     entering = measured_lbp_models[measured_lbp_models["enters"].astype(bool)]
     groups = {
-        f"The {seven} models that the source compares": lbp_correlations,
+        f"The {seven} models that the study compares": lbp_correlations,
         f"All {eight} captured models with a score": lbp_correlations_extended,
     }
     if len(entering):
@@ -36,7 +36,7 @@ def table(
         marks=guard_footnote(),
         caption=(
             f"Correlation of every metric with LongBench Pro [@longbenchpro2026], over the {seven} models of Table 1 "
-            f"of the source [@shcherb2026] and over {eight}. Unit: one model."
+            f"of the study [@shcherb2026] and over {eight}. Unit: one model."
         ),
         short="Correlation of every metric with LongBench Pro",
         note=[

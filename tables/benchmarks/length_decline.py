@@ -57,7 +57,7 @@ def table(
             f"Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{{128K}} / s_{{8K}}$, beside the "
             f"plasticity drop and the total drop over length bins, {eight} models. Unit: one model. Scores as "
             "published "
-            "[@longbenchpro2026], drops as printed in the source [@shcherb2026]. Below the rule: measured by this "
+            "[@longbenchpro2026], drops as printed in the study [@shcherb2026]. Below the rule: measured by this "
             "project, in no test."
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",
@@ -76,7 +76,7 @@ def _measured(decline: pd.DataFrame) -> pd.DataFrame:
     for model, modes in decline.groupby("model", sort=True):
         first = modes.iloc[0]
         row = {"model": model, "display_name": first["display_name"], "mark": measured_mark(str(model))}
-        reasons = ["total_drop: length bins are reported by the source only"]
+        reasons = ["total_drop: length bins are reported by the study only"]
         row["ap_drop"] = first["ap_drop"]
         if pd.isna(first["ap_drop"]):
             reasons.append("ap_drop: no capture of it was analysed")

@@ -55,7 +55,7 @@ def table(
         space=0,
         caption=(
             "Plasticity against LongBench Pro over length. Unit: one model. Scores as published [@longbenchpro2026], "
-            "plasticity as printed in Tables 1 and 2 of the source [@shcherb2026]."
+            "plasticity as printed in Tables 1 and 2 of the study [@shcherb2026]."
         ),
         short="Plasticity against LongBench Pro over length",
         note=(

@@ -39,7 +39,7 @@ def table(
         models = set(other.loc[other["length"] == length, "model"])
         rows[f"mark_{length}"] = ["differs" if model in models else "" for model in rows["model"]]
     said = [
-        f"the source prints {score.show(row['ruler_printed'], 'plain')} for {row['display_name']} at "
+        f"the study prints {score.show(row['ruler_printed'], 'plain')} for {row['display_name']} at "
         f"{row['length'].upper()}, the benchmark {score.show(row['ruler'], 'plain')}"
         for _, row in other.iterrows()
     ]
@@ -96,7 +96,7 @@ def table(
         },
         caption=(
             f"RULER by input length, {published} captured models that it scored, in falling order at 128K "
-            "[@hsieh2024]; completes Table 8 of the source [@shcherb2026]. Unit: one model, mean over tasks. Below: "
+            "[@hsieh2024]; completes Table 8 of the study [@shcherb2026]. Unit: one model, mean over tasks. Below: "
             "measured by this project, not published."
         ),
         short="RULER by input length and effective length",

@@ -31,7 +31,7 @@ def table(bin_profiles: pd.DataFrame) -> Table:
             )
         },
         caption=(
-            f"Plasticity by length bin and its total drop, {len(rows)} models, from Table 2 of the source "
+            f"Plasticity by length bin and its total drop, {len(rows)} models, from Table 2 of the study "
             "[@shcherb2026]. Unit: one model, mean over heads."
         ),
         short="Plasticity by length bin and its total drop",

@@ -43,7 +43,7 @@ def table(
         rule_before="rule",
         caption=(
             "Mistral-7B-Instruct-v0.2 beside the Ministral 3 models. Values over each model's own context, bias per "
-            "token and variance in plane as printed in the source [@shcherb2026]; the first "
+            "token and variance in plane as printed in the study [@shcherb2026]; the first "
             f"{shared // 1024}K follow from its deciles. Unit: one model, mean over heads."
         ),
         short="Mistral-7B-Instruct-v0.2 beside Ministral 3",

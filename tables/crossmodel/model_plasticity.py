@@ -53,13 +53,13 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
         rule_before="first_measured",
         marks={
             **model_footnotes(captured_models, full),
-            "new": "Published with the benchmark; the source gives none for this model.",
-            "self": "Self-reported by the model's authors [@qwen2025]; the source gives none for this model.",
+            "new": "Published with the benchmark; the study gives none for this model.",
+            "self": "Self-reported by the model's authors [@qwen2025]; the study gives none for this model.",
             **{f"measured {row['model']}": _measured(row) for _, row in measured_models.iterrows()},
         },
         caption=(
             f"Scores, plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. "
-            "Unit: one model. Plasticity and bias per token as printed in the all-models table of the source "
+            "Unit: one model. Plasticity and bias per token as printed in the all-models table of the study "
             "[@shcherb2026]; LongBench Pro (LBP) is the overall score without thinking [@longbenchpro2026], RULER "
             "the score at 128K tokens [@hsieh2024]. Below the rule: measured by this project, not reported."
         ),

@@ -24,12 +24,12 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
         space=0,
         size="scriptsize",
         caption=(
-            "What the experiments of the source ran with, as its scripts tell [@africa2026]. Unit: run; sections are "
-            "the source's."
+            "What the experiments of the report ran with, as its scripts tell [@africa2026]. Unit: run; sections are "
+            "the report's."
         ),
         short="Settings of the DroPE experiments",
         note=(
-            f"Section 13 of the source states for all of them: {bits}-bit NF4, sequences of "
+            f"Section 13 of the report states for all of them: {bits}-bit NF4, sequences of "
             f"{stated['sequence_length']} tokens, "
             f"{stated['text_samples']} texts, {stated['random_seeds']} seeds, threshold "
             f"{stated['massive_threshold']}. Of "

@@ -61,7 +61,7 @@ def table(
     carried = token_concentration[(token_concentration["layer"] == 1) & (token_concentration["component"] == "mlp")]
     carried = carried.set_index("positional")
     ratio = found.loc["attention_contribution"]
-    unprinted = "The source prints no such share."
+    unprinted = "The report prints no such share."
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -82,7 +82,7 @@ def table(
             )
         },
         caption=(
-            "What attention and MLP write in layer 1: norms and shares of Section 9.3 of the source beside the "
+            "What attention and MLP write in layer 1: norms and shares of Section 9.3 of the report beside the "
             "published values "
             f"[@africa2026]. Unit: text; {drope_protocols.set_index('experiment')['items']['8']}."
         ),

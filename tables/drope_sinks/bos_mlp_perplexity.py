@@ -35,7 +35,7 @@ def table(bos_mlp_effects: pd.DataFrame) -> Table:
         size="footnotesize",
         marks={"rounding": "Within what the rounding of both perplexities leaves open, but not the recomputed ratio."},
         caption=(
-            "Perplexity when a layer's output at the first token is removed, Sections 5.3 and 7.3 of the source "
+            "Perplexity when a layer's output at the first token is removed, Sections 5.3 and 7.3 of the report "
             "[@africa2026], with the published norm of that layer's MLP output at the first token, also in percent of "
             "the token's norm after the layer. Unit: one perplexity per cell."
         ),

@@ -42,7 +42,7 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
         space=0,
         marks={"rounding": "Within what the rounding of both perplexities leaves open, but not the recomputed ratio."},
         caption=(
-            "Perplexity without parts of layer 1, Section 7.3 of the source [@africa2026]; baselines "
+            "Perplexity without parts of layer 1, Section 7.3 of the report [@africa2026]; baselines "
             f"{baseline['RoPE']:.2f} (RoPE) and {baseline['DroPE']:.2f} (DroPE). Unit: one perplexity per cell, over "
             "the same lines."
         ),

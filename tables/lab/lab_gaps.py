@@ -33,11 +33,11 @@ def table(
         size="footnotesize",
         reason="note",
         caption=(
-            "Three questions that the source leaves open [@shcherb2026], measured on the tiny pair. Unit: one training "
+            "Three questions that the study leaves open [@shcherb2026], measured on the tiny pair. Unit: one training "
             f"seed ({int(lab_globality_means['seeds'].max())} of each model); means over seeds with 95 % intervals of "
             "Student's t. Two tiny models trained here on a synthetic language."
         ),
-        short="Open questions of the source on the tiny pair",
+        short="Open questions of the study on the tiny pair",
         note=(
             "Heads: without the heads of highest or lowest late plasticity, minus the mean without as many random ones "
             f"({draws} draws). A negative difference in keys, a positive one in loss, means that the ranked heads "

@@ -13,6 +13,7 @@ def table(hypotheses: pd.DataFrame) -> Table:
             for _, row in hypotheses.iterrows()
         ]
     )
+    rows["entry"] = "claim:" + rows["claim"].astype(str)
     counted = rows["verdict"].value_counts()
     said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
     return Table(
@@ -23,12 +24,14 @@ def table(hypotheses: pd.DataFrame) -> Table:
             Column("reason", "Reason", width=0.55),
         ],
         groups="part",
+        entry="entry",
         long=True,
-        size="footnotesize",
+        size="scriptsize",
+        column_space=3,
         caption=(
             f"The {rows['hypothesis'].nunique()} hypotheses of the source with their status there [@shcherb2026], and "
             f"the ledger's verdicts on the {len(rows)} statements that they make."
         ),
         short="Hypotheses with evidence and verdicts",
-        note=f"Verdicts: {said}. Values that a hypothesis only repeats from tables are checked in the ledger.",
+        note=f"Verdicts: {said}. Values that a hypothesis only repeats from tables are cell checks of the ledger.",
     )

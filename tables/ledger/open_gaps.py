@@ -30,7 +30,7 @@ def table(gaps_status: pd.DataFrame) -> Table:
         columns=[
             Column("title", "Gap", width=0.16),
             Column("description", "What is missing", width=0.27),
-            Column("remedy", "Remedy in the source", width=0.2, missing="the source proposes none"),
+            Column("remedy", "Remedy in the study", width=0.2, missing="the study proposes none"),
             Column("now", "What closed it, or would", width=0.3),
         ],
         groups="part",
@@ -41,7 +41,7 @@ def table(gaps_status: pd.DataFrame) -> Table:
         ),
         short="Open gaps, and what closes them",
         note=(
-            "Scores by length: cells of the source's table of scores without thinking [@longbenchpro2026]. Causal "
+            "Scores by length: cells of the study's table of scores without thinking [@longbenchpro2026]. Causal "
             "direction, softmax and documents are asked of a tiny pair in the chapter on it; for the models of the "
             "source they stay open."
         ),

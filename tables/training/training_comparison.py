@@ -40,14 +40,14 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
         reason="empty",
         caption=(
             f"SmolLM3-3B after its extensions beside the captured models. Above the rule, the {int(compared.sum())} "
-            f"that the source compares [@shcherb2026], below it the other {int((~compared).sum())}. Unit: one model, "
+            f"that the study compares [@shcherb2026], below it the other {int((~compared).sum())}. Unit: one model, "
             "mean over heads."
         ),
         short="SmolLM3 beside the captured models",
         note=[
             (
                 f"First {window // 1024}K: first minus last fifth of the first {tokens(window)} tokens. For a capture "
-                "of twice that length these fifths are the deciles 0–10 % and 40–50 % of Table 4 of the source; for "
+                "of twice that length these fifths are the deciles 0–10 % and 40–50 % of Table 4 of the study; for "
                 "SmolLM3 it is the printed drop. Bias per window: per token times the captured context."
             ),
             (

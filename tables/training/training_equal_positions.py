@@ -32,7 +32,7 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
         group_style="rule",
         caption=(
             f"SmolLM3-3B at equal positions: plasticity within the first {tokens(rows['context'].min())} tokens, "
-            f"{len(rows)} checkpoints of one run, from Tables 6 and 7 of the source [@shcherb2026]. Unit: one "
+            f"{len(rows)} checkpoints of one run, from Tables 6 and 7 of the study [@shcherb2026]. Unit: one "
             "checkpoint, mean over heads."
         ),
         short="SmolLM3 at equal positions across phases",

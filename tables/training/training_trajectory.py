@@ -49,7 +49,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
             )
         },
         caption=(
-            f"SmolLM3-3B over {len(rows)} checkpoints of one training run, Table 5 of the source [@shcherb2026]. Per "
+            f"SmolLM3-3B over {len(rows)} checkpoints of one training run, Table 5 of the study [@shcherb2026]. Per "
             f"window: per token times the window of the phase, {short} to {long} tokens. Unit: one checkpoint, mean "
             "over heads."
         ),

@@ -17,7 +17,7 @@ from artifacts.store.results import settled
 ANCHORS = "artifacts/sources/claim_anchors.csv"
 CHAPTERS = "paper/chapters"
 COLUMNS = ("claim", "source", "heading", "line", "anchor", "function", "inputs", "chapters")
-_CALL = re.compile(r"""\bclaim\(\s*['"]([^'"]+)['"]""")
+_CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 
 def build(job: Job) -> dict[str, bytes]:

@@ -1,0 +1,109 @@
+r"""Bound values: numbers and words that know the cells they were read from, also after arithmetic, and their links.
+
+`n(...)` of a chapter returns one; what is printed of it becomes `\numberof{ARTIFACT}{...}`, a verdict
+`\verdictof{CLAIM}{...}`. `paper/preamble.tex` says where these lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a printed value comes from.
+
+    Attributes
+    ----------
+    artifact : str
+        The table that was read; `claims` for verdicts.
+    column : str
+        The column.
+    where : tuple of (str, str)
+        The cells that name the row, by column.
+    """
+
+    artifact: str
+    column: str
+    where: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """The ledger row that is meant; empty for other artifacts."""
+        return dict(self.where).get("claim", "") if self.artifact == "claims" else ""
+
+    def record(self) -> dict[str, Any]:
+        """The origin as JSON has it."""
+        return {**asdict(self), "where": dict(self.where)}
+
+
+class Whole(int):
+    """A whole number out of an artifact."""
+
+    origins: tuple[Origin, ...] = ()
+
+
+class Fraction(float):
+    """A number out of an artifact."""
+
+    origins: tuple[Origin, ...] = ()
+
+
+class Word(str):
+    """A text out of an artifact, or what is printed of any bound value."""
+
+    origins: tuple[Origin, ...] = ()
+
+
+def bound(value: Any, origins: Iterable[Origin]) -> Any:
+    """`value` with its origins; what is neither number nor text stays as it is."""
+    kinds: tuple[tuple[type, type], ...] = ((int, Whole), (float, Fraction), (str, Word))
+    kept = tuple(dict.fromkeys(origins))
+    if isinstance(value, bool) or not kept:
+        return value
+    for plain, kind in kinds:
+        if isinstance(value, plain):
+            found = kind(value)
+            found.origins = kept  # type: ignore[attr-defined]
+            return found
+    return value
+
+
+def origin(artifact: str, column: str, where: Mapping[str, object]) -> Origin:
+    """The origin of a cell."""
+    return Origin(artifact, column, tuple((name, str(value)) for name, value in where.items()))
+
+
+def origins_of(value: object) -> tuple[Origin, ...]:
+    """Where a value, or each of a pair such as an interval, was read; nothing for a value of unknown origin."""
+    if isinstance(value, (tuple, list)):
+        return tuple(dict.fromkeys(each for part in value for each in origins_of(part)))
+    return tuple(getattr(value, "origins", ()))
+
+
+def linked(text: str, origins: tuple[Origin, ...]) -> str:
+    r"""LaTeX for a printed value that leads to its entry, that of the first origin."""
+    if not origins or not text:
+        return text
+    first = origins[0]
+    return rf"\verdictof{{{first.claim}}}{{{text}}}" if first.claim else rf"\numberof{{{first.artifact}}}{{{text}}}"
+
+
+def _keeping(kind: type, name: str) -> Callable[..., Any]:
+    plain = getattr(kind, name)
+
+    def operate(self: Any, *others: Any) -> Any:
+        found = plain(self, *others)
+        if found is NotImplemented and kind is int and isinstance(others[0], float):
+            found = getattr(float, name)(float(self), *others)
+        return found if found is NotImplemented else bound(found, (*self.origins, *origins_of(others)))
+
+    return operate
+
+
+_TWO = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+for _kind, _base in ((Whole, int), (Fraction, float)):
+    for _name in (*_TWO, *(f"r{each}" for each in _TWO), "neg", "pos", "abs", "round"):
+        setattr(_kind, f"__{_name}__", _keeping(_base, f"__{_name}__"))

@@ -1,0 +1,98 @@
+"""What the tables of the ledger share: which statements are printed, and their words for readers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pandas as pd
+
+from artifacts.typeset.numbers import significant
+from artifacts.typeset.wording import readable
+
+BAD = ("contradicted", "not supported")
+FAILURES: Mapping[str, str] = {
+    "number": "A number that its own inputs do not give",
+    "reading": "A sign, order, count or extreme that the numbers do not show",
+    "control": "A comparison without its control, or of two sides that differ in more than is said",
+    "unit": "Units that are dependent, too few, or not those of the sentence",
+    "overreach": "A sentence that says more than its test or its range of data can show",
+}
+"""Kinds of failure in the order of their rows."""
+
+SIGNS: Mapping[str, str] = {"contradicted": r"$\times$", "not supported": r"$\circ$"}
+CLAIM = re.compile(r"(?<![\w/])(?:c\d{3}|thesis)_[\w.-]*\w")
+BARE = re.compile(r"-?\d+\.\d{4,}")
+NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
+UNIT = re.compile(r"\d\s*(?P<unit>%|×|x)$")
+
+
+def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsewhere: set[str]) -> pd.DataFrame:
+    """Statements of the documents that are contradicted or not supported, by kind of failure.
+
+    Parameters
+    ----------
+    claims : DataFrame
+        The ledger.
+    severity : str
+        Only those of this severity.
+    names : mapping of str to str
+        Display names of models and checkpoints by key.
+    elsewhere : set of str
+        Claims that another table of the ledger prints.
+
+    Returns
+    -------
+    DataFrame
+        With `part` (the kind of failure), `place` (document and section), `statement`, `values`, `sign`, `reason`,
+        `claim` and `entry`; in the order of the kinds, then of the documents.
+    """
+    chosen = claims["kind"].eq("statement") & claims["source"].ne("thesis") & claims["severity"].eq(severity)
+    rows = claims[chosen & claims["verdict"].isin(BAD) & ~claims["claim"].isin(elsewhere)].copy()
+    places = dict(zip(claims["claim"], claims["section"], strict=True))
+    rows["values"] = [values(row) for _, row in rows.iterrows()]
+    for field in ("statement", "values", "reason"):
+        rows[field] = [readable(placed(str(each), places), names) if pd.notna(each) else "" for each in rows[field]]
+    rows["rank"] = [list(FAILURES).index(str(each)) for each in rows["failure"]]
+    rows["part"] = [FAILURES[str(each)] for each in rows["failure"]]
+    rows["place"] = [
+        f"{source}, {_short(section)}" for source, section in zip(rows["source"], rows["section"], strict=True)
+    ]
+    rows["entry"] = "claim:" + rows["claim"].astype(str)
+    rows["sign"] = rows["verdict"].map(dict(SIGNS))
+    return rows.sort_values(["rank"], kind="stable", ignore_index=True)
+
+
+def _short(section: str) -> str:
+    """A section by its number, `4.4` of `4.4 Key Findings and 4.6 Interpretation`; any other by its title."""
+    numbered = re.match(r"\d+(?:\.\d+)*", section)
+    return numbered[0] if numbered else section
+
+
+def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> dict[str, str]:
+    """Display names of models and of checkpoints of the training run, by key."""
+    names = dict(zip(models["model"], models["display_name"], strict=True))
+    return names | dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
+
+
+def placed(text: str, places: Mapping[str, str]) -> str:
+    """Name statements by their section where a text names them by the function that judges them."""
+    return CLAIM.sub(lambda match: f"what is judged at {places[match[0]]}" if match[0] in places else match[0], text)
+
+
+def values(row: Mapping[str, object] | pd.Series) -> str:
+    """What is printed and what was found; a number alone, of which no unit is known, stands in the reason only."""
+    printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
+    result = found(row["recomputed"], printed)
+    if not printed and NUMBER.fullmatch(result):
+        return ""
+    return "; ".join(each for each in (printed, result) if each)
+
+
+def found(value: object, printed: str) -> str:
+    """What was found, with the unit of what is printed; many digits to three, or four beside a printed number."""
+    result = str(value) if pd.notna(value) else ""
+    if BARE.fullmatch(result):
+        result = significant(4 if printed else 3).show(float(result), "plain")
+    unit = UNIT.search(printed)
+    return result + unit["unit"].replace("x", "×") if unit and NUMBER.fullmatch(result) else result

@@ -1,0 +1,38 @@
+"""The ledger in print, continued: supporting statements that fail, a line each."""
+
+import pandas as pd
+
+from tables import Column, Table, markup
+from tables.ledger._failing import display_names, failing
+
+LINE = 32
+"""Signs that the values of a row may have: longer ones are left to the supplement."""
+
+
+def table(
+    claims: pd.DataFrame, hypotheses: pd.DataFrame, models: pd.DataFrame, training_trajectory: pd.DataFrame
+) -> Table:
+    """Return the table."""
+    names = display_names(models, training_trajectory)
+    rows = failing(claims, "supporting", names, set(hypotheses["claim"]))
+    rows["values"] = [each if len(each) <= LINE else "" for each in rows["values"]]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("source", "Doc."),
+            Column("statement", "The document says", width=0.7),
+            Column("sign", "", markup),
+            Column("values", "Printed; found", width=0.25, blank=True),
+        ],
+        groups="part",
+        entry="entry",
+        long=True,
+        size="scriptsize",
+        column_space=3,
+        space=0,
+        caption=(
+            f"The {len(rows)} supporting statements of the documents that are contradicted or not supported, by kind "
+            "of failure. Where they fit the line, the value as printed and, after the semicolon, the one found."
+        ),
+        short="Supporting statements that fail, by kind of failure",
+    )

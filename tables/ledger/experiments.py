@@ -1,0 +1,50 @@
+"""The experiments of this project, a row each, and one hash of all tables that the thesis rests on."""
+
+import hashlib
+
+import pandas as pd
+
+from tables import Column, Table
+
+
+def table(provenance: pd.DataFrame) -> Table:
+    """Return the table."""
+    measured = provenance[provenance["kind"] == "measurement"]
+    rows = (
+        measured.groupby(["artifact", "origin"], sort=False)
+        .agg(tables=("file", "size"), rows=("rows", "sum"))
+        .reset_index()
+        .sort_values("origin", kind="stable", ignore_index=True)
+    )
+    rows["entry"] = "artifact:" + rows["artifact"].astype(str)
+    versions = sorted({each for cell in measured["versions"].dropna() for each in str(cell).split("; ")})
+    counted = provenance["kind"].value_counts()
+    return Table(
+        rows=rows,
+        columns=[
+            Column("origin", "Experiment", width=0.6),
+            Column("tables", "Tables"),
+            Column("rows", "Rows"),
+        ],
+        entry="entry",
+        long=True,
+        size="footnotesize",
+        space=0,
+        caption=(
+            f"The {len(rows)} experiments of this thesis: how many tables of measurements each left, one a model, "
+            "training seed or population, and their rows."
+        ),
+        short="Experiments and their measurements",
+        note=(
+            f"Beside {counted['measurement']} tables of measurements the data package holds {counted['source']} "
+            f"transcribed or published ones and {counted['result']} computed from both. Measured with "
+            f"{', '.join(versions)}.",
+            f"Hash of the data package: {package_hash(provenance)}.",
+        ),
+    )
+
+
+def package_hash(provenance: pd.DataFrame) -> str:
+    """One hash over file and content of every table (SHA-256, the first 16 digits), whatever the order of the rows."""
+    lines = sorted(f"{file} {digest}" for file, digest in zip(provenance["file"], provenance["hash"], strict=True))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

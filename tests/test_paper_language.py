@@ -1,0 +1,65 @@
+"""The language of chapters: British spelling, no names of code, verdicts as marks; over samples and over the thesis."""
+
+import pytest
+
+from conftest import ROOT
+from paper import language, metadata
+
+
+@pytest.fixture(scope="module")
+def chapters():
+    return {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It was localized.", "1: 'localized' is American: write 'localised'"),
+        ("a\n\nThe Quantization and", "3: 'Quantization' is American: write 'Quantisation'"),
+        ("neighboring tokens", "1: 'neighboring' is American: write 'neighbouring'"),
+        ("analyzed", "1: 'analyzed' is American: write 'analysed'"),
+    ],
+)
+def test_american_forms_are_mended(text, expected):
+    assert [str(finding) for finding in language.spelling(text, "c")] == [f"c:{expected}"]
+
+
+def test_what_has_no_other_form_passes():
+    text = "The size of a prize, sizing it, seized; colour, behaviour. \\cite{color} << n('color') >> $center$"
+    assert language.spelling(text, "c") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["ap_drop", "ap\\_drop", "--estimator", "stated_002.csv", "\\texttt{x}", "analysis/lab.py"]
+)
+def test_names_of_code_are_told(name):
+    [finding] = language.code_names(f"one\nuses {name} here", "c")
+    assert finding.line == 2
+    assert "say what it is in words" in finding.what
+
+
+def test_labels_numbers_and_mathematics_are_no_code():
+    text = r"A range 2--30, a dash -- so, $r_k^a$, \cref{tab:ap_drop}, << table('ap_drop') >>, e.g. this."
+    assert language.code_names(text, "c") == []
+
+
+def test_verdicts_as_clauses_are_counted_over_the_book():
+    book = {
+        "a": "x\nThat it falls << claim('a').phrase >>. It is contradicted.",
+        "b": "This holds. The appendix holds the ledger; one holds it.<< mark('b') >>",
+    }
+    assert language.predicates(book, 3) == []
+    found = [str(finding) for finding in language.predicates(book, 2)]
+    assert found[0].startswith("a:2: 2 verdicts as predicates, 3 in the book, where 2 are allowed")
+    assert found[1].startswith("b:1: 1 verdicts")
+
+
+def test_the_thesis_is_in_one_language(chapters):
+    found = [each for name, text in chapters.items() for each in language.spelling(text, name)]
+    found += [each for name, text in chapters.items() for each in language.code_names(text, name)]
+    assert not found, "\n".join(map(str, found))
+
+
+def test_the_thesis_says_findings_and_marks_verdicts(chapters):
+    found = language.predicates(chapters, metadata.read(ROOT).predicates)
+    assert not found, "\n".join(map(str, found))

@@ -1,0 +1,109 @@
+"""Faults of layout on pages made by hand: each is told with its page, and a page without it is not."""
+
+from dataclasses import replace
+
+import pytest
+
+from artifacts.errors import SpecError
+from conftest import ROOT
+from paper.pages import Limits, Line, Page, faults, limits
+
+LIMITS = Limits(text_lines=10, fill=0.6, last_fill=0.1, float_pages=1, distance=2, rows=3, beyond=5)
+TEXT = "A line of text that is as wide as the page."
+
+
+def lines(*texts, size=17.8, top=70.0, right=514.0):
+    return [
+        Line(text, 81.0, top + 13.6 * number, right, top + 13.6 * number + 13, size)
+        for number, text in enumerate(texts)
+    ]
+
+
+def page(number, made, headings=()):
+    return Page(number, 595.0, 842.0, tuple(sorted(made, key=lambda line: line.top)), tuple(headings))
+
+
+def full(number, *said, headings=()):
+    """A page of text from top to bottom, which ends with these lines."""
+    return page(number, lines(*[TEXT] * (46 - len(said)), *said), headings)
+
+
+def book(*middle):
+    """A first chapter with these pages between its first and its last, and a second chapter."""
+    first = full(1, headings=[(0, "1 One")])
+    last, second = full(len(middle) + 2), full(len(middle) + 3, headings=[(0, "2 Two")])
+    return [first, *middle, last, second]
+
+
+def told(*middle):
+    return faults(book(*middle), LIMITS)
+
+
+def floats(text, caption, at=300.0):
+    """Some lines of text above a caption and a float that reaches down the page."""
+    made = lines(*text) + lines(caption, *["cells"] * 20, size=16.2, top=at)
+    return [*made, *lines("cells", size=16.2, top=660.0)]
+
+
+def test_full_pages_have_no_fault():
+    assert told(full(2)) == []
+
+
+def test_few_lines_beside_a_float():
+    called = [*[TEXT] * 8, "See Table 1.1 here."]
+    assert told(page(2, floats(called, "Table 1.1: Caption"))) == ["page 2: 9 lines of text beside floats, at least 10"]
+    assert told(page(2, floats([TEXT, *called], "Table 1.1: Caption"))) == []
+
+
+def test_a_page_that_is_half_empty():
+    assert told(page(2, lines(*[TEXT] * 20))) == ["page 2: 43% of its height is used, at least 60%"]
+    ends = [*book()[:1], page(2, lines(*[TEXT] * 20)), full(3, headings=[(0, "2 Two")])]
+    assert faults(ends, LIMITS) == [], "a chapter may end anywhere"
+    ends[1] = page(2, lines(TEXT, TEXT))
+    assert faults(ends, LIMITS) == ["page 2: 4% of its height is used, at least 10%"]
+
+
+def test_a_heading_alone_at_the_foot():
+    heading = replace(lines("1.1 Questions", top=682.0)[0], size=13.6, right=200.0)
+    made = page(2, [*lines(*[TEXT] * 45), heading], [(1, "1.1 Questions")])
+    assert told(made) == ["page 2: the heading '1.1 Questions' stands alone at its foot"]
+    assert told(full(2, "1.1 Questions, said in the text")) == []
+
+
+def test_floats_in_a_row_while_text_waits():
+    called = full(2, "Tables 1.1 and 1.2 say so.")
+    one, two = page(3, floats([], "Table 1.1: One", 70.0)), page(4, floats([], "Table 1.2: Two", 70.0))
+    assert told(called, one) == []
+    assert told(called, one, two) == ["page 3: 2 pages of floats in a row while text waits, allowed 1"]
+
+
+def test_exhibits_far_from_their_call_or_without_one():
+    called = full(2, "In Figures 1.1 and 1.2 and Table 1.1 it falls.")
+    far = page(6, floats([TEXT] * 12, "Figure 1.2: Two"))
+    assert told(called, full(3), full(4), full(5), far) == [
+        "page 6: Figure 1.2 stands 4 pages from its call, allowed 2"
+    ]
+    alone = page(3, floats([TEXT] * 12, "Table 1.3: Never"))
+    assert told(called, alone) == ["page 3: Table 1.3 is called nowhere in the text"]
+
+
+def test_a_continuation_without_rows():
+    head = lines("Table 1.1, continued", "Name Value", size=16.2)
+    rows = lines(*["row 1.0"] * 2, size=16.2, top=110.0)
+    text = lines(*[TEXT] * 30, top=300.0)
+    assert told(page(2, [*head, *text]))[0] == "page 2: Table 1.1 is continued with 0 lines, at least 3"
+    assert "continued" not in " ".join(told(page(2, [*head, *rows, *lines("row 2.0", size=16.2, top=150.0), *text])))
+
+
+def test_what_passes_the_edge():
+    wide = full(2, headings=[])
+    wide = replace(wide, lines=(*wide.lines[:-1], replace(wide.lines[-1], right=520.5)))
+    assert told(wide) == [f"page 2: {TEXT[:40]!r} passes the edge by 6.5 pt"]
+
+
+def test_limits_are_data(tmp_path):
+    assert limits(ROOT) == limits(ROOT)
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper/layout.yaml").write_text("text_lines: 10\n")
+    with pytest.raises(SpecError, match=r"paper/layout\.yaml: must hold beyond, distance"):
+        limits(tmp_path)
