@@ -7,6 +7,7 @@ import pytest
 
 from analysis.claims.thesis import population as claims
 from analysis.studies.population import contrasts as population
+from analysis.studies.population import every
 from analysis.studies.population import relations as population_relations
 from artifacts.store.reader import read
 from conftest import ROOT
@@ -109,3 +110,33 @@ def test_what_is_not_measured_is_not_testable(reported):
     found.append(claims.thesis_population_heads(damage))
     assert {each.verdict for each in found} == {"not testable"}
     assert all("not measured yet" in each.reason for each in found)
+
+
+@pytest.mark.parametrize(
+    ("right", "arm", "verdict"),
+    [((0, 0), "B", "holds"), ((0, 3), "B", "contradicted"), ((0, 3), "C", "holds"), ((0, 1), "A", "holds")],
+)
+def test_a_cliff_needs_every_model_with_rotation_to_miss_far_keys(right, arm, verdict):
+    rows = [
+        {"model": "a", "arm": "A", "low": 192, "right": right[0], "n": 200},
+        {"model": "b", "arm": arm, "low": 256, "right": right[1], "n": 200},
+        {"model": "a", "arm": "A", "low": 160, "right": 90, "n": 100},
+    ]
+    assert claims.thesis_population_cliff(pd.DataFrame(rows)).verdict == verdict
+
+
+def test_a_cliff_is_not_judged_without_models():
+    assert claims.thesis_population_cliff(pd.DataFrame(columns=["model", "arm", "low", "right", "n"])).verdict == (
+        "not testable"
+    )
+
+
+def test_models_that_missed_the_criterion_are_compared_beside_the_plan(plan):
+    tables = made(bases=(400,), missed=tuple(f"b400-s{seed}-B" for seed in range(1, 9)))
+    planned = population.population_contrasts(plan, *arguments(tables))
+    whole = every.population_contrasts_every(plan, *arguments(tables))
+    assert planned.set_index("item").loc["keys_far_4x", "seeds"] == 0
+    assert whole.set_index("item").loc["keys_far_4x", "seeds"] == 8
+    found = {each.key: each for each in claims.thesis_population_every(whole)}
+    assert found["keys_far_4x"].verdict == "holds"
+    assert "post hoc" in found["keys_far_4x"].statement

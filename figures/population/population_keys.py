@@ -37,7 +37,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
                     label="words from key to question",
                     scale="log",
                     base=2,
-                    ticks={16.0: "16", 32.0: "32", 64.0: "64", 128.0: "128", 256.0: "256", 512.0: "512"},
+                    ticks={16.0: "16", 32.0: "32", 64.0: "64", 128.0: "128", 256.0: "256"},
                 ),
                 y=Axis(label="keys found", low=0, high=102, percent=True),
                 rules=[Rule(at=float(TRAINED), axis="x")],

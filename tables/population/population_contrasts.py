@@ -22,9 +22,10 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     """Return the table."""
     rows = population_contrasts.copy()
     rows["what"] = rows["outcome"].map(OUTCOMES)
-    rows["arms"] = rows["first"] + " against " + rows["second"]
+    rows["arms"] = rows["first"] + " − " + rows["second"]
     rows["new"] = ~rows["family"].duplicated()
     rows["primary"] = rows["role"].map({"primary": "primary", "secondary": ""})
+    rows["base"] = rows["base"].replace({"10000": "10,000"})
     every = population_contrasts_every.set_index("item")
     for name in ("seeds", "difference", "low", "high", "note"):
         rows[f"every_{name}"] = rows["item"].map(every[name])
@@ -32,27 +33,21 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     return Table(
         rows=rows,
         columns=[
-            Column("what", "Outcome"),
+            Column("what", "Outcome", mark="primary"),
             Column("arms", "Arms"),
             Column("base", "Base"),
-            Column("multiple", "Length", fixed(0)),
-            Column("seeds", "Seeds", integer(), group="Models that count"),
-            Column("difference", "Difference", fixed(3), ci=("low", "high"), group="Models that count"),
-            Column("p_holm", "p, Holm", fixed(3), group="Models that count"),
-            Column("every_seeds", "Seeds", integer(), group="All trained"),
+            Column("multiple", "At", fixed(0)),
+            Column("every_seeds", "all", integer(), group="Seeds"),
+            Column("seeds", "count", integer(), group="Seeds"),
             Column(
-                "every_difference",
-                "Difference",
-                fixed(3),
-                ci=("every_low", "every_high"),
-                reason="every_note",
-                group="All trained",
+                "every_difference", "Difference, all", fixed(3), ci=("every_low", "every_high"), reason="every_note"
             ),
-            Column("primary", "Role", blank=True),
+            Column("p_holm", "p, count", fixed(3), blank=True),
         ],
-        column_space=2.8,
+        column_space=1.8,
         rule_before="new",
         size="footnotesize",
+        marks={"primary": "The primary contrast."},
         reason="note",
         caption=(
             f"Planned contrasts of the population, {measured} of {len(rows)} measured: means over seeds of the first "
@@ -61,8 +56,9 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         short="Planned contrasts of the population",
         note=(
             "Arms as in the record of the plan. Far keys lie farther than one and a quarter training lengths from the "
-            "question; lengths are multiples of the training length. Exact sign flips over seeds, Holm within a "
-            "family; Student's intervals over seeds. That all trained models are compared too is no part of the "
+            "question; At: multiples of the training length. Differences of all trained models, with "
+            "Student's intervals over seeds; p of exact sign flips over the seeds whose models count, Holm within a "
+            "family. That all trained models are compared too is no part of the "
             "plan: it was added after two seeds, in which arms missed the criterion."
         ),
     )

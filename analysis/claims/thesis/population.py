@@ -24,6 +24,10 @@ RELATIONS = {
     "drop_decline": (1, "Models whose plasticity drops more within the window lose more keys with length."),
 }
 
+TRAINED = 128  # words of a training sequence
+CLIFF = 1.5  # training lengths
+STRAY = 0.01  # share of keys that chance may find
+
 
 def thesis_population_planned(
     population_plan: pd.DataFrame,
@@ -108,4 +112,38 @@ def _verdict(row: pd.Series, value: str, sign: int, key: str, statement: str, un
         p_adjusted=float(row["p_holm"]),
         key=key,
         statement=statement,
+    )
+
+
+def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Verdict]:
+    """What dropping the rotation does, over all models that were trained: post hoc, beside the planned contrasts.
+
+    Source: thesis, A population of small models.
+    """
+    found = []
+    for item, (sign, statement) in CONTRASTS.items():
+        row = pick(population_contrasts_every, item=item)
+        told = f"{statement[:-1]}, whether or not models met the criterion (post hoc)."
+        found.append(_verdict(row, "difference", sign, item, told, f"{int(row['seeds'])} seeds"))
+    return found
+
+
+def thesis_population_cliff(population_distances: pd.DataFrame) -> Verdict:
+    """No model with rotation finds a key that lies farther from the question than one and a half training lengths.
+
+    Source: thesis, A population of small models.
+    """
+    far = population_distances[
+        population_distances["arm"].isin(["A", "B"]) & (population_distances["low"] >= CLIFF * TRAINED)
+    ]
+    models = far.groupby("model")[["right", "n"]].sum()
+    if models.empty:
+        return untestable("No model with rotation is measured yet; those of the plan would decide it.")
+    share = models["right"] / models["n"]
+    return judge(
+        bool((share < STRAY).all()),
+        f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum())} of "
+        f"{int(models['n'].sum())}; the one that finds most finds {share.max():.1%}.",
+        recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum())}",
+        n=len(models),
     )

@@ -65,7 +65,7 @@ def _related(plan: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
         test = permutation_p(rho, _moved(x, y, count), blocks)
         slope, low, high, note = _mixed(table["x"], table["y"], table["seed"])
         row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
-        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": note})
+        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(count, note)})
     return _corrected(rows)
 
 
@@ -100,8 +100,13 @@ def population_head_damage(
         row |= {"rho": float(seeds.mean()), "low": ends[0], "high": ends[1]}
         row |= {"least": float(seeds.min()), "most": float(seeds.max())}
         row |= {"p": found.p_value, "p_least": 2.0 / 2 ** len(seeds)}
-        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": note})
+        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(len(seeds), note)})
     return _corrected(rows)
+
+
+def _few(seeds: int, note: str) -> str:
+    """The note of a row, and that one seed has no interval."""
+    return "; ".join(part for part in ("one seed: no interval" if seeds == 1 else "", note) if part)
 
 
 def _sides(found: pd.DataFrame, outcome: str, base: int) -> pd.DataFrame:
