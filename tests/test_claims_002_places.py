@@ -199,7 +199,7 @@ def test_notes_on_deciles_repeat_the_cells_that_they_name():
 
 def test_captures_span_what_is_said():
     keys = ("all_models_mistral_window", "t4_mistral_window_note", "t4_mistral_window", "predecessor_window")
-    stated = {key: "32K" for key in (*keys, "t8_mistral_last_position")}
+    stated = dict.fromkeys((*keys, "t8_mistral_last_position"), "32K")
     stated |= {"all_models_other_range": "128K", "t4_other_range": "128K"}
     models = rows("model captured_context", ("mistral-v0.2-7b", 32768), ("llama3.1-8b", 131072))
     assert set(verdicts("c002_restated_contexts", states(**stated), models).values()) == {"holds"}
