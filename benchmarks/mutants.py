@@ -175,7 +175,8 @@ def claim_files() -> dict[str, str]:
 
 @functools.cache
 def concerned(mutated: str) -> list[str]:
-    """Test files that import a file or call a claim of it, those that do so directly first."""
+    """Test files that import a file or call a claim of it: those that do so directly first, of them its room's own."""
+    room = f"test_{mutated.split('/')[1]}"
     direct, through = [], []
     for test in sorted((ROOT / "tests").glob("test_*.py")):
         if any(word in test.name for word in COMPARING):
@@ -185,7 +186,7 @@ def concerned(mutated: str) -> list[str]:
             direct.append(f"tests/{test.name}")
         elif any(mutated in imports(ROOT / other) for other in near) or _through_package(mutated, test):
             through.append(f"tests/{test.name}")
-    return direct + through
+    return sorted(direct, key=lambda test: room not in test) + through
 
 
 def _through_package(mutated: str, test: Path) -> bool:

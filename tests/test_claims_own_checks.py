@@ -32,9 +32,7 @@ def decline_frames(apart=0.2, inside=(0.0, 0.01, 0.02, 0.03), overall=(8, 7, 6, 
 
 
 def checks(**given):
-    return {
-        key: answer.partition(":")[0] for key, answer in say("thesis_decline_checks", *decline_frames(**given)).items()
-    }
+    return verdicts("thesis_decline_checks", *decline_frames(**given))
 
 
 def test_a_relation_is_seen_inside_families_or_not():
