@@ -132,7 +132,7 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
             "comparison could not have come out otherwise; the conclusion follows from the architecture alone.",
         ),
         otherwise="not supported",
-        reported="definitive",
+        reported="definitively",
         recomputed="1 network" if shared else "2 networks",
         n=1 if shared else 2,
     )
@@ -228,7 +228,7 @@ def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, n
         f"The {len(top)} layers with the largest recovery carry {100 * share:.0f} % of the sum over {layers} layers; "
         f"without them the mean of the others is {rest:+.3f}, if the model's recovery is the mean over layers.",
         otherwise="contradicted",
-        reported="not a few",
+        reported="not driven by a few",
         recomputed=f"{rest:+.3f} without {len(top)}",
         n=layers,
     )
@@ -281,7 +281,7 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
             f"{found}, but the text weights are the same: this is one network captured twice.",
         ),
         otherwise="not supported",
-        reported="2 models",
+        reported=" and ".join(row["comparison"] for row in shares),
         recomputed="2 networks" if apart else "1 network",
         n=2 if apart else 1,
         p_value=float(fisher["p_value"]),

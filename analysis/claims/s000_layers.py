@@ -48,7 +48,7 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
         f"{tests[0]['p_value']:.2f}) and {said[1]} (p = {tests[1]['p_value']:.2f})"
         + ("." if enough else "; so few cannot show that there is no pattern."),
         otherwise="not supported",
-        reported="no pattern",
+        reported="No depth pattern",
         recomputed=f"p = {tests[0]['p_value']:.2f} and {tests[1]['p_value']:.2f}",
         n=n,
     )
@@ -101,7 +101,7 @@ def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
         f"Of the {len(table)} printed layers, layer {least} has the largest slope ({beta[least]:.6f}) and R2 "
         f"({r2[least]:.3f}) and layer {most} the smallest ({beta[most]:.6f}, {r2[most]:.3f}); that is still "
         f"{100 * beta[most] / beta[least]:.0f} % of the largest slope.",
-        reported="highest, near zero",
+        reported="highest, near-zero",
         recomputed=f"R2 {r2[least]:.3f}, {r2[most]:.3f}",
         n=len(table),
     )

@@ -117,7 +117,7 @@ def c001_keys_stronger(
         against.empty,
         f"It holds in {len(table) - len(against)} of {len(table)} models with printed values"
         + (f"; in {listed(words)} queries follow position more closely." if words else "."),
-        reported="keys more strongly",
+        reported="more strongly",
         recomputed=f"{len(table) - len(against)} of {len(table)}",
         n=len(table),
     )

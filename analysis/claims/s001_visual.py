@@ -93,7 +93,7 @@ def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
     return untestable(
         "No value of a map is printed; plasticity binned by both distances, with the residual of either alone, would "
         "decide.",
-        reported=f"onset {' and '.join(onsets)}",
+        reported=" and ".join(onsets),
     )
 
 

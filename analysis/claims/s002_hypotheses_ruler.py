@@ -62,7 +62,7 @@ def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) ->
         f"Its score falls from {own['4k']:.1f} to {own['32k']:.1f} ({fall:.0f} %) within 32K, as much as "
         f"{llama['display_name']} loses to 128K ({whole:.0f} %), its effective length is {own['effective']}, and "
         f"plasticity falls by {plasticity:.0f} % over the same positions.",
-        reported="hard cut-off",
+        reported="not a gradual",
         recomputed=f"-{fall:.0f} % within 32K",
     )
 

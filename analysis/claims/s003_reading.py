@@ -167,7 +167,7 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
         not groups.startswith("samples") and floor["value"].min() >= NONE_LOST,
         f"Anchoring is no method that one could choose: the groups are {groups}. Nor is the answer-anchored group "
         f"left as it was, since its band reaches down to {floor['value'].min():.0f} points.",
-        reported="a choice",
+        reported="the choice",
         recomputed=groups,
     )
 

@@ -186,15 +186,15 @@ def c004_text_types(
     """
     verdicts = []
     for model in MODELS:
-        printed = drope_disruption_texts_reported[drope_disruption_texts_reported["positional"] == model]["value"]
+        printed = drope_disruption_texts_reported[drope_disruption_texts_reported["positional"] == model]
         rows = disruption_by_text[disruption_by_text["positional"] == model]
-        spread, stated = (float(values.max() / values.min()) for values in (rows["massive_increase"], printed))
+        spread, stated = (float(values.max() / values.min()) for values in (rows["massive_increase"], printed["value"]))
         verdicts.append(
             judge(
                 spread <= stated + 0.05,
                 f"The largest printed increase is {stated:.2f} times the smallest, of the published ones {spread:.1f} "
                 f"times: {rows['massive_increase'].min():,.0f} to {rows['massive_increase'].max():,.0f} %.",
-                reported=f"{stated:.2f} times",
+                reported=" and ".join(printed["printed"]),
                 recomputed=f"{spread:.1f} times",
                 n=len(rows),
                 key=model,

@@ -75,7 +75,7 @@ def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFra
         f"By the scripts the totals are of {totals['items']} in {totals['precision']} ({totals['note']}), the counts "
         "by "
         f"layer of {layers['items']} in {layers['precision']} ({layers['note']}).",
-        reported=f"{stated.printed} texts",
+        reported=stated.printed,
         recomputed=str(layers["items"]),
     )
 
