@@ -316,7 +316,7 @@ def test_nearly_all_layers_are_nine_of_ten_in_two_networks(one, two, text, expec
     assert f"({5 * int(one)} and {5 * int(two)} %" in said
     if two == "17":
         assert "[64, 95]" in said  # Wilson's interval of 17 of 20
-        assert "so 1 layers" in said
+    assert ("so 0 layers change sides" in said) == (text == "llama3.1-8b")
 
 
 def others(recovery, rise):
@@ -358,5 +358,8 @@ def test_a_pattern_of_deep_models_needs_two_networks(printed, recovery, expected
         ("qwen3-14b", "Qwen3", 40, -0.1),
     )
     fact = rows("fact subject printed", ("llama32_vision_text", "llama3.2-11b", printed))
-    assert says("c002_h8_specific", profile, fact) == expected
-    assert "the 1 smaller ones" in reason("c002_h8_specific", profile, fact)
+    stated = states(h8_layers_least="≥32")
+    assert says("c002_h8_specific", stated, profile, fact) == expected
+    assert "from the 1 smaller ones" in reason("c002_h8_specific", stated, profile, fact)
+    deeper = says("c002_h8_specific", states(h8_layers_least="≥33"), profile, fact)
+    assert deeper == "not supported: 1 network"

@@ -277,3 +277,33 @@ def test_windows_are_those_of_the_checkpoints():
     for key in CONTEXTS:
         found = verdicts("c002_training_windows", states(**{**stated, key: "3K"}), frame)
         assert [name for name, answer in found.items() if answer != "holds"] == [key]
+
+
+POSITIONS = {
+    "finding_near_positions": "0–2K",
+    "finding_pretraining_positions": "2K–4K",
+    "finding_far_positions": "48K–64K",
+    "candidate_content_positions": "48K–64K",
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "expected"),
+    [
+        ("finding_near_positions", "0–512", "holds"),
+        ("finding_near_positions", "512–2K", "contradicted"),
+        ("finding_near_positions", "0–3K", "contradicted"),
+        ("finding_pretraining_positions", "512–2K", "contradicted"),
+        ("finding_far_positions", "32K–48K", "contradicted"),
+        ("candidate_content_positions", "84K–64K", "contradicted"),
+    ],
+)
+def test_positions_are_the_first_bins_or_the_last(key, text, expected):
+    table = rows(
+        "checkpoint bin",
+        *[(FIRST, name) for name in ("0-512", "512-2K", "2K-4K")],
+        *[(LAST, name) for name in ("32K-48K", "48K-64K")],
+    )
+    assert set(verdicts("c002_training_positions", states(**POSITIONS), table).values()) == {"holds"}
+    found = verdicts("c002_training_positions", states(**{**POSITIONS, key: text}), table)
+    assert found == {**dict.fromkeys(POSITIONS, "holds"), key: expected}

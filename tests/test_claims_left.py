@@ -42,11 +42,12 @@ def test_a_range_of_a_layer_is_set_beside_those_of_models():
         deciles,
         ("llama3.2-11b", "Eleven", *[0.5] * 9, 0.2),
         ("flat", "Flat", *[0.5] * 9, 0.4119),  # .0881: half a rounding and one unit more are allowed
-        ("steep", "Steep", *[0.5] * 9, 0.41),
+        ("steep", "Steep", *[0.5] * 9, 0.4113),
     )
-    stated = states(extremes_range="0.087")
+    stated = states(extremes_range="0.087", extremes_range_layer="16")
     assert verdict("c000_extremes_range", stated, profile) == "not testable"
     found = reason("c000_extremes_range", stated, profile)
+    assert found.startswith("The deciles of layer 16 are not printed")
     assert "0.087 would be 29 % of the range of the whole model (0.300)" in found
     assert found.endswith("as much as the mean profile of Flat ranges.")
 
@@ -57,7 +58,40 @@ def test_what_pure_layers_route_is_left_open():
     assert found.startswith("Plasticities of 0.841 and 0.832 leave position a part")
 
 
+def recovered(third=-0.001):
+    return rows(
+        "display_name recovery_low text_layers", ("L8", 0.01, 32), ("L11", 0.02, 32), ("L3", third, 28), ("Q", -0.1, 36)
+    )
+
+
+def test_depth_is_that_of_the_models_that_recover():
+    stated = states(finding_3_positive_depth="32")
+    assert says("c000_f3_positive_depth", stated, recovered()) == "holds: 32"
+    assert says("c000_f3_positive_depth", stated, recovered(0.001)) == "contradicted: 28 and 32"
+    assert says("c000_f3_positive_depth", stated, recovered(0.0)) == "holds: 32"
+    assert says("c000_f3_positive_depth", states(finding_3_positive_depth="23"), recovered()) == "contradicted: 32"
+
+
+@pytest.mark.parametrize(
+    ("text", "third", "expected"),
+    [("32+", -0.001, "holds: 32"), ("28+", -0.001, "contradicted: 32"), ("32+", 0.001, "contradicted: 28")],
+)
+def test_a_pattern_appears_from_the_shallowest_model_that_recovers(text, third, expected):
+    stated = states(heads_layers_from=text, h8_layers_from=text, h8_layers_least=text)
+    assert says("c001_heads_depth", stated, recovered(third)) == expected
+    assert say("c002_h8_depth", stated, recovered(third)) == dict.fromkeys(
+        ("h8_layers_from", "h8_layers_least"), expected
+    )
+
+
 # --- document 001
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1", "holds: 1"), ("2", "contradicted: 1")])
+def test_models_without_scores_by_length_are_counted(text, expected):
+    cells = [("a", "lbp", ""), ("a", "lbp", ""), ("b", "lbp", "30"), ("c", "other", "")]
+    table = prints("model metric printed", *cells)
+    assert says("c001_gap_missing", states(open_gaps_missing=text), table) == expected
 
 
 def narrative(**other):
@@ -269,3 +303,99 @@ def test_massive_values_that_remain_do_not_show_where_they_come_from():
     table = rows("tensor change rope_sd", ("query", -39.0, 1.0), ("key", -10.0, 1.0), ("value", 5.0, None))
     found = reason("c004_massive_from_rope", table)
     assert "61 % of the massive query values and 90 % of the massive key values remain" in found
+
+
+@pytest.mark.parametrize(
+    ("precision", "gap", "expected", "words"),
+    [
+        ("RoPE 4-bit; DroPE 4-bit", 47.0, "holds", "47.0% lower in runs of one kind"),
+        ("RoPE 4-bit; DroPE 4-bit", -47.0, "not supported", "47.0% higher in runs of one kind"),
+        ("RoPE 4-bit; DroPE 8-bit", -47.0, "not supported", "47.0% higher, but the models ran differently"),
+    ],
+)
+def test_a_peak_is_lower_or_higher_in_runs_of_one_kind_or_two(precision, gap, expected, words):
+    summary = rows("quantity value", ("peak_gap_percent", gap))
+    protocols = rows("section precision", ("5 (phase metrics)", precision))
+    assert verdict("c004_peak_less_extreme", summary, protocols) == expected
+    assert words in reason("c004_peak_less_extreme", summary, protocols)
+
+
+# --- words that follow from the outcome
+
+
+def test_whether_ranges_overlap_is_said_from_the_ranges():
+    checkpoints = [("Pre-train", 1, 0.04), ("LC 4K-32K", 2, 0.12), ("LC 32K-64K", 3, 0.15)]
+    frame = rows("phase order ap_drop", *checkpoints)
+    stated = states(interpretation_phases=("three", 3))
+    assert "do not overlap: " in reason("c002_training_phases", stated, frame)
+    assert "ap_drop overlap: " in reason("c002_training_phases", stated, frame.assign(ap_drop=[0.04, 0.15, 0.12]))
+
+
+@pytest.mark.parametrize(("p", "words"), [(0.06, "are not told apart"), (0.04, "do not measure one accuracy")])
+def test_two_runs_measure_one_accuracy_or_do_not(p, words):
+    module = function("c004_ctx_same_protocols").__globals__
+    columns = "positional context protocol correct trials ci_low ci_high share"
+    cells = [("DroPE", 8192, module[name], 4, 5, 38.0, 96.0, 80.0) for name in ("LENGTHS", "ERRORS")]
+    tests = rows(
+        "study comparison p_value p_adjusted ci_low ci_high n",
+        ("protocols", "8192: lengths against errors", p / 2, p, 0.1, 0.9, 25),
+    )
+    stated = states(fig_h_drope_accuracy="80%")
+    assert words in reason("c004_ctx_same_protocols", stated, rows(columns, *cells), tests)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(80.0, "All lengths 2048, 8192 are of one"), (None, "No protocol has all")]
+)
+def test_the_line_of_a_figure_is_of_one_protocol_or_not(share, words):
+    module = function("c004_ctx_figure_h_one_line").__globals__
+    cells = [
+        (module["ERRORS"], 2048, 30.0, 20),
+        (module["ERRORS"], 8192, share, 20),
+        (module["LENGTHS"], 8192, 80.0, 5),
+    ]
+    drawn = rows("figure x", ("H", 2048), ("H", 8192), ("G", 4))
+    found = reason("c004_ctx_figure_h_one_line", drawn, rows("protocol context share trials", *cells))
+    assert found.startswith(words)
+
+
+@pytest.mark.parametrize(("key", "words"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])
+def test_the_tensors_that_a_statement_fits_are_named(key, words):
+    ratios = rows("tensor layer1_ratio", ("query", 38.0), ("key", key), ("value", 38.0), ("all", 38.0))
+    found = reason("c004_layer1_tensors", states(paradox_layer1_ratio="37×"), ratios)
+    assert f"holds for {words}" in found
+
+
+@pytest.mark.parametrize(
+    ("nats", "matched", "words"),
+    [
+        (0.5, True, "0.500 nats, and the layers match"),
+        (-0.5, False, "so that a multiple of it means nothing, and the layers differ"),
+    ],
+)
+def test_a_multiple_means_nothing_of_an_effect_below_zero(nats, matched, words):
+    columns = "ablation matched drope_nats rope_nats rope_layers drope_layers ratio"
+    contrasts = rows(
+        columns,
+        ("bos_mlp_spike_layer", matched, nats, 7.0, "1", "1", 2.0),
+        ("layer1_bos_only", True, 5.0, 7.0, "1", "1", 8.0),
+    )
+    found = reason("c004_bos_mlp_gap", contrasts, states(s6_3_bos_mlp_gap="1249×"))
+    assert words in found
+
+
+@pytest.mark.parametrize(
+    ("rope", "drope", "words"),
+    [
+        (40.0, 40.0, "most of what is lost sits at other tokens"),
+        (60.0, 40.0, "in one model most of what is lost"),
+        (60.0, 60.0, "(nats): most of what is lost sits at one token"),
+    ],
+)
+def test_what_is_lost_sits_at_one_token_in_both_models_or_one_or_none(rope, drope, words):
+    columns = "contrast positional nats_ratio"
+    contrasts = rows(columns, ("bos_only_over_mlp", "RoPE", rope / 100), ("bos_only_over_mlp", "DroPE", drope / 100))
+    effects = rows(
+        "condition positional ratio_printed", ("layer1_both", "RoPE", "900×"), ("layer1_mlp", "RoPE", "1800×")
+    )
+    assert words in reason("c004_position_in_mlp", contrasts, effects)

@@ -32,6 +32,23 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     )
 
 
+def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
+    """The models that recover have 32 layers.
+
+    Source: 000, Finding 3.
+    """
+    sure = nope_recovery_recomputed[nope_recovery_recomputed["recovery_low"] > 0]
+    depths = sorted(set(sure["text_layers"].astype(int)))
+    stated = quote(nope_stated, statement="finding_3_positive_depth")
+    return judge(
+        depths == [stated.number],
+        f"{listed(list(sure['display_name']))} have {listed([str(depth) for depth in depths])} layers of text.",
+        reported=stated.printed,
+        recomputed=listed([str(depth) for depth in depths]),
+        n=len(sure),
+    )
+
+
 def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """All other models of the table are monotone.
 

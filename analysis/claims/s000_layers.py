@@ -168,13 +168,14 @@ def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame
     Source: 000, Most/Least Plastic Layers.
     """
     layer = quote(nope_stated, statement="extremes_range")
+    number = quote(nope_stated, statement="extremes_range_layer").printed
     deciles = decile_profiles.set_index("model")[[f"d{number}" for number in range(10)]]
     spread = deciles.max(axis=1) - deciles.min(axis=1)
     own = spread[PAIR[1]]
     names = decile_profiles.set_index("model")["display_name"]
     flat = spread[spread <= layer.interval.high + 0.001]
     return untestable(
-        f"The deciles of the layer are not printed and would decide; {layer.printed} would be "
+        f"The deciles of layer {number} are not printed and would decide; {layer.printed} would be "
         f"{100 * layer.number / own:.0f} % of the range of the whole model ({own:.3f}) and as much as the mean profile "
         f"of {listed([str(names[model]) for model in flat.index])} ranges.",
         reported=layer.printed,

@@ -80,7 +80,7 @@ def c001_drift_axis_means(
     """On the drift axis, r_k is about 0.87 and r_q about 0.74.
 
     Source: 001, PCA as Exploratory Precursor to Rotation.
-    Failure: control.
+    Failure: number.
     """
     table = _correlations(reported_mechanistic, reported_rotation_ruler, models)
     groups = {"all": table, **{str(name): part for name, part in table.groupby("family")}}

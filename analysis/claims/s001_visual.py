@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims._shared import recovery_from
 
 MAPS = {
     "narrative_ministral_warm_level": "ministral_warm_level",
@@ -80,6 +81,14 @@ def _ends(row: pd.Series) -> tuple[float, float]:
     if pd.notna(row["value"]):
         return float(row["value"]), float(row["value"])
     return float(row["low"]), float(row["high"])
+
+
+def c001_heads_depth(stated_001: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
+    """The recovery appears in Llama from 32 layers on.
+
+    Source: 001, Cross-Model Results: head heterogeneity.
+    """
+    return recovery_from(stated_001, "heads_layers_from", nope_recovery_recomputed)
 
 
 def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:

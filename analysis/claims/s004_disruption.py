@@ -83,10 +83,10 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     values = [int(count) for count in disruption_trials["massive_values"]]
     return judge(
         min(values) > 1,
-        f"In the massive arm one perplexity is copied over {int(disruption_trials['seeds'].iloc[0])} seeds "
-        f"({values[0]} distinct value a model), on the text set that chose the dimensions; the unit is the text set, "
-        f"n = {texts['n']}, where Student's t gives p = {texts['p_value']:.3f} for normal changes and the signs alone "
-        f"allow none below {2 / 2 ** int(texts['n']):.2f}.",
+        f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(values)} distinct "
+        f"{'value, a copied one,' if min(values) == 1 else 'values'} a model, on the text set that chose the "
+        f"dimensions; the unit is the text set, n = {texts['n']}, where Student's t gives p = "
+        f"{texts['p_value']:.3f} for normal changes and the signs alone allow none below {2 / 2 ** int(texts['n']):.2f}.",
         otherwise="not supported",
         recomputed=f"{texts['estimate']:.1f} nats",
         n=int(texts["n"]),
