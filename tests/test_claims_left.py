@@ -2,7 +2,6 @@
 
 import pytest
 
-from analysis.claims import s001_training_cells, s004_discussion
 from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
 # --- document 000
@@ -94,17 +93,20 @@ def test_models_without_scores_by_length_are_counted(text, expected):
     assert says("c001_gap_missing", states(open_gaps_missing=text), table) == expected
 
 
+NARRATIVE = function("c001_training_repeated").__globals__
+
+
 def narrative(**other):
     """Every value as the table has it; `other` changes some."""
     cells, spans, windows = {}, {}, {}
     stated = {}
-    for place, (statement, (checkpoint, metric)) in enumerate(s001_training_cells.REPEATED.items()):
+    for place, (statement, (checkpoint, metric)) in enumerate(NARRATIVE["REPEATED"].items()):
         cells.setdefault((checkpoint, metric), f"0.{100 + place}")
         stated[statement] = cells[checkpoint, metric]
-    for place, (statement, (span, metric)) in enumerate(s001_training_cells.FACTORS.items()):
+    for place, (statement, (span, metric)) in enumerate(NARRATIVE["FACTORS"].items()):
         spans.setdefault((span, metric), 2.0 + place)
         stated[statement] = f"{spans[span, metric]:.1f}"
-    for place, (statement, checkpoint) in enumerate(s001_training_cells.CONTEXTS.items()):
+    for place, (statement, checkpoint) in enumerate(NARRATIVE["CONTEXTS"].items()):
         windows[checkpoint] = 4096 * (1 + place)
         stated[statement] = f"{4 * (1 + place)}K"
     changes = [(*key, value, value - 0.04, value + 0.04, 1.0, value) for key, value in spans.items()]
@@ -117,7 +119,7 @@ def narrative(**other):
 
 
 def test_the_narrative_repeats_the_table_of_checkpoints():
-    keys = [*s001_training_cells.REPEATED, *s001_training_cells.FACTORS, *s001_training_cells.CONTEXTS]
+    keys = [*NARRATIVE["REPEATED"], *NARRATIVE["FACTORS"], *NARRATIVE["CONTEXTS"]]
     found = verdicts("c001_training_repeated", *narrative())
     assert list(found) == keys
     assert set(found.values()) == {"holds"}
@@ -291,7 +293,7 @@ def test_the_summary_names_as_many_models_as_its_section(first, expected):
 @pytest.mark.parametrize(("disrupted", "expected"), [("0", "holds"), ("5", "not supported")])
 def test_both_models_are_taken_to_zero(disrupted, expected):
     summary = prints(
-        "metric positional printed", *[("qk_disruption_passkey", model, "0%") for model in s004_discussion.MODELS]
+        "metric positional printed", *[("qk_disruption_passkey", model, "0%") for model in ("RoPE", "DroPE")]
     )
     table = [("RoPE", "passkey", metric, text) for metric, text in (("baseline", "100"), ("disrupted", "0"))]
     table += [("DroPE", "passkey", metric, text) for metric, text in (("baseline", "60"), ("disrupted", disrupted))]

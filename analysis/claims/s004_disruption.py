@@ -86,7 +86,8 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
         f"In the massive arm the {int(disruption_trials['seeds'].iloc[0])} seeds have {min(values)} distinct "
         f"{'value, a copied one,' if min(values) == 1 else 'values'} a model, on the text set that chose the "
         f"dimensions; the unit is the text set, n = {texts['n']}, where Student's t gives p = "
-        f"{texts['p_value']:.3f} for normal changes and the signs alone allow none below {2 / 2 ** int(texts['n']):.2f}.",
+        f"{texts['p_value']:.3f} for normal changes and the signs alone allow none below "
+        f"{2 / 2 ** int(texts['n']):.2f}.",
         otherwise="not supported",
         recomputed=f"{texts['estimate']:.1f} nats",
         n=int(texts["n"]),
