@@ -150,3 +150,10 @@ def test_what_a_claim_reports_is_what_its_document_prints():
     assert len(rows) > 1000
     other = {each["claim"]: each["reported"] for each in rows if anchors.get(each["claim"]) != digest(each["reported"])}
     assert other == {}
+
+
+def test_headings_end_where_one_of_their_level_begins():
+    found = {each.text: each.headings for each in sentences("# A\n\n## B\n\n### C\n\nOne.\n\n## D\n\nTwo.\n")}
+    assert found["One."] == ("A", "B", "C")
+    assert found["Two."] == ("A", "D")
+    assert [each.line for each in sentences("One.\n\nTwo. Three.\n")] == [1, 3, 3]

@@ -401,3 +401,15 @@ def test_what_is_lost_sits_at_one_token_in_both_models_or_one_or_none(rope, drop
         "condition positional ratio_printed", ("layer1_both", "RoPE", "900×"), ("layer1_mlp", "RoPE", "1800×")
     )
     assert words in reason("c004_position_in_mlp", contrasts, effects)
+
+
+def test_default_patterns_at_one_length_are_left_open():
+    columns = "positional context category count trials"
+    shares = rows(
+        columns,
+        ("DroPE", 4096, "wrong_length", 15, 20),
+        ("DroPE", 4096, "exact", 5, 20),
+        ("DroPE", 2048, "wrong_length", 1, 20),
+    )
+    assert reason("c004_ans_4096_defaults", shares).startswith("15 of 20 answers have a wrong length")
+    assert verdict("c004_ans_4096_defaults", shares) == "not testable"
