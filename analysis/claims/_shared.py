@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims._judge import judge, pick
-from analysis.claims._said import said
-from analysis.claims._verdict import ALPHA, Verdict
-from analysis.claims._words import listed
+from analysis.claims._verdicts.judge import judge, pick
+from analysis.claims._verdicts.said import said
+from analysis.claims._verdicts.verdict import ALPHA, Verdict
+from analysis.claims._verdicts.words import listed
 
 DECILE = 13107.2  # tokens of a tenth of 131,072
 

@@ -1,0 +1,267 @@
+"""Document 004, Experiment 1: how many massive values there are, and where."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, about, compare, directed, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+
+TENSORS = ("query", "key", "value")
+MODELS = ("RoPE", "DroPE")
+
+
+def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
+    """A value is massive above five times the mean norm, in words as in the formula.
+
+    Source: 004, 1.1 Massive Values.
+    """
+    names = ("s1_1_threshold", "s1_1_threshold_formula", "s2_1_threshold", "s3_1_threshold")
+    values = [quote(drope_stated, statement=name).number for name in names]
+    return judge(
+        len(set(values)) == 1,
+        f"Section 1.1 in words and formula, Sections 2.1 and 3.1 give {', '.join(f'{value:g}' for value in values)}.",
+        reported=quote(drope_stated, statement=names[0]).printed,
+        recomputed=f"{values[0]:g}",
+        n=len(values),
+    )
+
+
+def c004_massive_from_rope(massive_counts: pd.DataFrame) -> Verdict:
+    """The massive values come from the rotary embedding.
+
+    Source: 004, The Story So Far and 1.1 Massive Values.
+    """
+    kept = {
+        row["tensor"]: 100 + row["change"] for _, row in massive_counts[massive_counts["rope_sd"].notna()].iterrows()
+    }
+    return untestable(
+        f"After the rotation is removed and the model recalibrated, {kept['query']:.0f} % of the massive query values "
+        f"and {kept['key']:.0f} % of the massive key values remain, but the weights were trained with rotation; a "
+        "model trained without rotary positions from the start would decide."
+    )
+
+
+def c004_massive_settings(
+    drope_stated: pd.DataFrame,
+    drope_captions: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+) -> Verdict:
+    """The comparison of counts and its error bars rest on the same ten texts.
+
+    Source: 004, 2.1 Method and Figure 1.
+    """
+    stated = quote(drope_stated, statement="s2_1_texts")
+    others = [
+        quote(drope_captions, statement="fig_1_samples").number,
+        float(str(pick(drope_protocols, section="2 (Table 2.2)")["items"]).split()[0]),
+    ]
+    return judge(
+        all(value == stated.number for value in others),
+        f"Figure 1 and the script give {', '.join(f'{value:g}' for value in others)} texts.",
+        reported=stated.printed,
+        n=len(others),
+    )
+
+
+def c004_layers_same_run(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """The counts by layer come from the run that the method describes, on ten texts.
+
+    Source: 004, 2.1 Method and 2.3 Layer 1 Anomaly.
+    """
+    totals, layers = (pick(drope_protocols, section=section) for section in ("2 (Table 2.2)", "2.3 (layers)"))
+    stated = quote(drope_stated, statement="s2_1_texts")
+    return judge(
+        totals["items"] == layers["items"] and totals["precision"] == layers["precision"],
+        f"By the scripts the totals are of {totals['items']} in {totals['precision']} ({totals['note']}), the counts "
+        "by "
+        f"layer of {layers['items']} in {layers['precision']} ({layers['note']}).",
+        reported=stated.printed,
+        recomputed=str(layers["items"]),
+    )
+
+
+def c004_massive_fewer(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame) -> list[Verdict]:
+    """DroPE still has massive values, but fewer of them in queries and keys.
+
+    Source: 004, One Weird Paradox and 2.2 Results.
+    """
+    verdicts = []
+    for tensor in ("query", "key"):
+        test = pick(massive_tests, comparison=tensor)
+        runs = massive_counts[massive_counts["tensor"] == tensor]
+        both = " and ".join(f"{row['change']:.1f} % ({row['texts']} texts)" for _, row in runs.iterrows())
+        verdicts.append(
+            judge(
+                bool(test["p_adjusted"] < 0.05 and test["estimate"] < 0 and (runs["drope_mean"] > 0).all()),
+                f"Changes of {both}; Welch's t over texts from printed means and deviations, Holm over three tensors.",
+                otherwise="not supported",
+                recomputed=f"{test['estimate']:.1f} values",
+                n=int(test["n"]),
+                p_value=float(test["p_value"]),
+                p_adjusted=float(test["p_adjusted"]),
+                ci=(float(test["ci_low"]), float(test["ci_high"])),
+                key=tensor,
+                statement=f"DroPE still has massive values in the {tensor} tensors, and fewer than RoPE.",
+            )
+        )
+    return verdicts
+
+
+def c004_value_count_rises(drope_massive_counts: pd.DataFrame, massive_tests: pd.DataFrame) -> Verdict:
+    """The count in the value tensors rises by 1.5 percent.
+
+    Source: 004, 2.2 Results.
+    """
+    test = pick(massive_tests, comparison="value")
+    return directed(
+        float(test["estimate"]),
+        (float(test["ci_low"]), float(test["ci_high"])),
+        1,
+        f"A difference of {test['estimate']:.1f} values between models over {test['n'] // 2} texts each, Welch's t.",
+        reported=quote(drope_massive_counts, tensor="value", positional="DroPE", metric="change_from_rope").printed,
+        recomputed=f"{test['estimate']:.1f} values",
+        n=int(test["n"]),
+        p_value=float(test["p_value"]),
+    )
+
+
+def c004_layer1_times(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Verdict:
+    """The massive query values of layer 1 grow by 37 times.
+
+    Source: 004, 2.3 Layer 1 Anomaly.
+    """
+    query = pick(massive_layer_summary, tensor="query")
+    return compare(
+        quote(drope_layer1_massive, layers="1", positional="DroPE", metric="change_from_rope"),
+        float(query["layer1_increase"]),
+        reason=f"{query['layer1_drope']:.1f} against {query['layer1_rope']:.1f}: more by "
+        f"{query['layer1_increase']:.1f} times the count of RoPE, {query['layer1_ratio']:.1f} times as many.",
+    )
+
+
+def c004_layer1_tensors(drope_stated: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> Verdict:
+    """Layer 1 has 37 times more massive values than with rotary positions, whichever the tensor.
+
+    Source: 004, One Weird Paradox.
+    """
+    ratios = {tensor: float(pick(massive_layer_summary, tensor=tensor)["layer1_ratio"]) for tensor in (*TENSORS, "all")}
+    reported = quote(drope_stated, statement="paradox_layer1_ratio")
+    fitting = [tensor for tensor, ratio in ratios.items() if abs(ratio - 1 - reported.number) <= 0.5]
+    return judge(
+        len(fitting) == len(ratios),
+        f"The statement names no tensor and holds for {listed(fitting)}: DroPE has {ratios['query']:.1f} times as many "
+        f"among queries, {ratios['key']:.1f} times among keys, {ratios['value']:.1f} among values and "
+        f"{ratios['all']:.1f} in all.",
+        otherwise="not supported",
+        reported=reported.printed,
+        recomputed=f"{ratios['all']:.1f} in all",
+        n=len(TENSORS),
+    )
+
+
+def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary: pd.DataFrame) -> list[Verdict]:
+    """In each later layer about 50 massive values with rotary positions become about 20, a fall of 60 percent.
+
+    Source: 004, 2.3 Layer 1 Anomaly.
+    """
+    query = pick(massive_layer_summary, tensor="query")
+    verdicts = []
+    for model in MODELS:
+        name = model.lower()
+        reported = quote(drope_layer1_massive, layers="2-31", positional=model, metric="count")
+        mean = float(query[f"later_mean_{name}"])
+        verdicts.append(
+            about(
+                reported,
+                mean,
+                reason=f"Queries, {query['later_layers']} layers: mean {mean:.1f}, from "
+                f"{query[f'later_low_{name}']:.1f} to {query[f'later_high_{name}']:.1f}.",
+                n=int(query["later_layers"]),
+                key=model,
+                statement=f"Each of layers 2 to 31 of {model} has {reported.printed.split()[0]} massive values.",
+            )
+        )
+    verdicts.append(
+        compare(
+            quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope"),
+            float(query["later_change"]),
+            reason=f"Summed over {query['later_layers']} layers the counts of queries fall by "
+            f"{-query['later_change']:.1f} %, by {_fall(drope_layer1_massive)} or more in only "
+            f"{query['later_layers_fallen_by_stated']} of them, and those of keys by "
+            f"{-pick(massive_layer_summary, tensor='key')['later_change']:.1f} %.",
+            n=int(query["later_layers"]),
+            key="change",
+            statement="The later layers have 60 percent fewer massive values in DroPE.",
+        )
+    )
+    return verdicts
+
+
+def _fall(drope_layer1_massive: pd.DataFrame) -> str:
+    change = quote(drope_layer1_massive, layers="2-31", positional="DroPE", metric="change_from_rope")
+    return f"{abs(change.number):.0f} %"
+
+
+def c004_only_layer(massive_layer_summary: pd.DataFrame) -> list[Verdict]:
+    """Layer 1 is the only layer where DroPE has more massive values than RoPE.
+
+    Source: 004, Figure 6.
+    """
+    verdicts = []
+    for tensor in TENSORS:
+        row = pick(massive_layer_summary, tensor=tensor)
+        more = [int(layer) for layer in str(row["layers_with_more"]).split()]
+        verdicts.append(
+            judge(
+                more == [1],
+                f"DroPE has more {tensor} ones in layer{'s' if len(more) > 1 else ''} {', '.join(map(str, more))}.",
+                reported="only",
+                recomputed=f"{len(more)} layer{'s' if len(more) > 1 else ''}",
+                n=int(row["later_layers"]) + 2,
+                key=tensor,
+                statement=f"Layer 1 is the only layer where DroPE exceeds RoPE in massive {tensor} values.",
+            )
+        )
+    return verdicts
+
+
+def c004_not_uniform(massive_layers: pd.DataFrame) -> Verdict:
+    """The reduction is not uniform across layers: layer 1 goes the other way.
+
+    Source: 004, 2.3 Layer 1 Anomaly.
+    """
+    query = massive_layers[massive_layers["tensor"] == "query"].set_index("layer")["change"]
+    others = query.drop(index=1)
+    return judge(
+        bool(query[1] > 0 and (others < 0).all()),
+        f"Massive query values change by {query[1]:+.0f} % in layer 1 and by {others.min():.0f} to {others.max():.0f} "
+        "% in "
+        "the other layers.",
+        n=len(query),
+    )
+
+
+def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
+    """By Figure B, layer 1 has 37 times more massive values in DroPE.
+
+    Source: 004, 15 Publication Figures, Figure B.
+    Failure: number.
+    """
+    drawn = {
+        tensor: [quote(drope_figures, figure="B", series=model, x=tensor, metric="count").number for model in MODELS]
+        for tensor in ("Query", "Key", "Value")
+    }
+    reported = quote(drope_captions, statement="fig_b_layer1_ratio")
+    words = ", ".join(f"{drope:.0f} against {rope:.0f} ({tensor})" for tensor, (rope, drope) in drawn.items())
+    fitting = [tensor for tensor, (rope, drope) in drawn.items() if rope and abs(drope / rope - reported.number) <= 0.5]
+    totals = [sum(pair[i] for pair in drawn.values()) for i in (0, 1)]
+    return judge(
+        len(fitting) == len(drawn),
+        f"It draws {words}, together {totals[1] / totals[0]:.0f} times as many: the ratio is that of one tensor out of "
+        f"{len(drawn)}, from counts that are not those of the text.",
+        otherwise="not supported",
+        reported=reported.printed,
+        recomputed=f"{totals[1] / totals[0]:.0f}",
+        n=len(drawn),
+    )
