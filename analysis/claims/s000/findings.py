@@ -281,7 +281,7 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
             f"{found}, but the text weights are the same: this is one network captured twice.",
         ),
         otherwise="not supported",
-        reported="Both Models",
+        reported="Within Both Models",
         recomputed="2 networks" if apart else "1 network",
         n=2 if apart else 1,
         p_value=float(fisher["p_value"]),
