@@ -149,12 +149,16 @@ def test_the_steepest_two_are_above_all_others():
 
 
 def test_heads_that_meet_average_what_they_meet_at():
-    stated = states(profile_llama_converged="0.46")
+    stated = states(profile_llama_converged="0.46", profile_llama_converged_from="100K")
     low = deciles().assign(d8=0.46, d9=0.45)
     assert says("c001_profile_converged", stated, low) == "holds: 2 of 2 means"
     high = low.assign(d8=[0.46, 0.46, 0.46, 0.50, 0.46])
     assert says("c001_profile_converged", stated, high) == "contradicted: 1 of 2 means"
     assert "it fails for" not in reason("c001_profile_converged", stated, low)
+    seventh = low.assign(d7=0.5)  # the decile from 91,750 tokens on, which is not past 100K
+    assert verdict("c001_profile_converged", stated, seventh) == "holds"
+    sooner = states(profile_llama_converged="0.46", profile_llama_converged_from="90K")
+    assert verdict("c001_profile_converged", sooner, seventh) == "contradicted"
 
 
 def matched(**scores):

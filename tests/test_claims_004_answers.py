@@ -142,8 +142,9 @@ def test_a_method_is_the_same_where_it_is_told_and_done():
             ("s4_1_disrupted_dimensions", method, "1"),
         )
 
-    assert verdict("c004_passkey_zeroed", stated("dimensions set to zero")) == "holds"
-    assert verdict("c004_passkey_zeroed", stated("dimensions set to the mean")) == "contradicted"
+    assert says("c004_passkey_zeroed", stated("dimensions set to zero")) == "holds: zeroed"
+    assert says("c004_passkey_zeroed", stated("dimensions set to the mean")) == "contradicted: mean"
+    assert "by its mean" not in reason("c004_passkey_zeroed", stated("dimensions set to zero"))
 
 
 def test_layers_and_heads_are_those_of_both_models():

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from analysis.claims._verdicts import anchor as _anchor
-from analysis.claims._verdicts.anchor import Sentence, anchored, normalised, sentences, under
+from analysis.claims._verdicts.anchor import Sentence, anchored, digest, normalised, printed, sentences, under
 from conftest import ROOT
 
 DOCUMENT = """# A study
@@ -91,6 +91,29 @@ def test_another_word_is_another_anchor_and_another_mark_is_not():
     assert Sentence(1, "Ten texts.", ()).anchor != Sentence(1, "Nine texts.", ()).anchor
 
 
+@pytest.mark.parametrize(
+    ("reported", "stands"),
+    [
+        ("0.123", True),
+        ("55.5 and 0.123", True),
+        ("7, Most layers dip", True),
+        ("−0.02", True),
+        ("0.02", False),
+        ("1,249 against 0.123", True),
+        ("249", False),
+        ("23", False),
+        ("0.1234", False),
+        ("few layers", False),
+        ("", False),
+    ],
+)
+def test_what_is_reported_is_printed_or_has_no_hash(reported, stands):
+    text = f"{DOCUMENT}\nA slope of -0.02, 1,249 times."
+    assert printed(reported, text) == (digest(reported) if stands else "")
+    found = anchored({**row("Finding 1", "Most layers dip."), "reported": reported}, sentences(text), text)
+    assert bool(found["reported"]) == stands
+
+
 def test_the_command_wants_a_folder_with_one_file_a_document(tmp_path, capsys):
     assert _anchor.main([]) == 2
     assert "usage" in capsys.readouterr().err
@@ -113,3 +136,24 @@ def test_committed_anchors_belong_to_claims_and_most_statements_have_a_line():
     assert len(lines) > 0.8 * len(statements)
     assert all(re.fullmatch(r"[0-9a-f]{12}", anchors[name]["anchor"]) for name in lines)
     assert all((each["match"] == "sentence") == bool(each["line"]) for each in anchors.values())
+
+
+def test_what_a_claim_reports_is_what_its_document_prints():
+    """As found when the anchors were written; a claim that reports something else since has another hash or none."""
+
+    def table(path):
+        with (ROOT / path).open(encoding="utf-8", newline="") as stream:
+            return list(csv.DictReader(stream))
+
+    anchors = {each["claim"]: each["reported"] for each in table("artifacts/sources/claim_anchors.csv")}
+    rows = [each for each in table("artifacts/results/claims.csv") if each["source"] != "thesis" and each["reported"]]
+    assert len(rows) > 1000
+    other = {each["claim"]: each["reported"] for each in rows if anchors.get(each["claim"]) != digest(each["reported"])}
+    assert other == {}
+
+
+def test_headings_end_where_one_of_their_level_begins():
+    found = {each.text: each.headings for each in sentences("# A\n\n## B\n\n### C\n\nOne.\n\n## D\n\nTwo.\n")}
+    assert found["One."] == ("A", "B", "C")
+    assert found["Two."] == ("A", "D")
+    assert [each.line for each in sentences("One.\n\nTwo. Three.\n")] == [1, 3, 3]

@@ -360,3 +360,19 @@ def test_a_quoted_value_is_immutable():
     value = Quoted("1", 1.0, 0, Interval(0.5, 1.5))
     with pytest.raises(AttributeError):
         value.printed = "2"
+
+
+@pytest.mark.parametrize(
+    ("value", "within", "verdict"),
+    [
+        (0.10, None, "holds"),
+        (0.205, None, "holds"),  # half a printed unit beyond the end
+        (0.21, None, "contradicted"),
+        (0.21, Interval(0.19, 0.23), "holds after rounding"),
+        (0.21, Interval(0.206, 0.23), "contradicted"),
+    ],
+)
+def test_compare_takes_a_printed_range_as_it_stands(value, within, verdict):
+    frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["0.10-0.20"]}), words=True)
+    found = compare(quote(frame, statement="a"), value, within, reason="because")
+    assert (found.verdict, found.recomputed) == (verdict, f"{value:.3f}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claims_cases import rows, say, says, verdict
+from claims_cases import reason, rows, say, says, verdict
 
 SIDES = ("rope", "drope")
 
@@ -69,6 +69,23 @@ def test_a_text_matters_if_it_does_in_the_weaker_model(drope, expected):
     )
     answer = verdict("thesis_lab_text_matters", found, tests)
     assert answer == ("holds" if expected == "holds" else "not significant")
+
+
+def test_the_weaker_model_is_the_one_whose_effect_is_less_beside_its_interval():
+    columns = (
+        "metric comparison rope rope_low rope_high rope_least rope_most drope drope_low drope_high drope_least "
+        "drope_most seeds"
+    )
+    rope, drope = (0.9, 0.8, 1.0, 0.8, 1.0), (0.5, 0.45, 0.55, 0.4, 0.6)  # 4.5 and 5 times as large as wide
+    found = rows(columns, ("ap_overall", "code less prose", *rope, *drope, 3))
+    tests = rows(
+        "comparison unit estimate p_adjusted",
+        ("rope ap_overall, code", "training seed", 0.5, 0.01),
+        ("rope ap_overall, code", "layer", -0.5, 0.01),
+    )
+    said = reason("thesis_lab_text_matters", found, tests)
+    assert "in RoPE +0.900 [+0.800, +1.000]" in said
+    assert "this sign in 0 of 1 models" in said
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from analysis.claims._verdicts.judge import judge, pick
+from analysis.claims._verdicts.said import said
 from analysis.claims._verdicts.verdict import ALPHA, Verdict
 from analysis.claims._verdicts.words import listed
+
+DECILE = 13107.2  # tokens of a tenth of 131,072
 
 
 def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:
@@ -38,6 +43,31 @@ def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "
         n=int(steps["n"]),
         p_value=float(steps["p_value"]),
     )
+
+
+def recovery_from(stated: pd.DataFrame, statement: str, recovered: pd.DataFrame) -> Verdict:
+    """Whether a stated least depth is that of the shallowest model that recovers, in layers of text.
+
+    Parameters
+    ----------
+    stated : DataFrame
+        Values stated in prose.
+    statement : str
+        The one that gives the depth.
+    recovered : DataFrame
+        `nope_recovery_recomputed`: the recovery of each captured model with its rounding, and its layers.
+    """
+    row = pick(stated, statement=statement)
+    sure = recovered[recovered["recovery_low"] > 0]
+    least = int(sure["text_layers"].min())
+    made = judge(
+        said(row) == least,
+        f"{listed(list(sure['display_name']))} recover; the shallowest has {least} layers of text.",
+        reported=str(row["printed"]),
+        recomputed=str(least),
+        n=len(sure),
+    )
+    return replace(made, kind="cell check")
 
 
 def rising(decile_profiles: pd.DataFrame) -> tuple[int, str]:

@@ -6,7 +6,8 @@ FOLDER holds the documents as Markdown, each `CODE*.md` by its key in `artifacts
 here and at no other time: what is written, `artifacts/sources/claim_anchors.csv`, tells a reader who has them where to
 look, and whether the sentence there is still the one that was judged. A statement is looked for under the headings that
 its section names, by the numbers and the words that it shares with each sentence; where no sentence shares enough, only
-the heading is kept.
+the heading is kept. What a claim reports is looked for in the whole document: where each of its pieces is printed, the
+hash of its words is kept, so that a report which the document does not print has none.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from artifacts.store.files import write
 
 LEDGER = "artifacts/results/claims.csv"
 ANCHORS = "artifacts/sources/claim_anchors.csv"
-COLUMNS = ("claim", "document", "heading", "line", "anchor", "match")
+COLUMNS = ("claim", "document", "heading", "line", "anchor", "match", "reported")
 SHARED = 0.34  # the share of a statement's weight that a sentence must have in common with it
 ELSEWHERE = 0.7  # the same, of a sentence that does not stand under the heading
 _HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
+_PIECES = re.compile(r", | and | against | to |; ")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[a-z]{3,}")
 _COMMON = frozenset(
     [
@@ -93,6 +95,34 @@ def sentences(text: str) -> list[Sentence]:
     return found
 
 
+def printed(reported: str, document: str) -> str:
+    """The hash of what a claim reports, if its document prints it, as a whole or piece by piece; empty if not.
+
+    Pieces are what a claim puts together from several places: with a comma, `and`, `against` or `to` between them.
+    """
+    text = _typed(document)
+    pieces = [reported] if _stands(_typed(reported), text) else _PIECES.split(reported)
+    return digest(reported) if reported and all(_stands(_typed(piece), text) for piece in pieces) else ""
+
+
+def digest(reported: str) -> str:
+    """First twelve digits of the SHA-256 of what a claim reports."""
+    return hashlib.sha256(_typed(reported).encode()).hexdigest()[:12]
+
+
+def _typed(text: str) -> str:
+    """In lower case with one sort of minus and of comparison, without what Markdown adds; signs and points stay."""
+    for mark, plain in (("−", "-"), ("–", "-"), ("≥", ">="), ("≤", "<=")):
+        text = text.replace(mark, plain)
+    return " ".join(re.sub(r"[*`\\_$|]", " ", text.lower()).split())
+
+
+def _stands(piece: str, text: str) -> bool:
+    """Whether a piece is printed as itself, and not as part of a word, of a longer number or of a negative one."""
+    thousands = r"(?<!\d,)" if re.match(r"\d{3}(?!\d)", piece) else ""
+    return re.search(rf"(?<!\w)(?<!\d\.)(?<!\s-){thousands}{re.escape(piece)}(?!\w)(?![.,]\d)", text) is not None
+
+
 def under(section: str, document: Sequence[Sentence]) -> str:
     """The heading that a section of the ledger means; empty when none shares a word with it.
 
@@ -129,7 +159,7 @@ def _stems(text: str) -> set[str]:
     return {word[:5] for word in words} - {"and", "of", "the", "to", "table", "in", "is", "not"}
 
 
-def anchored(row: dict[str, str], document: Sequence[Sentence]) -> dict[str, str]:
+def anchored(row: dict[str, str], document: Sequence[Sentence], text: str = "") -> dict[str, str]:
     """The anchor of one row of the ledger.
 
     Parameters
@@ -138,7 +168,10 @@ def anchored(row: dict[str, str], document: Sequence[Sentence]) -> dict[str, str
         With `claim`, `kind`, `source`, `section`, `statement` and `reported`.
     document : sequence of Sentence
         All of its document.
+    text : str
+        The document as it is, in which `reported` is looked for.
     """
+    reported = printed(row["reported"], text)
     heading = under(row["section"], document)
     inside = [sentence for sentence in document if heading in sentence.headings] or list(document)
     words = f"{row['statement']} {row['reported']}"
@@ -153,6 +186,7 @@ def anchored(row: dict[str, str], document: Sequence[Sentence]) -> dict[str, str
             "line": "",
             "anchor": "",
             "match": "heading",
+            "reported": reported,
         }
     return {
         "claim": row["claim"],
@@ -161,6 +195,7 @@ def anchored(row: dict[str, str], document: Sequence[Sentence]) -> dict[str, str
         "line": str(found.line),
         "anchor": found.anchor,
         "match": "sentence",
+        "reported": reported,
     }
 
 
@@ -192,8 +227,9 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     with (root / LEDGER).open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["source"] != "thesis"]
-    documents = {source: _document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
-    found = [anchored(row, documents[row["source"]]) for row in rows]
+    texts = {source: _document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
+    documents = {source: sentences(text) for source, text in texts.items()}
+    found = [anchored(row, documents[row["source"]], texts[row["source"]]) for row in rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -203,14 +239,17 @@ def main(arguments: Sequence[str]) -> int:
         own = [each for each, row in zip(found, rows, strict=True) if row["kind"] == kind]
         lines = sum(each["match"] == "sentence" for each in own)
         print(f"{kind}: {lines} of {len(own)} with a line, the others with a heading")
+    for each, row in zip(found, rows, strict=True):
+        if row["reported"] and not each["reported"]:
+            print(f"{row['claim']} reports {row['reported']!r}, which document {row['source']} does not print")
     return 0
 
 
-def _document(folder: Path, source: str) -> list[Sentence]:
+def _document(folder: Path, source: str) -> str:
     paths = sorted(folder.glob(f"{source}*.md"))
     if len(paths) != 1:
         raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the documents")
-    return sentences(paths[0].read_text(encoding="utf-8"))
+    return paths[0].read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -252,7 +252,7 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
         and "none in cross" in facts["position_encoding"],
         f"The configuration has {facts['layers']} layers; the index ranges printed hold {len(listed)} layers and leave "
         f"{cross}; position encoding: {facts['position_encoding']}.",
-        reported=f"{stated[0]} = {stated[1]} + {stated[2]}",
+        reported=f"{stated[0]}, {stated[1]} and {stated[2]}",
         recomputed=f"{facts['layers']} = {own} + {cross}",
         n=int(facts["layers"]),
     )
@@ -272,7 +272,7 @@ def c000_background_period(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFr
         f"Every {period}th layer from {first} on gives {', '.join(str(layer) for layer in sorted(ruled))}; the list "
         "and the default printed beside it have "
         f"{', '.join(str(layer) for layer in sorted(cross))} and {', '.join(str(layer) for layer in sorted(default))}.",
-        reported=f"every {period}th from {first}",
+        reported=f"every {period}th layer starting from {first}",
         recomputed=", ".join(str(layer) for layer in sorted(cross)),
         n=len(cross),
     )

@@ -32,6 +32,23 @@ def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
     )
 
 
+def c000_f3_positive_depth(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
+    """The models that recover have 32 layers.
+
+    Source: 000, Finding 3.
+    """
+    sure = nope_recovery_recomputed[nope_recovery_recomputed["recovery_low"] > 0]
+    depths = sorted(set(sure["text_layers"].astype(int)))
+    stated = quote(nope_stated, statement="finding_3_positive_depth")
+    return judge(
+        depths == [stated.number],
+        f"{listed(list(sure['display_name']))} have {listed([str(depth) for depth in depths])} layers of text.",
+        reported=stated.printed,
+        recomputed=listed([str(depth) for depth in depths]),
+        n=len(sure),
+    )
+
+
 def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
     """All other models of the table are monotone.
 
@@ -51,7 +68,7 @@ def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.Dat
         f"Of the {len(others)} others, {len(rising)} rise by more than the rounding of their deciles explains: "
         f"{listed(words)}; of the {int((rows['agreement'] == '').sum())} captured models outside the table, "
         f"{listed(list(more['display_name']))} may.",
-        reported=f"{pick(nope_stated, statement='finding_3_monotone_models')['as_number']:.0f} monotone",
+        reported=str(pick(nope_stated, statement="finding_3_monotone_models")["printed"]),
         recomputed=f"{len(others) - len(rising)} monotone",
         n=len(others),
     )
@@ -99,7 +116,7 @@ def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_t
             f"the study itself asks for {DEEP} layers.",
         ),
         otherwise="not supported",
-        reported="not depth",
+        reported="NOT a depth effect",
         recomputed=f"{len(deeper)} Llama deeper than {DEEP}",
         n=len(llama),
         p_value=float(within["p_value"]),

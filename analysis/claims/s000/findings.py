@@ -132,7 +132,7 @@ def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> V
             "comparison could not have come out otherwise; the conclusion follows from the architecture alone.",
         ),
         otherwise="not supported",
-        reported="definitive",
+        reported="definitively",
         recomputed="1 network" if shared else "2 networks",
         n=1 if shared else 2,
     )
@@ -228,7 +228,7 @@ def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, n
         f"The {len(top)} layers with the largest recovery carry {100 * share:.0f} % of the sum over {layers} layers; "
         f"without them the mean of the others is {rest:+.3f}, if the model's recovery is the mean over layers.",
         otherwise="contradicted",
-        reported="not a few",
+        reported="not driven by a few",
         recomputed=f"{rest:+.3f} without {len(top)}",
         n=layers,
     )
@@ -281,7 +281,7 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
             f"{found}, but the text weights are the same: this is one network captured twice.",
         ),
         otherwise="not supported",
-        reported="2 models",
+        reported="Within Both Models",
         recomputed="2 networks" if apart else "1 network",
         n=2 if apart else 1,
         p_value=float(fisher["p_value"]),
@@ -300,10 +300,11 @@ def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataF
     whole = quote(nope_models, model=PAIR[1], metric="recovery").number
     return judge(
         bool(interval and three["p_at_least"] > 0.05),
-        "Without standard deviations no interval can be given; the spread of the layers printed singly bounds F by "
-        f"{three['statistic_at_most']:.2f} (p at least {three['p_at_least']:.2f}), so no effect is shown, and none is "
-        f"excluded: the means differ by {abs(two['difference']):.3f}, {100 * abs(two['difference']) / whole:.0f} % of "
-        "the model's recovery.",
+        ("The" if interval else "Without standard deviations no interval can be given; the")
+        + f" spread of the layers printed singly bounds F by {three['statistic_at_most']:.2f} (p at least "
+        f"{three['p_at_least']:.2f}), so {'no' if three['p_at_least'] > 0.05 else 'an'} effect is "
+        f"{'shown, and none is excluded' if three['p_at_least'] > 0.05 else 'possible'}: the means differ by "
+        f"{abs(two['difference']):.3f}, {100 * abs(two['difference']) / whole:.0f} % of the model's recovery.",
         otherwise="not supported",
         reported="no effect",
         recomputed=f"p >= {three['p_at_least']:.2f}",

@@ -57,7 +57,7 @@ def c000_hypotheses_frequency(
         if same
         else "No model with the same base and head dimension fails to recover.",
         otherwise="not supported",
-        reported="a hypothesis",
+        reported="hypothesis",
         recomputed=f"{len(same)} model with the same base falls",
         n=len(rows),
     )
@@ -98,7 +98,7 @@ def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
     return untestable(
         f"Profiles of single heads are not printed; the share of heads that peak at {where}, in Llama models of equal "
         f"size below and above {depth} layers, would decide it.",
-        reported=f"from {depth} layers, {where}",
+        reported=f"{depth}+ layers, {where}",
     )
 
 

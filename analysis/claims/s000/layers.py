@@ -48,7 +48,7 @@ def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.D
         f"{tests[0]['p_value']:.2f}) and {said[1]} (p = {tests[1]['p_value']:.2f})"
         + ("." if enough else "; so few cannot show that there is no pattern."),
         otherwise="not supported",
-        reported="no pattern",
+        reported="No depth pattern",
         recomputed=f"p = {tests[0]['p_value']:.2f} and {tests[1]['p_value']:.2f}",
         n=n,
     )
@@ -101,7 +101,7 @@ def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
         f"Of the {len(table)} printed layers, layer {least} has the largest slope ({beta[least]:.6f}) and R2 "
         f"({r2[least]:.3f}) and layer {most} the smallest ({beta[most]:.6f}, {r2[most]:.3f}); that is still "
         f"{100 * beta[most] / beta[least]:.0f} % of the largest slope.",
-        reported="highest, near zero",
+        reported="highest, near-zero",
         recomputed=f"R2 {r2[least]:.3f}, {r2[most]:.3f}",
         n=len(table),
     )
@@ -168,13 +168,14 @@ def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame
     Source: 000, Most/Least Plastic Layers.
     """
     layer = quote(nope_stated, statement="extremes_range")
+    number = quote(nope_stated, statement="extremes_range_layer").printed
     deciles = decile_profiles.set_index("model")[[f"d{number}" for number in range(10)]]
     spread = deciles.max(axis=1) - deciles.min(axis=1)
     own = spread[PAIR[1]]
     names = decile_profiles.set_index("model")["display_name"]
     flat = spread[spread <= layer.interval.high + 0.001]
     return untestable(
-        f"The deciles of the layer are not printed and would decide; {layer.printed} would be "
+        f"The deciles of layer {number} are not printed and would decide; {layer.printed} would be "
         f"{100 * layer.number / own:.0f} % of the range of the whole model ({own:.3f}) and as much as the mean profile "
         f"of {listed([str(names[model]) for model in flat.index])} ranges.",
         reported=layer.printed,

@@ -80,7 +80,7 @@ def c001_drift_axis_means(
     """On the drift axis, r_k is about 0.87 and r_q about 0.74.
 
     Source: 001, PCA as Exploratory Precursor to Rotation.
-    Failure: control.
+    Failure: number.
     """
     table = _correlations(reported_mechanistic, reported_rotation_ruler, models)
     groups = {"all": table, **{str(name): part for name, part in table.groupby("family")}}
@@ -117,7 +117,7 @@ def c001_keys_stronger(
         against.empty,
         f"It holds in {len(table) - len(against)} of {len(table)} models with printed values"
         + (f"; in {listed(words)} queries follow position more closely." if words else "."),
-        reported="keys more strongly",
+        reported="more strongly",
         recomputed=f"{len(table) - len(against)} of {len(table)}",
         n=len(table),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._shared import rising
+from analysis.claims._shared import DECILE, rising
 from analysis.claims._verdicts.words import listed
 
 NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
@@ -112,16 +112,18 @@ def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFra
     Source: 001, Cross-Model Results: positional profile.
     """
     level = quote(stated_001, statement="profile_llama_converged")
+    position = quote(stated_001, statement="profile_llama_converged_from").number
+    past = [f"d{decile}" for decile in range(10) if decile * DECILE >= position]
     means = {
-        str(row["display_name"]): (float(row["d8"]), float(row["d9"]))
+        str(row["display_name"]): [float(row[name]) for name in past]
         for _, row in decile_profiles[decile_profiles["model"].isin(["llama3.2-1b", "llama3.2-3b"])].iterrows()
     }
     # "about" 0.45: a unit of the last digit either way
-    off = [name for name, pair in means.items() if max(abs(value - level.number) for value in pair) > 0.01 + 1e-9]
-    words = [f"{name} {one:.3f} and {two:.3f}" for name, (one, two) in means.items()]
+    off = [name for name, each in means.items() if max(abs(value - level.number) for value in each) > 0.01 + 1e-9]
+    words = [f"{name} {listed([f'{value:.3f}' for value in each])}" for name, each in means.items()]
     return judge(
         not off,
-        f"The mean over heads is, in the last two deciles, {'; '.join(words)}"
+        f"The mean over heads is, in the deciles past {position:,.0f} tokens, {'; '.join(words)}"
         + (
             f": heads that meet at {level.printed} cannot average that, so it fails for {listed(off)}; values per head "
             "are not printed."

@@ -78,6 +78,22 @@ def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     )
 
 
+def c001_gap_missing(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> Verdict:
+    """Six of the matched models have no scores by length.
+
+    Source: 001, Open Gaps.
+    """
+    scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
+    missing = scores.loc[scores["low"].isna(), "model"].nunique()
+    return compare(
+        quote(stated_001, statement="open_gaps_missing"),
+        missing,
+        reason=f"The table of scores by length leaves those of {missing} of {scores['model'].nunique()} models open.",
+        places=0,
+        n=scores["model"].nunique(),
+    )
+
+
 def c001_gap_documents(stated_001: pd.DataFrame, models: pd.DataFrame) -> Verdict:
     """All values come from documents of LongBench Pro of 128K tokens and more.
 

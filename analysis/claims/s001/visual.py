@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims._shared import recovery_from
 
 MAPS = {
     "narrative_ministral_warm_level": "ministral_warm_level",
@@ -82,6 +83,14 @@ def _ends(row: pd.Series) -> tuple[float, float]:
     return float(row["low"]), float(row["high"])
 
 
+def c001_heads_depth(stated_001: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
+    """The recovery appears in Llama from 32 layers on.
+
+    Source: 001, Cross-Model Results: head heterogeneity.
+    """
+    return recovery_from(stated_001, "heads_layers_from", nope_recovery_recomputed)
+
+
 def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
     """Plasticity depends on the distance between keys and on the distance to the query; each family has its onset.
 
@@ -93,7 +102,7 @@ def c001_two_distances(reported_landmarks: pd.DataFrame) -> Verdict:
     return untestable(
         "No value of a map is printed; plasticity binned by both distances, with the residual of either alone, would "
         "decide.",
-        reported=f"onset {' and '.join(onsets)}",
+        reported=" and ".join(onsets),
     )
 
 

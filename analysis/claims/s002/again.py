@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims._shared import recovery_from
 from analysis.claims._verdicts.cells import cell, restated
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
@@ -48,6 +49,21 @@ def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame)
         )
         verdicts.append(replace(made, kind="cell check"))
     return verdicts
+
+
+def c002_h8_depth(stated_002: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
+    """The pattern appears from 32 layers on.
+
+    Source: 002, Hypothesis H8.
+    """
+    return [
+        replace(
+            recovery_from(stated_002, key, nope_recovery_recomputed),
+            key=key,
+            statement=f"{pick(stated_002, statement=key)['quantity']}: {pick(stated_002, statement=key)['printed']}.",
+        )
+        for key in ("h8_layers_from", "h8_layers_least")
+    ]
 
 
 def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame) -> list[Verdict]:

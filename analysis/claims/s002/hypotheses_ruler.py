@@ -62,7 +62,7 @@ def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) ->
         f"Its score falls from {own['4k']:.1f} to {own['32k']:.1f} ({fall:.0f} %) within 32K, as much as "
         f"{llama['display_name']} loses to 128K ({whole:.0f} %), its effective length is {own['effective']}, and "
         f"plasticity falls by {plasticity:.0f} % over the same positions.",
-        reported="hard cut-off",
+        reported="not a gradual",
         recomputed=f"-{fall:.0f} % within 32K",
     )
 
@@ -180,8 +180,13 @@ def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> V
     return judge(
         min(one, two) / layers >= 0.9 and not shared,
         f"The counts are {one} and {two} of {layers} ({100 * one / layers:.0f} and {100 * two / layers:.0f} %, the "
-        f"latter [{100 * low:.0f}, {100 * high:.0f}]); both captures run the same text weights, so {one - two} layers "
-        "change sides between captures at a threshold that has no test.",
+        f"latter [{100 * low:.0f}, {100 * high:.0f}]); "
+        + (
+            f"both captures run the same text weights, so {abs(one - two)} layers change sides between captures at a "
+            "threshold that has no test."
+            if shared
+            else "the two networks have text weights of their own."
+        ),
         otherwise="not supported",
         reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),
         recomputed=f"{one} and {two} of {layers}",
@@ -227,8 +232,8 @@ def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
     windows = bool((others["recovery"] <= 0).all())
     return judge(
         windows and rising.empty,
-        f"None of {len(others)} recovers in the fixed window (mean of deciles six and seven above four and five), but "
-        f"{listed(words)} rise elsewhere by more than rounding explains.",
+        f"{int((others['recovery'] > 0).sum())} of {len(others)} recover in the fixed window (mean of deciles six and "
+        f"seven above four and five); by more than rounding explains, {listed(words)} rise somewhere.",
         otherwise="not supported" if windows else "contradicted",
         reported="absent",
         recomputed=f"{len(rising)} of {len(others)} rise",
@@ -236,23 +241,24 @@ def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
     )
 
 
-def c002_h8_specific(decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+def c002_h8_specific(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
     """The pattern is specific to Llama models of 32 layers and more.
 
     Source: 002, Hypothesis H8.
     Failure: unit.
     """
     llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
-    deep = llama[llama["layers"] >= 32]
+    least = said(pick(stated_002, statement="h8_layers_least"))
+    deep = llama[llama["layers"] >= least]
     fact = pick(published_facts, fact="llama32_vision_text")
     networks = len(deep) - int({fact["subject"], fact["printed"]} <= set(deep["model"]))
     return judge(
         networks > 1 and bool((deep["recovery"] > 0).all()),
-        f"The {len(deep)} Llama models of 32 layers or more share their text weights and are {networks} network; "
-        f"depth, size and training recipe all differ from the {len(llama) - len(deep)} smaller ones, so depth is not "
-        "isolated.",
+        f"The {len(deep)} Llama models of {least:.0f} layers or more are {networks} "
+        f"{'networks' if networks > 1 else 'network, their text weights being the same'}; size and training recipe "
+        f"differ with depth from the {len(llama) - len(deep)} smaller ones.",
         otherwise="not supported",
-        reported=">= 32 layers",
+        reported=str(pick(stated_002, statement="h8_layers_least")["printed"]),
         recomputed=f"{networks} network",
         n=networks,
     )

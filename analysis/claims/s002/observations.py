@@ -155,7 +155,7 @@ def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations:
         inverse == 3,
         f"r is {listed(words)} (three models each, smallest p {pearson['p_value'].min():.2f}), and Llama has one "
         f"model; pooled within families r = {pooled['estimate']:.2f}, p = {pooled['p_value']:.2f}.",
-        reported="inversely in each family",
+        reported="inversely",
         recomputed=f"{inverse} of 3 families",
         n=int(pooled["n"]),
         p_value=float(pooled["p_value"]),

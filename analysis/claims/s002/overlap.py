@@ -164,7 +164,7 @@ def c002_all_models_lbp_absent(
         f"Of the {len(empty)} models without a score in the table, the benchmark's own summaries score {words}."
         if len(found)
         else f"The benchmark's own summaries score none of the {len(empty)} models.",
-        reported=f"{len(empty)} without score",
+        reported="—",
         recomputed=f"{len(empty) - len(found)} without score",
         n=len(column),
     )

@@ -123,7 +123,7 @@ def c002_t8_bins(reported_ruler_plasticity: pd.DataFrame, decile_profiles: pd.Da
     return untestable(
         f"Read as the bin from 16K to 32K, the value of Mistral-7B-Instruct-v0.2 at 32K would be {half:.4f} by its "
         f"deciles and is {printed.printed}; the edges of the bins, which are not given, would decide what is compared.",
-        reported="positions matching the lengths",
+        reported="positions matching RULER",
     )
 
 

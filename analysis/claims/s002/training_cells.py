@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, quote
+from analysis.claims import Verdict, compare, judge, pick, quote
 from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, keyed, stated
 from analysis.statistics.rounding import Interval
 
@@ -32,6 +32,12 @@ REPEATED = {
     "h6_extended_drop": (LAST, "ap_drop"),
     "h6_excess_minuend": (LAST, "ap_drop"),
     "h6_excess_subtrahend": (ANNEALED, "ap_drop"),
+}
+POSITIONS = {
+    "finding_near_positions": (FIRST, "first"),
+    "finding_pretraining_positions": (FIRST, "last"),
+    "finding_far_positions": (LAST, "last"),
+    "candidate_content_positions": (LAST, "last"),
 }
 CONTEXTS = {
     "training_context_pretraining": FIRST,
@@ -90,6 +96,28 @@ def c002_training_repeated(stated_002: pd.DataFrame, reported_training: pd.DataF
                 kind="cell check",
             )
         )
+    return verdicts
+
+
+def c002_training_positions(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> list[Verdict]:
+    """The positions that the critical finding names are bins of the tables: the first ones, or the last of a window.
+
+    Source: 002, Interpretation of Tables 5 to 7.
+    """
+    verdicts = []
+    for statement, (checkpoint, end) in POSITIONS.items():
+        row = pick(stated_002, statement=statement)
+        bins = list(reported_training_positions.loc[reported_training_positions["checkpoint"] == checkpoint, "bin"])
+        edges = [tuple(name.split("-")) for name in bins]
+        allowed = [bins[-1]] if end == "last" else [f"{edges[0][0]}-{high}" for _, high in edges]
+        found = judge(
+            str(row["printed"]).replace("–", "-") in allowed,
+            f"the bins of {checkpoint} run from {bins[0]} to {bins[-1]}",
+            reported=str(row["printed"]),
+            recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
+        )
+        said = f"The {row['quantity']}: {row['printed']}."
+        verdicts.append(keyed(found, statement, said, "cell check"))
     return verdicts
 
 

@@ -51,7 +51,8 @@ def c002_training_phases(stated_002: pd.DataFrame, training_trajectory: pd.DataF
     names = training_trajectory["phase"].nunique()
     return judge(
         apart,
-        f"the ranges of ap_drop do not overlap: {words}; the table itself names {names} phases, annealing being one",
+        f"the ranges of ap_drop {'do not overlap' if apart else 'overlap'}: {words}; the table itself "
+        f"names {names} phases, annealing being one",
         reported=stated(stated_002, "interpretation_phases").printed,
         recomputed=str(len(groups)),
         n=len(training_trajectory),

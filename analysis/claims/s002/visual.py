@@ -8,9 +8,8 @@ from itertools import pairwise
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims._shared import DECILE
 from analysis.claims._verdicts.words import listed
-
-DECILE = 13107.2  # tokens of a tenth of 131,072
 
 
 def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:

@@ -91,7 +91,7 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
                 f"at best, {100 * share:.0f} % of the way; a U or V is taken to come back {100 * HALFWAY:.0f} % of it "
                 "or more.",
                 otherwise="not supported",
-                reported="U or V",
+                reported='"U" or "V"',
                 recomputed=f"{100 * share:.0f} %",
                 key=size,
                 statement=f"The curves of {model} have the shape of a U or V.",

@@ -165,9 +165,18 @@ def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame
     ]
     return judge(
         not groups.startswith("samples") and floor["value"].min() >= NONE_LOST,
-        f"Anchoring is no method that one could choose: the groups are {groups}. Nor is the answer-anchored group "
-        f"left as it was, since its band reaches down to {floor['value'].min():.0f} points.",
-        reported="a choice",
+        (
+            "The groups are "
+            if not groups.startswith("samples")
+            else "Anchoring is no method that one could choose: the groups are "
+        )
+        + f"{groups}. The band of the answer-anchored group reaches down to {floor['value'].min():.0f} points"
+        + (
+            ", which is left as it was."
+            if floor["value"].min() >= NONE_LOST
+            else ", so it is not left as it was either."
+        ),
+        reported="the choice",
         recomputed=groups,
     )
 

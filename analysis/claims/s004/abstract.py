@@ -69,10 +69,13 @@ def c004_passkey_zeroed(drope_stated: pd.DataFrame) -> Verdict:
     count = quote(drope_stated, statement="s4_1_disrupted_dimensions")
     return judge(
         ("zero" in said) == ("zero" in method),
-        f"By Section 4.1 that experiment replaces {count.printed} dimension a head by its mean; zeroing all massive "
-        "dimensions is the method of the perplexities.",
+        (
+            f"Section 4.1 describes that experiment, on {count.printed} dimension a head, in the same word.",
+            f"By Section 4.1 that experiment replaces {count.printed} dimension a head by its mean; zeroing all "
+            "massive dimensions is the method of the perplexities.",
+        ),
         reported="zeroed",
-        recomputed="mean",
+        recomputed="zeroed" if "zero" in method else "mean",
     )
 
 

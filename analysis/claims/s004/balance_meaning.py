@@ -184,7 +184,7 @@ def c004_bal_layer0_suppressed(balance_layers: pd.DataFrame) -> Verdict:
     """In layer 0 DroPE suppresses attention.
 
     Source: 004, 10.4 Key Finding.
-    Failure: control.
+    Failure: reading.
     """
     row = pick(balance_layers, layer=0)
     return judge(

@@ -222,8 +222,10 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
     six = pick(bos_ablation_contrasts, ablation="layer1_bos_only")
     return judge(
         bool(four["matched"]) and four["drope_nats"] > 0,
-        f"DroPE's effect is {four['drope_nats']:.3f} nats, so that a multiple of it means nothing, and the layers "
-        f"differ ({four['rope_layers']} against {four['drope_layers']}); removing the first token's outputs in layer "
+        f"DroPE's effect is {four['drope_nats']:.3f} nats"
+        + ("" if four["drope_nats"] > 0 else ", so that a multiple of it means nothing")
+        + f", and the layers {'match' if four['matched'] else 'differ'} ({four['rope_layers']} against "
+        f"{four['drope_layers']}); removing the first token's outputs in layer "
         f"1 of both gives {six['rope_nats']:.2f} and {six['drope_nats']:.2f} nats, a ratio of ratios of "
         f"{six['ratio']:.1f}.",
         otherwise="not supported",

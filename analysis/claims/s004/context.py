@@ -144,7 +144,13 @@ def c004_ctx_same_protocols(
         test["p_adjusted"] > 0.05,
         f"Section 11.2 has {of_trials(one)}, section 11.5 {of_trials(two)} for the same model, length and number of "
         "digits "
-        f"(Fisher, Holm {p(test['p_adjusted'])}): the two runs do not measure one accuracy, and neither is seeded.",
+        f"(Fisher, Holm {p(test['p_adjusted'])}): "
+        + (
+            "the two runs are not told apart"
+            if test["p_adjusted"] > 0.05
+            else "the two runs do not measure one accuracy"
+        )
+        + ", and neither is seeded.",
         otherwise="not supported",
         reported=quote(drope_captions, statement="fig_h_drope_accuracy").printed,
         recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
@@ -222,9 +228,11 @@ def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.Da
     trials = {name: int(rows["trials"].iloc[0]) for name, rows in context_cells.groupby("protocol")}
     return judge(
         bool(full),
-        f"No protocol has all lengths {', '.join(map(str, drawn))}: the line joins cells of {trials[ERRORS]} trials "
-        "(2048) with "
-        f"cells of {trials[LENGTHS]}, and at 4096 a point for which no table has a number.",
+        (
+            f"All lengths {', '.join(map(str, drawn))} are of one protocol ({' or '.join(full)}).",
+            f"No protocol has all lengths {', '.join(map(str, drawn))}: the line joins cells of {trials[ERRORS]} "
+            f"trials (2048) with cells of {trials[LENGTHS]}, and at 4096 a point for which no table has a number.",
+        ),
         otherwise="not supported",
         n=len(drawn),
     )

@@ -75,10 +75,15 @@ def c004_rope_contextual(
     imdb = pick(knowledge_tasks, positional="RoPE", task="imdb")
     return judge(
         bool(row["tasks_above_chance"] == row["tasks"]),
-        f"The mean reproduces, but the IMDB baseline of {imdb['base']:.0f} % [{imdb['base_low']:.0f}, "
-        f"{imdb['base_high']:.0f}] is not above chance ({imdb['chance']:.0f} %), so nothing was there to lose; the "
-        "fall to "
-        f"{imdb['disrupted']:.0f} % counts answers that are neither option. The passkey alone carries the number.",
+        f"The mean reproduces; the IMDB baseline is {imdb['base']:.0f} % [{imdb['base_low']:.0f}, "
+        f"{imdb['base_high']:.0f}] against a chance of {imdb['chance']:.0f} %, and {row['tasks_above_chance']} of "
+        f"{row['tasks']} baselines are above it"
+        + (
+            "."
+            if row["tasks_above_chance"] == row["tasks"]
+            else ", so that where one is not, nothing was there to lose; the fall of IMDB to "
+            f"{imdb['disrupted']:.0f} % counts answers that are neither option."
+        ),
         otherwise="not supported",
         reported=quote(drope_stated, statement="s4_4_rope_contextual").printed,
         recomputed=f"{row['degradation']:.1f}%",
@@ -113,7 +118,7 @@ def c004_rope_ratio(drope_captions: pd.DataFrame, knowledge_categories: pd.DataF
     """With rotary positions contextual knowledge degrades 3.8 times more than parametric knowledge.
 
     Source: 004, 4.3 Average Degradation by Category and Figure 9.
-    Failure: control.
+    Failure: reading.
     """
     param, context = (
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")

@@ -35,10 +35,10 @@ def c004_drope_contextual(
     imdb, passkey = (pick(knowledge_tasks, positional="DroPE", task=task) for task in ("imdb", "passkey"))
     return judge(
         bool(row["tasks_above_chance"] == row["tasks"]),
-        f"The mean of {imdb['degradation']:.0f} % (IMDB, baseline {imdb['base']:.0f} %, below chance) and "
-        f"{passkey['degradation']:.0f} % (passkey, {passkey['n']} items) has an interval from "
-        f"{row['degradation_low']:.0f} to "
-        f"{row['degradation_high']:.0f} %; no task and no model has this degradation.",
+        f"The mean of {imdb['degradation']:.0f} % (IMDB, baseline {imdb['base']:.0f} % against a chance of "
+        f"{imdb['chance']:.0f} %) and {passkey['degradation']:.0f} % (passkey, {passkey['n']} items) has an interval "
+        f"from {row['degradation_low']:.0f} to {row['degradation_high']:.0f} %; {row['tasks_above_chance']} of "
+        f"{row['tasks']} baselines are above chance.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="paradox_contextual_fall").printed,
         recomputed=f"{row['degradation']:.1f}%",
@@ -151,8 +151,8 @@ def c004_drope_nonfunctional(disruption_by_text: pd.DataFrame, knowledge_tasks: 
         bool((drope["massive_ratio"] < USABLE).all()),
         f"Zeroing all of them multiplies DroPE's perplexity by {drope['massive_ratio'].min():.0f} to "
         f"{drope['massive_ratio'].max():.0f} where as many random dimensions cost "
-        f"{drope['random_increase'].max():.0f} % at most; replacing one a head halves IMDB accuracy "
-        f"({imdb['base']:.0f} to {imdb['disrupted']:.0f} %).",
+        f"{drope['random_increase'].max():.0f} % at most; replacing one a head takes IMDB accuracy from "
+        f"{imdb['base']:.0f} to {imdb['disrupted']:.0f} %.",
         recomputed=f"{drope['massive_ratio'].min():.0f} to {drope['massive_ratio'].max():.0f} times",
         n=len(drope),
     )

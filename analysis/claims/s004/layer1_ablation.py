@@ -41,7 +41,7 @@ def c004_mlp_over_attention(layer1_contrasts: pd.DataFrame, drope_stated: pd.Dat
     """RoPE's layer-1 MLP is 725 times more critical than its attention.
 
     Source: 004, 7.4 Key Findings.
-    Failure: control.
+    Failure: reading.
     """
     row = _contrast(layer1_contrasts, "mlp_over_attention", "RoPE")
     stated = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
@@ -75,7 +75,7 @@ def c004_drope_uniform(
     """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each.
 
     Source: 004, 7.4 Key Findings.
-    Failure: control.
+    Failure: overreach.
     """
     stated = quote(drope_stated, statement="s7_4_drope_either")
     names = {"layer1_mlp": "MLP", "layer1_attn": "attention"}
@@ -132,8 +132,12 @@ def c004_drope_more_resilient(
             zero == 0,
             f"In nats, in which effects add, removing the MLP costs RoPE {row['first_nats']:.2f} and DroPE "
             f"{row['second_nats']:.2f}, {row['nats_ratio']:.2f} times as much; and {zero} of the {len(tasks)} task "
-            "cells of both models are then at 0%: a smaller factor of perplexity is no resilience where no task "
-            "survives.",
+            "cells of both models are then at 0%"
+            + (
+                ": a smaller factor of perplexity is no resilience where no task survives."
+                if zero == len(tasks)
+                else "."
+            ),
             otherwise="not supported",
             reported=stated.printed,
             recomputed=f"{row['nats_ratio']:.2f}× in nats",
@@ -171,9 +175,16 @@ def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.Data
     return judge(
         max(shares.values()) < 50,
         f"Removing layer 1's outputs at the first token alone has {shares['RoPE']:.0f}% of the MLP's effect in RoPE "
-        f"and {shares['DroPE']:.0f}% in DroPE (nats): what is lost sits at one token whose state no text changes, in "
-        f"both models. And removing both parts hurts RoPE less ({both['ratio_printed']}) than the MLP alone "
-        f"({mlp['ratio_printed']}).",
+        f"and {shares['DroPE']:.0f}% in DroPE (nats): "
+        + (
+            "most of what is lost sits at one token whose state no text changes"
+            if min(shares.values()) >= 50
+            else "in one model most of what is lost sits at one token whose state no text changes"
+            if max(shares.values()) >= 50
+            else "most of what is lost sits at other tokens"
+        )
+        + f". Removing both parts takes RoPE's perplexity to {both['ratio_printed']}, the MLP alone to "
+        f"{mlp['ratio_printed']}.",
         otherwise="not supported",
         recomputed=f"{shares['RoPE']:.0f}% and {shares['DroPE']:.0f}%",
     )

@@ -71,7 +71,7 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     """DroPE delays the spike of the first token by a layer.
 
     Source: 004, 5.4 Additional Phase Metrics.
-    Failure: control.
+    Failure: reading.
     """
     rise = {model: _of(phase_metrics, "spike_largest_rise", model.lower()) for model in MODELS}
     before, after = (_of(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
@@ -114,10 +114,12 @@ def c004_peak_less_extreme(phase_summary: pd.DataFrame, drope_protocols: pd.Data
     gap = _of(phase_summary, "peak_gap_percent")
     return judge(
         same and gap > 0,
-        (
-            f"The peak is {gap:.1f}% lower in runs of one kind ({precision}).",
-            f"The peak is {gap:.1f}% lower, but the models ran differently ({precision}), as for the entropies: what "
-            "of it the run makes and what the model cannot be told.",
+        f"The peak is {abs(gap):.1f}% {'lower' if gap > 0 else 'higher'}"
+        + (
+            f" in runs of one kind ({precision})."
+            if same
+            else f", but the models ran differently ({precision}), as for the entropies: what of it the run makes and "
+            "what the model cannot be told."
         ),
         otherwise="not supported",
         recomputed=f"{gap:.1f}%",
@@ -152,8 +154,10 @@ def c004_entropy_more_distributed(phase_summary: pd.DataFrame, drope_protocols: 
     ratio = _of(phase_summary, "min_entropy_ratio")
     return judge(
         same and ratio > 1,
-        f"The models ran differently ({precision}): padding adds rows that are alike, which lowers the entropy of the "
-        f"padded model, so the ratio of {_of(phase_summary, 'min_entropy_ratio'):.1f} is not the models' alone.",
+        f"The ratio is {ratio:.1f} in runs of one kind ({precision})."
+        if same
+        else f"The models ran differently ({precision}): padding adds rows that are alike, which lowers the entropy of "
+        f"the padded model, so the ratio of {ratio:.1f} is not the models' alone.",
         otherwise="not supported",
     )
 

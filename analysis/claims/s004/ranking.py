@@ -203,8 +203,13 @@ def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
         (100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"])),
         1,
         f"{100 * pooled['estimate']:.0f} points over {pooled['comparison']} tokens together (Fisher, Holm with the "
-        f"single lengths {p(pooled['p_adjusted'])}), put together after no single length told them apart (Holm "
-        f"{p(single['p_adjusted'].min())}).",
+        f"single lengths {p(pooled['p_adjusted'])}), "
+        + (
+            "put together after no single length told them apart"
+            if single["p_adjusted"].min() >= ALPHA
+            else "of which single ones do too"
+        )
+        + f" (Holm {p(single['p_adjusted'].min())}).",
         recomputed=100 * float(pooled["estimate"]),
         n=int(pooled["n"]),
         p_value=float(pooled["p_value"]),

@@ -27,12 +27,13 @@ def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
     others = [pick(drope_stated, statement=key) for key in keys]
     same = all(other["qualifier"] == prose["qualifier"] for other in others)
     words = {"more_than": "more than", "at_least": "at least"}
+    printed = {"more_than": "exceeds", "at_least": ">="}
     return judge(
         same,
         "The formula, a comment and the code take "
         f"{listed([words[other['qualifier']] + ' ' + other['printed'] for other in others])}; it matters only for a "
         "head exactly at the threshold.",
-        reported=f"{words[prose['qualifier']]} {prose['printed']}",
+        reported=f"{printed[prose['qualifier']]} and {prose['printed']}",
         recomputed=f"{words[others[0]['qualifier']]} {others[0]['printed']}",
     )
 

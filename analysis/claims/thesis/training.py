@@ -118,7 +118,7 @@ def thesis_outer_drop_grows(training_equal_positions: pd.DataFrame) -> Verdict:
 
 
 def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.DataFrame) -> Verdict:
-    """Bias times position orders plasticity over all bins better than the position does.
+    """Over all bins plasticity falls more regularly with bias times position than with the position.
 
     Source: thesis, SmolLM3 in training.
     """
@@ -128,12 +128,14 @@ def thesis_gathered_bias(training_tests: pd.DataFrame, training_positions: pd.Da
     )
     later = pick(training_tests, comparison="plasticity against share of the context, bins of extension checkpoints")
     both = pick(training_tests, comparison="plasticity against gathered bias, bins of extension checkpoints")
+    apart = abs(float(later["estimate"])) - abs(float(both["estimate"]))
+    compared = "as well" if abs(apart) < 0.02 else "better" if apart > 0 else "less well"
     return judge(
-        abs(float(gathered["estimate"])) > abs(float(place["estimate"])),
+        float(gathered["estimate"]) < min(float(place["estimate"]), 0.0),
         f"rho = {gathered['estimate']:.2f} against {place['estimate']:.2f} for the position and "
         f"{share['estimate']:.2f} for its share of the context ({int(gathered['n'])} bins of "
         f"{training_positions['checkpoint'].nunique()} checkpoints, not independent); within the extensions the share "
-        f"does as well ({later['estimate']:.2f} against {both['estimate']:.2f})",
+        f"does {compared} ({later['estimate']:.2f} against {both['estimate']:.2f})",
         recomputed=float(gathered["estimate"]),
         n=int(gathered["n"]),
     )

@@ -1,0 +1,188 @@
+"""Claims that cells stand in two tables, on frames made by hand: a cell that differs fails, and no other."""
+
+import pytest
+
+from claims_cases import function, prints, rows, verdicts
+
+ONE = "model metric printed"
+
+
+def lengths(*cells, columns="model length printed"):
+    return prints(columns, *cells)
+
+
+# Of each: the claim; the copy's cells, the first of them with its key; the tables that it is compared with, which hold
+# other values too; the keys of all its cells.
+CASES = [
+    (
+        "c002_t1_all_models",
+        (ONE, [("a", "ap_drop", "0.10"), ("b", "ap_drop", "0.20"), ("c", "ap_drop", "0.9")]),
+        [prints(ONE, ("a", "ap_drop", "0.10"), ("b", "ap_drop", "0.20"), ("a", "lbp", "0.7"))],
+        ["a-ap_drop", "b-ap_drop"],
+    ),
+    (
+        "c002_all_models_scores",
+        (ONE, [("a", "lbp", "30.1"), ("a", "ruler_128k", "77.0"), ("a", "ap_drop", "9")]),
+        [
+            lengths(
+                ("a", "overall", "nonthinking", "30.1"),
+                ("a", "overall", "thinking", "50"),
+                ("a", "8k", "nonthinking", "60"),
+                columns="model length mode printed",
+            ),
+            lengths(("a", "128k", "77.0"), ("a", "64k", "80")),
+        ],
+        ["a-lbp", "a-ruler_128k"],
+    ),
+    (
+        "c002_t3_scores",
+        ("model mode length metric printed", [("a", "thinking", "8k", "lbp", "51"), ("a", "thinking", "8k", "x", "9")]),
+        [
+            lengths(
+                ("a", "thinking", "8k", "51"),
+                ("a", "nonthinking", "8k", "40"),
+                columns="model mode length printed",
+            )
+        ],
+        ["a-thinking-8k"],
+    ),
+    (
+        "c002_t3_bins",
+        (
+            "model length metric printed",
+            [("a", "8k", "plasticity", "0.71"), ("a", "16k", "plasticity", "0.65"), ("a", "8k", "lbp", "51")],
+        ),
+        [prints("model bin printed", ("a", "0-8K", "0.71"), ("a", "8K-16K", "0.65"), ("a", "total", "-0.2"))],
+        ["a-8k", "a-16k"],
+    ),
+    (
+        "c002_t10_t4",
+        ("model decile printed", [("a", 0, "0.7"), ("a", 9, "0.4")]),
+        [prints("model decile printed", ("a", 0, "0.7"), ("a", 9, "0.4"), ("b", 0, "0.1"))],
+        ["a-0", "a-9"],
+    ),
+    (
+        "c002_observations_cells",
+        ("table model metric printed", [("drop", "a", "ap_drop", "0.1"), ("last", "a", "ap_drop", "0.1")]),
+        [prints(ONE, ("a", "ap_drop", "0.1"), ("a", "lbp", "30"))],
+        ["drop-a-ap_drop", "last-a-ap_drop"],
+    ),
+    (
+        "c002_ruler_models_cells",
+        (ONE, [("a", "ruler_4k", "95.5"), ("a", "ap_drop", "0.16"), ("a", "lbp", "3")]),
+        [
+            prints(ONE, ("a", "ap_drop", "0.16"), ("a", "lbp", "30"), ("a", "ruler_128k", "1")),
+            lengths(("a", "4k", "95.5"), ("a", "8k", "90")),
+        ],
+        ["a-ruler_4k", "a-ap_drop"],
+    ),
+    (
+        "c002_t8_scores",
+        ("model length metric printed", [("a", "4k", "ruler", "95.5"), ("a", "4k", "plasticity", "0.7")]),
+        [lengths(("a", "4k", "95.5"), ("a", "8k", "90"))],
+        ["a-4k"],
+    ),
+    (
+        "c002_t9_bias",
+        (ONE, [("a", "bias_strength", "1.57e-3"), ("a", "r_k_a", "0.8")]),
+        [prints(ONE, ("a", "bias_strength", "1.57e-3"), ("b", "r_k_a", "0.1"))],
+        ["a-bias_strength"],
+    ),
+    (
+        "c002_generations_cells",
+        (ONE, [("a", "ap_drop", "0.16"), ("b", "ap_drop", "0.23"), ("a", "ruler_128k", "")]),
+        [prints(ONE, ("a", "ap_drop", "0.16"), ("b", "ap_drop", "0.23"), ("a", "ruler_128k", "77"))],
+        ["a-ap_drop", "b-ap_drop"],
+    ),
+    (
+        "c002_predecessor_cells",
+        (
+            ONE,
+            [("a", "ap_drop", "0.06"), ("a", "plane_var", "0.41"), ("b", "plane_var", "0.36"), ("a", "r_k_a", "0.1")],
+        ),
+        [
+            prints(ONE, ("a", "ap_drop", "0.06")),
+            prints(ONE, ("b", "plane_var", "0.36"), ("b", "ap_drop", "0.9")),
+            prints(ONE, ("a", "plane_var", "0.41"), ("a", "r_k", "0.9")),
+        ],
+        ["a-ap_drop", "a-plane_var", "b-plane_var"],
+    ),
+    (
+        "c004_con_two_shares",
+        (
+            "positional metric printed",
+            [
+                ("RoPE", "attention_contribution", "0.9%"),
+                ("DroPE", "attention_contribution", "68.8%"),
+                ("RoPE", "x", "1"),
+            ],
+        ),
+        [
+            prints(
+                "positional layers metric printed",
+                ("RoPE", "1", "attention_contribution", "0.9%"),
+                ("DroPE", "1", "attention_contribution", "68.8%"),
+                ("RoPE", "0", "attention_contribution", "46.9%"),
+                ("RoPE", "1", "mlp_contribution", "99.1%"),
+            )
+        ],
+        ["RoPE-attention_contribution", "DroPE-attention_contribution"],
+    ),
+    (
+        "c004_layer1_task_baselines",
+        (
+            "condition positional task printed",
+            [("baseline", "RoPE", "cities", "99%"), ("layer1_mlp", "RoPE", "cities", "0%")],
+        ),
+        [
+            prints(
+                "condition positional task printed",
+                ("baseline", "RoPE", "cities", "99%"),
+                ("layer1_mlp", "RoPE", "cities", "50%"),
+                ("baseline", "DroPE", "cities", "1%"),
+            )
+        ],
+        ["baseline-RoPE-cities"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("claim", "copy", "originals", "keys"), CASES, ids=[case[0] for case in CASES])
+def test_each_cell_of_a_copy_is_that_of_its_original(claim, copy, originals, keys):
+    columns, cells = copy
+    assert verdicts(claim, prints(columns, *cells), *originals) == dict.fromkeys(keys, "holds")
+    misprinted = [(*cells[0][:-1], f"8{cells[0][-1]}"), *cells[1:]]
+    found = verdicts(claim, prints(columns, *misprinted), *originals)
+    assert found == {**dict.fromkeys(keys, "holds"), keys[0]: "contradicted"}
+
+
+def content(**misprint):
+    module = function("c004_con_cells").__globals__
+    cells, published = [], []
+    for place, metric in enumerate(module["METRICS"]):
+        values = {"RoPE": 1.0 + place, "DroPE": 3.0 + place}
+        cells += [(model, metric, misprint.get(f"{model}_{metric}", f"{value:.2f}")) for model, value in values.items()]
+        ratio = values["DroPE"] / values["RoPE"]
+        cells.append(("DroPE", f"{metric}_ratio_to_rope", misprint.get(f"{metric}_ratio", f"{ratio:.2f}×")))
+        published.append(
+            (metric, 1.0 + place, 3.0 + place, ratio, ratio - 0.01, ratio + 0.01, 1.0 + place, 3.0 + place)
+        )
+    columns = "metric rope_published drope_published ratio_from_printed ratio_low ratio_high rope_printed drope_printed"
+    half = len(cells) // 2
+    named = "positional metric printed"
+    return prints(named, *cells[:half]), prints(named, *cells[half:]), rows(columns, *published)
+
+
+def test_norms_of_a_layer_are_the_published_ones_and_their_ratios_follow():
+    metrics = function("c004_con_cells").__globals__["METRICS"]
+    keys = [f"{model}-{metric}" for metric in metrics for model in ("RoPE", "DroPE")]
+    assert verdicts("c004_con_cells", *content()) == dict.fromkeys(keys, "holds")
+    assert set(verdicts("c004_con_ratios", *content()).values()) == {"holds"}
+    found = verdicts("c004_con_cells", *content(**{f"DroPE_{metrics[-1]}": "99.00"}))
+    assert [key for key, answer in found.items() if answer != "holds"] == [f"DroPE-{metrics[-1]}"]
+    found = verdicts("c004_con_ratios", *content(**{f"{metrics[0]}_ratio": "99.00×"}))
+    assert [key for key, answer in found.items() if answer != "holds"] == [metrics[0]]
+    near = verdicts(
+        "c004_con_ratios", *content(**{f"{metrics[0]}_ratio": "3.01×"})
+    )  # rounding leaves 2.99 to 3.01 open
+    assert near[metrics[0]] == "holds after rounding"

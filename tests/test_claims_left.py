@@ -1,0 +1,415 @@
+"""Claims that repeat, count or leave open, of all documents, on frames made by hand: what makes each true or false."""
+
+import pytest
+
+from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
+
+# --- document 000
+
+
+def counts(**other):
+    found = {"llama31_recovering": "29", "llama31_layers": "32", "llama31_monotone": "3"}
+    found |= {"llama32_recovering": "26", "llama32_layers": "32"}
+    return states(**{f"finding_2_{key}": text for key, text in {**found, **other}.items()})
+
+
+def test_counts_of_layers_are_possible_together_or_not():
+    assert verdict("c000_f2_counts", counts()) == "not testable"
+    assert "are possible together (29 + 3 of 32)" in reason("c000_f2_counts", counts())
+    assert "are not possible together" in reason("c000_f2_counts", counts(llama31_monotone="4"))
+
+
+@pytest.mark.parametrize(("p", "expected"), [(0.051, "holds: p >= 0.05"), (0.05, "not supported: p >= 0.05")])
+def test_no_effect_needs_an_interval(p, expected):
+    bounds = rows(
+        "comparison statistic_at_most p_at_least difference n_first n_second",
+        ("after, before, far", 1.5, p, 0.0, 0, 0),
+        ("adjacent - far", 1.0, 0.3, -0.005, 14, 18),
+    )
+    models = prints("model metric printed", ("llama3.2-11b", "recovery", "0.020"))
+    assert verdict("c000_f2_no_effect", bounds, models) == "not supported"
+    found = reason("c000_f2_no_effect", bounds, models)
+    assert "differ by 0.005, 25 % of the model's recovery" in found
+    with_interval = bounds.assign(ci_low=-0.01, ci_high=0.01)
+    assert says("c000_f2_no_effect", with_interval, models) == expected
+    assert function("c000_f2_no_effect")(bounds, models).n == 32
+
+
+def test_a_range_of_a_layer_is_set_beside_those_of_models():
+    deciles = "model display_name " + " ".join(f"d{number}" for number in range(10))
+    profile = rows(
+        deciles,
+        ("llama3.2-11b", "Eleven", *[0.5] * 9, 0.2),
+        ("flat", "Flat", *[0.5] * 9, 0.4119),  # .0881: half a rounding and one unit more are allowed
+        ("steep", "Steep", *[0.5] * 9, 0.4113),
+    )
+    stated = states(extremes_range="0.087", extremes_range_layer="16")
+    assert verdict("c000_extremes_range", stated, profile) == "not testable"
+    found = reason("c000_extremes_range", stated, profile)
+    assert found.startswith("The deciles of layer 16 are not printed")
+    assert "0.087 would be 29 % of the range of the whole model (0.300)" in found
+    assert found.endswith("as much as the mean profile of Flat ranges.")
+
+
+def test_what_pure_layers_route_is_left_open():
+    extremes = rows("layer metric value", (16, "ap_overall", 0.841), (17, "ap_overall", 0.832), (16, "drop", 0.1))
+    found = reason("c000_extremes_pure", extremes, states(extremes_outlier_layers=("16, 17", None)))
+    assert found.startswith("Plasticities of 0.841 and 0.832 leave position a part")
+
+
+def recovered(third=-0.001):
+    return rows(
+        "display_name recovery_low text_layers", ("L8", 0.01, 32), ("L11", 0.02, 32), ("L3", third, 28), ("Q", -0.1, 36)
+    )
+
+
+def test_depth_is_that_of_the_models_that_recover():
+    stated = states(finding_3_positive_depth="32")
+    assert says("c000_f3_positive_depth", stated, recovered()) == "holds: 32"
+    assert says("c000_f3_positive_depth", stated, recovered(0.001)) == "contradicted: 28 and 32"
+    assert says("c000_f3_positive_depth", stated, recovered(0.0)) == "holds: 32"
+    assert says("c000_f3_positive_depth", states(finding_3_positive_depth="23"), recovered()) == "contradicted: 32"
+
+
+@pytest.mark.parametrize(
+    ("text", "third", "expected"),
+    [("32+", -0.001, "holds: 32"), ("28+", -0.001, "contradicted: 32"), ("32+", 0.001, "contradicted: 28")],
+)
+def test_a_pattern_appears_from_the_shallowest_model_that_recovers(text, third, expected):
+    stated = states(heads_layers_from=text, h8_layers_from=text, h8_layers_least=text)
+    assert says("c001_heads_depth", stated, recovered(third)) == expected
+    assert say("c002_h8_depth", stated, recovered(third)) == dict.fromkeys(
+        ("h8_layers_from", "h8_layers_least"), expected
+    )
+
+
+# --- document 001
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1", "holds: 1"), ("2", "contradicted: 1")])
+def test_models_without_scores_by_length_are_counted(text, expected):
+    cells = [("a", "lbp", ""), ("a", "lbp", ""), ("b", "lbp", "30"), ("c", "other", "")]
+    table = prints("model metric printed", *cells)
+    assert says("c001_gap_missing", states(open_gaps_missing=text), table) == expected
+
+
+NARRATIVE = function("c001_training_repeated").__globals__
+
+
+def narrative(**other):
+    """Every value as the table has it; `other` changes some."""
+    cells, spans, windows = {}, {}, {}
+    stated = {}
+    for place, (statement, (checkpoint, metric)) in enumerate(NARRATIVE["REPEATED"].items()):
+        cells.setdefault((checkpoint, metric), f"0.{100 + place}")
+        stated[statement] = cells[checkpoint, metric]
+    for place, (statement, (span, metric)) in enumerate(NARRATIVE["FACTORS"].items()):
+        spans.setdefault((span, metric), 2.0 + place)
+        stated[statement] = f"{spans[span, metric]:.1f}"
+    for place, (statement, checkpoint) in enumerate(NARRATIVE["CONTEXTS"].items()):
+        windows[checkpoint] = 4096 * (1 + place)
+        stated[statement] = f"{4 * (1 + place)}K"
+    changes = [(*key, value, value - 0.04, value + 0.04, 1.0, value) for key, value in spans.items()]
+    return (
+        states(**{**stated, **other}),
+        prints("checkpoint metric printed", *[(*key, text) for key, text in cells.items()]),
+        rows("span metric fold fold_low fold_high before after", *changes),
+        rows("checkpoint captured_context", *windows.items()),
+    )
+
+
+def test_the_narrative_repeats_the_table_of_checkpoints():
+    keys = [*NARRATIVE["REPEATED"], *NARRATIVE["FACTORS"], *NARRATIVE["CONTEXTS"]]
+    found = verdicts("c001_training_repeated", *narrative())
+    assert list(found) == keys
+    assert set(found.values()) == {"holds"}
+    for key in keys:
+        other = verdicts("c001_training_repeated", *narrative(**{key: "77K"}))
+        assert [name for name, answer in other.items() if answer != "holds"] == [key]
+
+
+# --- document 003
+
+
+def troughs(**ends):
+    """Layers of the trough and of the degraded range, of both models."""
+    places = {"trough": (8, 12), "degraded": (8, 15), **ends}
+    found = [
+        (model, "question", name, f"layer_{end}", str(layer))
+        for model in ("llama3.2-1b", "llama3.2-3b")
+        for name, layers in places.items()
+        for end, layer in zip(("low", "high"), layers, strict=True)
+    ]
+    return prints("model anchoring landmark metric printed", *found)
+
+
+@pytest.mark.parametrize(
+    ("trough", "expected"),
+    [((8, 12), "holds"), ((8, 15), "holds"), ((7, 12), "contradicted"), ((8, 16), "contradicted")],
+)
+def test_degraded_layers_contain_the_trough(trough, expected):
+    found = say("c003_trough_places", troughs(trough=trough))
+    assert set(found.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
+
+
+# --- document 004
+
+
+def tasks(low, high, share=60.0, tested=True):
+    columns = "positional condition task share chance lost n_low n_high items printed_text"
+    shares = [
+        ("RoPE", condition, task, value, 50.0, lost, fewest, 20, 20, f"{value:.0f}%")
+        for task in ("cities", "sports")
+        for condition, value, lost, fewest in (("baseline", 60.0, 0.0, 20), ("layer1_attn", share, -3.0, 18))
+    ]
+    tests = [
+        (f"RoPE, {task}, layer1_attn against baseline", low / 100, high / 100, 0.3, 0.6, 40)
+        for task in ("cities", "sports")
+        if tested
+    ]
+    return rows(columns, *shares), rows("comparison ci_low ci_high p_value p_adjusted n", *tests)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (-10.0, 10.0, "holds"),
+        (-10.1, 5.0, "not supported"),
+        (-5.0, 10.1, "not supported"),
+        (10.5, 20.0, "contradicted"),
+        (-20.0, -10.5, "contradicted"),
+    ],
+)
+def test_a_task_is_preserved_if_its_change_is_within_the_margin(low, high, expected):
+    found = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
+    assert found == {"cities": expected, "sports": expected}
+    said = function("c004_attention_preserves_parametric")(*tasks(low, high))[0].reason
+    assert "20 of 20 before and 18 to 20 of 20 after" in said
+    assert "0% of what lay above chance is lost" in said
+    assert f"between {low:.0f} and {high:+.0f} points" in said
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (70.0, "not supported: +10 points"),
+        (50.0, "not supported: -10 points"),
+        (71.0, "contradicted: +11 points"),
+        (49.0, "contradicted: -11 points"),
+    ],
+)
+def test_without_the_number_of_answers_there_is_no_test(share, expected):
+    found = say("c004_attention_preserves_parametric", *tasks(0, 0, share, tested=False))
+    assert set(found.values()) == {expected}
+
+
+@pytest.mark.parametrize(("first", "expected"), [(1.0, "holds: 1"), (2.0, "contradicted: 2")])
+def test_a_spike_is_where_the_ratio_first_exceeds_the_bound(first, expected):
+    quantities = [("spike_first_above", first, 2.0), ("spike_largest_ratio", 3.0, 3.0)]
+    quantities += [(f"ratio_layer_{layer}", 1.0 + layer, 1.0) for layer in range(3)]
+    table = rows("quantity rope drope", *quantities)
+    module = function("c004_spike_layers").__globals__
+    stated = states(s5_4_spike_ratio="2", s5_4_rope_spike_layer="1", s5_4_drope_spike_layer="2")
+    assert module["MODELS"] == ("RoPE", "DroPE")
+    assert say("c004_spike_layers", table, stated) == {"rope": expected, "drope": "holds: 2"}
+    said = function("c004_spike_layers")(table, stated)[0].reason
+    assert said.startswith("The published ratios of layers 0 to 2 are 1.0, 2.0, 3.0: the first above 2 is layer")
+
+
+@pytest.mark.parametrize(("less", "expected"), [(0, "holds: 32 of 32 layers"), (1, "contradicted: 31 of 32 layers")])
+def test_entropy_is_higher_throughout_if_no_layer_has_less(less, expected):
+    table = rows(
+        "quantity rope drope",
+        ("layers_with_more_entropy", less, 32 - less),
+        ("entropy_layer_0", 5.0, 4.0 + 2 * (less == 0)),
+    )
+    assert says("c004_fig15_higher_throughout", table, states(fig_15_all_layers=("all layers", None))) == expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "adjusted", "expected"),
+    [
+        (0.1, 0.5, 0.049, "holds"),
+        (0.1, 0.5, 0.05, "not supported"),
+        (-0.1, 0.5, 0.2, "not significant"),
+        (-0.5, -0.1, 0.01, "contradicted"),
+    ],
+)
+def test_one_model_ranks_better_if_the_pooled_test_says_so(low, high, adjusted, expected):
+    tests = rows(
+        "study comparison estimate ci_low ci_high p_value p_adjusted n",
+        ("models", "2048", 0.9, 0.8, 1.0, 0.001, 0.3, 20),
+        ("models", "4096", 0.9, 0.8, 1.0, 0.001, 0.4, 20),
+        ("models", "8192", 0.9, 0.8, 1.0, 0.001, 0.001, 20),
+        ("models_within", "2048 and 4096", (low + high) / 2, low, high, 0.01, adjusted, 40),
+    )
+    assert verdict("c004_rank_models", tests) == expected
+    assert "over 2048 and 4096 tokens together" in reason("c004_rank_models", tests)
+    assert "put together after no single length told them apart (Holm p = 0.300)" in reason("c004_rank_models", tests)
+
+
+def test_lengths_are_put_together_whether_or_not_one_told_the_models_apart():
+    tests = rows(
+        "study comparison estimate ci_low ci_high p_value p_adjusted n",
+        ("models", "2048", 0.9, 0.8, 1.0, 0.001, 0.04, 20),
+        ("models_within", "2048 and 4096", 0.3, 0.1, 0.5, 0.01, 0.01, 40),
+    )
+    assert "of which single ones do too (Holm p = 0.040)" in reason("c004_rank_models", tests)
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [("2.0", "holds: 1 of 2"), ("2.1", "contradicted: 2 of 2")])
+def test_one_model_depends_if_the_other_does_not(ratio, expected):
+    table = prints("positional metric printed", ("RoPE", "ppl_ratio", "1249"), ("DroPE", "ppl_ratio", ratio))
+    assert says("c004_sum_only_rope_depends", states(s12_1_dependent_models=("only", None)), table) == expected
+
+
+def test_the_model_that_depends_is_rope():
+    table = prints("positional metric printed", ("RoPE", "ppl_ratio", "1.0"), ("DroPE", "ppl_ratio", "9"))
+    assert verdict("c004_sum_only_rope_depends", states(s12_1_dependent_models=("only", None)), table) == "contradicted"
+    both = prints("positional metric printed", ("RoPE", "ppl_ratio", "9"), ("DroPE", "ppl_ratio", "1"))
+    assert verdict("c004_sum_only_rope_depends", states(s12_1_dependent_models=("two", None)), both) == "contradicted"
+
+
+@pytest.mark.parametrize(("right", "expected"), [(0, "holds: 2"), (1, "contradicted: 1")])
+def test_a_model_fails_on_tasks_without_a_right_answer(right, expected):
+    table = rows(
+        "positional condition task count n",
+        ("RoPE", "bos_mlp_ablation", "passkey", 0, 20),
+        ("RoPE", "bos_mlp_ablation", "imdb", right, 30),
+        ("RoPE", "baseline", "cities", 0, 20),
+        ("DroPE", "bos_mlp_ablation", "cities", 0, 20),
+    )
+    stated = states(s12_1_rope_tasks=("two", None), s12_1_rope_accuracy="0%")
+    stated["qualifier"] = ""
+    assert says("c004_sum_all_tasks", stated, table).startswith(expected)
+
+
+@pytest.mark.parametrize(("first", "expected"), [("neither", "holds"), ("one", "contradicted")])
+def test_the_summary_names_as_many_models_as_its_section(first, expected):
+    stated = states(s12_1_verifying_models=("neither", None), s11_4_verifying_models=(first, None))
+    assert verdict("c004_sum_neither_verifies", stated) == expected
+
+
+@pytest.mark.parametrize(("disrupted", "expected"), [("0", "holds"), ("5", "not supported")])
+def test_both_models_are_taken_to_zero(disrupted, expected):
+    summary = prints(
+        "metric positional printed", *[("qk_disruption_passkey", model, "0%") for model in ("RoPE", "DroPE")]
+    )
+    table = [("RoPE", "passkey", metric, text) for metric, text in (("baseline", "100"), ("disrupted", "0"))]
+    table += [("DroPE", "passkey", metric, text) for metric, text in (("baseline", "60"), ("disrupted", disrupted))]
+    found = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
+    assert found == f"{expected}: 0 and {disrupted} %"
+
+
+def test_massive_values_that_remain_do_not_show_where_they_come_from():
+    table = rows("tensor change rope_sd", ("query", -39.0, 1.0), ("key", -10.0, 1.0), ("value", 5.0, None))
+    found = reason("c004_massive_from_rope", table)
+    assert "61 % of the massive query values and 90 % of the massive key values remain" in found
+
+
+@pytest.mark.parametrize(
+    ("precision", "gap", "expected", "words"),
+    [
+        ("RoPE 4-bit; DroPE 4-bit", 47.0, "holds", "47.0% lower in runs of one kind"),
+        ("RoPE 4-bit; DroPE 4-bit", -47.0, "not supported", "47.0% higher in runs of one kind"),
+        ("RoPE 4-bit; DroPE 8-bit", -47.0, "not supported", "47.0% higher, but the models ran differently"),
+    ],
+)
+def test_a_peak_is_lower_or_higher_in_runs_of_one_kind_or_two(precision, gap, expected, words):
+    summary = rows("quantity value", ("peak_gap_percent", gap))
+    protocols = rows("section precision", ("5 (phase metrics)", precision))
+    assert verdict("c004_peak_less_extreme", summary, protocols) == expected
+    assert words in reason("c004_peak_less_extreme", summary, protocols)
+
+
+# --- words that follow from the outcome
+
+
+def test_whether_ranges_overlap_is_said_from_the_ranges():
+    checkpoints = [("Pre-train", 1, 0.04), ("LC 4K-32K", 2, 0.12), ("LC 32K-64K", 3, 0.15)]
+    frame = rows("phase order ap_drop", *checkpoints)
+    stated = states(interpretation_phases=("three", 3))
+    assert "do not overlap: " in reason("c002_training_phases", stated, frame)
+    assert "ap_drop overlap: " in reason("c002_training_phases", stated, frame.assign(ap_drop=[0.04, 0.15, 0.12]))
+
+
+@pytest.mark.parametrize(("p", "words"), [(0.06, "are not told apart"), (0.04, "do not measure one accuracy")])
+def test_two_runs_measure_one_accuracy_or_do_not(p, words):
+    module = function("c004_ctx_same_protocols").__globals__
+    columns = "positional context protocol correct trials ci_low ci_high share"
+    cells = [("DroPE", 8192, module[name], 4, 5, 38.0, 96.0, 80.0) for name in ("LENGTHS", "ERRORS")]
+    tests = rows(
+        "study comparison p_value p_adjusted ci_low ci_high n",
+        ("protocols", "8192: lengths against errors", p / 2, p, 0.1, 0.9, 25),
+    )
+    stated = states(fig_h_drope_accuracy="80%")
+    assert words in reason("c004_ctx_same_protocols", stated, rows(columns, *cells), tests)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(80.0, "All lengths 2048, 8192 are of one"), (None, "No protocol has all")]
+)
+def test_the_line_of_a_figure_is_of_one_protocol_or_not(share, words):
+    module = function("c004_ctx_figure_h_one_line").__globals__
+    cells = [
+        (module["ERRORS"], 2048, 30.0, 20),
+        (module["ERRORS"], 8192, share, 20),
+        (module["LENGTHS"], 8192, 80.0, 5),
+    ]
+    drawn = rows("figure x", ("H", 2048), ("H", 8192), ("G", 4))
+    found = reason("c004_ctx_figure_h_one_line", drawn, rows("protocol context share trials", *cells))
+    assert found.startswith(words)
+
+
+@pytest.mark.parametrize(("key", "words"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])
+def test_the_tensors_that_a_statement_fits_are_named(key, words):
+    ratios = rows("tensor layer1_ratio", ("query", 38.0), ("key", key), ("value", 38.0), ("all", 38.0))
+    found = reason("c004_layer1_tensors", states(paradox_layer1_ratio="37×"), ratios)
+    assert f"holds for {words}" in found
+
+
+@pytest.mark.parametrize(
+    ("nats", "matched", "words"),
+    [
+        (0.5, True, "0.500 nats, and the layers match"),
+        (-0.5, False, "so that a multiple of it means nothing, and the layers differ"),
+    ],
+)
+def test_a_multiple_means_nothing_of_an_effect_below_zero(nats, matched, words):
+    columns = "ablation matched drope_nats rope_nats rope_layers drope_layers ratio"
+    contrasts = rows(
+        columns,
+        ("bos_mlp_spike_layer", matched, nats, 7.0, "1", "1", 2.0),
+        ("layer1_bos_only", True, 5.0, 7.0, "1", "1", 8.0),
+    )
+    found = reason("c004_bos_mlp_gap", contrasts, states(s6_3_bos_mlp_gap="1249×"))
+    assert words in found
+
+
+@pytest.mark.parametrize(
+    ("rope", "drope", "words"),
+    [
+        (40.0, 40.0, "most of what is lost sits at other tokens"),
+        (60.0, 40.0, "in one model most of what is lost"),
+        (60.0, 60.0, "(nats): most of what is lost sits at one token"),
+    ],
+)
+def test_what_is_lost_sits_at_one_token_in_both_models_or_one_or_none(rope, drope, words):
+    columns = "contrast positional nats_ratio"
+    contrasts = rows(columns, ("bos_only_over_mlp", "RoPE", rope / 100), ("bos_only_over_mlp", "DroPE", drope / 100))
+    effects = rows(
+        "condition positional ratio_printed", ("layer1_both", "RoPE", "900×"), ("layer1_mlp", "RoPE", "1800×")
+    )
+    assert words in reason("c004_position_in_mlp", contrasts, effects)
+
+
+def test_default_patterns_at_one_length_are_left_open():
+    columns = "positional context category count trials"
+    shares = rows(
+        columns,
+        ("DroPE", 4096, "wrong_length", 15, 20),
+        ("DroPE", 4096, "exact", 5, 20),
+        ("DroPE", 2048, "wrong_length", 1, 20),
+    )
+    assert reason("c004_ans_4096_defaults", shares).startswith("15 of 20 answers have a wrong length")
+    assert verdict("c004_ans_4096_defaults", shares) == "not testable"

@@ -1,0 +1,35 @@
+"""Planted faults: what counts as noticed."""
+
+import pytest
+
+from benchmarks import mutants
+
+FAULT = mutants.Mutant("changed.py", 1, "a -> b", "wrong = True\n")
+
+
+def outcome(place, monkeypatch, test, seconds=30):
+    (place / "changed.py").write_text("wrong = False\n", encoding="utf-8")
+    (place / "test_it.py").write_text(f"import time\n\nimport changed\n\n\ndef test_it():\n    {test}\n")
+    monkeypatch.setattr(mutants, "concerned", lambda file: ["test_it.py"])
+    found = mutants.judged(place, FAULT, seconds)
+    assert (place / "changed.py").read_text() == "wrong = False\n"
+    return found
+
+
+def test_a_fault_that_fails_a_test_is_noticed(tmp_path, monkeypatch):
+    assert outcome(tmp_path, monkeypatch, "assert not changed.wrong") == "killed: test_it.py::test_it"
+
+
+def test_a_fault_that_fails_none_survives(tmp_path, monkeypatch):
+    assert outcome(tmp_path, monkeypatch, "assert changed.wrong") == "survived"
+
+
+@pytest.mark.parametrize("test", ["while changed.wrong: pass", "time.sleep(600 if changed.wrong else 0)"])
+def test_a_fault_that_runs_out_of_time_is_not_noticed(tmp_path, monkeypatch, test):
+    monkeypatch.setattr(mutants, "SLEEPING", 15)
+    assert outcome(tmp_path, monkeypatch, test, seconds=1) == "timeout: 3 s"
+
+
+def test_a_file_that_no_test_imports_survives(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "concerned", lambda file: [])
+    assert mutants.judged(tmp_path, FAULT, 1) == "survived: no test imports it"
