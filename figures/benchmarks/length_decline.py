@@ -19,11 +19,9 @@ def figure(
         series = [
             Fit(
                 entity="total",
-                label=f"{seven} models of the study, 95 % band",
+                label=f"{seven} models of the study",
                 x=source["x"],
                 y=source["fit"],
-                low=source["low"],
-                high=source["high"],
                 dash="solid",
             ),
             Fit(entity="neutral", label=f"all {eight} models", x=everything["x"], y=everything["fit"], dash="dashed"),
@@ -39,7 +37,7 @@ def figure(
         panels.append(
             Panel(
                 series=series,
-                x=Axis(label="plasticity drop"),
+                x=Axis(label="plasticity drop", low=0.05, high=0.25),
                 y=Axis(label="decline of LongBench Pro, 8K to 128K", percent=True),
                 title=f"Prompts {words}",
             )
@@ -57,7 +55,7 @@ def figure(
         caption=(
             "Models whose plasticity drops more lose more of their LongBench Pro score from 8K to 128K tokens. Unit: "
             "one model. Scores as published [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: "
-            "least squares; band: pointwise 95 % confidence of the mean."
+            "least squares, without a band, since the models are few and of three families."
         ),
         note=f"Pearson with 95 % interval, exact $p$, Holm over {len(tests)} tests; {'; '.join(said)}.",
         short="Relative decline of LongBench Pro against the plasticity drop",

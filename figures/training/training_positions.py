@@ -17,13 +17,15 @@ LOOKS = (
 )
 
 
+PHASES = {"Pre-train": "pre-training", "Anneal": "annealing", "LC 4K-32K": "to 32K", "LC 32K-64K": "to 64K"}
 TICKS = {512: "512", 4096: "4K", 32768: "32K"}
 
 
 def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Figure:
     """Return the figure."""
     known = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
-    names = list(dict.fromkeys(known["display_name"]))
+    known = known.assign(name=[_named(row) for _, row in known.iterrows()])
+    names = list(dict.fromkeys(known["name"]))
     panels = (
         ("middle", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -42,7 +44,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                         entity=str(name),
                         origin="reported",
                     )
-                    for name, rows in known.groupby("display_name", sort=False)
+                    for name, rows in known.groupby("name", sort=False)
                 ],
                 x=axis,
                 y=Axis(label="plasticity"),
@@ -64,8 +66,12 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         note=(
             f"Points are the middles of the {len(known)} bins of Tables 6 and 7. Spearman's $\\rho$ over them is "
             f"${place['estimate']:.2f}$ in (a) and ${gathered['estimate']:.2f}$ in (b); bins of a checkpoint are not "
-            "independent. Unit: mean over heads; the study gives no uncertainty. In the names *lc* is a long-context "
-            "phase, with its windows and steps."
+            "independent. Unit: mean over heads; the study gives no uncertainty. Names are phases with their steps."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",
     )
+
+
+def _named(row: pd.Series) -> str:
+    """A checkpoint by its phase and the steps in it: the words of the study's names that a reader knows."""
+    return f"{PHASES[row['phase']]}, {str(row['display_name']).rpartition(' ')[2]}"
