@@ -64,12 +64,13 @@ def descent(
     ranked = sorted(_inputs(project, step, row, value), key=lambda found: -found[0])
     chosen = [found for found in ranked if found[3]] or ranked
     for _, artifact, rows, where in chosen[:INPUTS]:
-        yield from _part(project, artifact, rows, where, seen, depth)
+        yield from part(project, artifact, rows, where, seen, depth)
     if len(chosen) > INPUTS:
         yield f"{pad}and {len(chosen) - INPUTS} more artifacts"
 
 
-def _part(project: Project, artifact: str, rows: list[Row], where: str, seen: set[str], depth: int) -> Iterator[str]:
+def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set[str], depth: int) -> Iterator[str]:
+    """Lines about rows of an artifact, or about the cell in a column of the first, and what these rest on."""
     pad = "  " * depth
     maker = project.maker(artifact)
     if maker is None:
