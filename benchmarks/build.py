@@ -2,12 +2,13 @@
 
     python benchmarks/build.py [--repeat 3] [--folder DIR]
 
-Baselines: `python -c "import click"` for a command with nothing to do, and one monolithic latexmk run of the same thesis
-(figures inlined as PGFPlots code, the same tables and the same PNG heat maps) for the TeX stage. Of the TeX stage TeX
-alone is measured: figures compiled side by side and latexmk, without what Python computes. Its critical path is what no
-number of processes can beat: the longest figure, or all of them over the cores, and then latexmk. The project is
-copied to a folder of its own, so nothing here is touched. Prints Markdown: CPU seconds of a process and its children,
-and wall seconds, each the least of the repeats; whether each goal is met; and where the seconds of a whole build are.
+Baselines: `python -c "import click"` for a command with nothing to do, and one monolithic latexmk run of the same
+thesis (figures inlined as PGFPlots code, the same tables and the same PNG heat maps) for the TeX stage. Of the TeX
+stage TeX alone is measured: figures compiled side by side and latexmk, without what Python computes. Its critical
+path is what no number of processes can beat: the longest figure, or all of them over the cores, and then latexmk. The
+project is copied to a folder of its own, so nothing here is touched. Prints Markdown: CPU seconds of a process and
+its children, and wall seconds, each the least of the repeats; whether each goal is met; and where the seconds of a
+whole build are.
 """
 
 from __future__ import annotations

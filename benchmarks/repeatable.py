@@ -2,8 +2,8 @@
 
     python benchmarks/repeatable.py [--revision HEAD] [--folder DIR]
 
-Clones this project twice at a revision, builds the thesis in each (and the site, where there is the command), and compares
-every file of `out/` that is handed on. Exits with 1 when one differs.
+Clones this project twice at a revision, builds the thesis in each (and the site, where there is the command), and
+compares every file of `out/` that is handed on. Exits with 1 when one differs.
 """
 
 from __future__ import annotations
