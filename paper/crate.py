@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import MissingDependency, SpecError
-from artifacts.files import write
-from artifacts.schema import package
-from artifacts.text_file import text_of, yaml_of
+from artifacts.store.files import write
+from artifacts.store.schema import package
+from artifacts.store.text_file import text_of, yaml_of
 from paper import latex, metadata
 from paper.edition import read as edition_of
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from artifacts.errors import SpecError
-from artifacts.files import write
+from artifacts.store.files import write
 
 FILE = "out/edition.json"
 WATCHED = tuple(f"artifacts/{each}" for each in ("sources", "measurements", "results", "datapackage.yaml"))

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from artifacts.armour import plain
-from artifacts.job import Job
-from artifacts.schema import files
-from artifacts.table_file import rows
+from artifacts.build.job import Job
+from artifacts.store.schema import files
+from artifacts.store.table_file import rows
+from artifacts.typeset.armour import plain
 from paper.trace.numeral import tokens
 
 _NUMBER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?")
@@ -76,9 +76,9 @@ def of_artifact(root: Path, name: str) -> Iterator[Row]:
 
 def of_table(job: Job) -> list[Row]:
     """The rows of a table, computed from the artifacts as they are now."""
-    from tables._build import table_of
-    from tables._layout import body
-    from tables._read import read
+    from tables._press.build import table_of
+    from tables._press.layout import body
+    from tables._press.read import read
 
     grid = read(table_of(job), job.name)
     printed = body(grid, "markdown")

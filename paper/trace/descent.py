@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifacts.manifest import manifest
-from artifacts.schema import files, resource
+from artifacts.store.manifest import manifest
+from artifacts.store.schema import files, resource
 from paper.trace.cells import Row, number, of_artifact
 
 if TYPE_CHECKING:
-    from artifacts.graph import Step
-    from artifacts.job import Job
+    from artifacts.build.graph import Step
+    from artifacts.build.job import Job
 
 ROWS = 4  # rows shown of one artifact
 INPUTS = 6  # artifacts shown of one step
@@ -78,6 +78,7 @@ def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set
     places = ", ".join(f":{row.place.rpartition(':')[2]}" if nth else row.place for nth, row in enumerate(rows[:ROWS]))
     more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
     if where:
+        where = where if where in rows[0].cells else "printed"  # the store reads value, low and high from it
         yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_named(rows[0], where)})"
     elif rows:
         yield f"{pad}computed from {places}{more}"

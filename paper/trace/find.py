@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
 from artifacts.near import nearest
-from artifacts.text_file import text_of
+from artifacts.store.text_file import text_of
 from paper.trace.cells import Row, number, of_table
 from paper.trace.descent import Project, descent, ends, part
 from paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
 
 if TYPE_CHECKING:
-    from artifacts.graph import Step
+    from artifacts.build.graph import Step
 
 SHOWN = 5  # places of one kind
 TEXTS = ("reported", "recomputed", "reason")  # columns of the ledger that hold numbers within text

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from artifacts.errors import DataError
-from artifacts.printed import parse
+from artifacts.typeset.printed import parse
 
 TOKEN = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 SAME, EQUAL, ROUNDED = 3, 2, 1
