@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
-from artifacts.store.reader import files
+from artifacts.store import files
 from artifacts.store.text_file import text_of
 from paper import latex, lint, log, metadata
 from paper.edition import address

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from artifacts.store.manifest import manifest
 from artifacts.store.schema import files, resource
 from paper.trace.cells import Row, number, of_artifact
+from paper.trace.step import Step
 
 if TYPE_CHECKING:
-    from artifacts.build.graph import Step
     from artifacts.build.job import Job
 
 ROWS = 4  # rows shown of one artifact
@@ -37,7 +37,7 @@ class Project:
 
     root: Path
     steps: Mapping[str, Step]
-    job: Callable[[Step], Job]
+    job: Callable[[Any], Job]
     _rows: dict[str, list[Row]] = field(default_factory=dict, repr=False)
 
     def rows(self, artifact: str) -> list[Row]:

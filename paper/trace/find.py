@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from artifacts.errors import SpecError, ThesisError
 from artifacts.near import nearest
@@ -13,9 +13,7 @@ from artifacts.store.text_file import text_of
 from paper.trace.cells import Row, number, of_table
 from paper.trace.descent import Project, descent, ends, part
 from paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
-
-if TYPE_CHECKING:
-    from artifacts.build.graph import Step
+from paper.trace.step import Step
 
 SHOWN = 5  # places of one kind
 TEXTS = ("reported", "recomputed", "reason")  # columns of the ledger that hold numbers within text
