@@ -58,7 +58,7 @@ def test_a_cell_is_followed_to_the_line_of_its_source(foreign):
     place = line_of(foreign, "artifacts/sources/recall_by_length.csv", "reader-s,2048")
     assert f"= {place} printed '71.0'" in found
     assert "printed in recall" in found.partition(place)[2]
-    assert "tables/recall_lengths.py" in found.partition(place)[0]
+    assert "recall_lengths.py:" in found.partition(place)[0]
 
 
 def test_what_is_computed_names_the_rows_that_it_came_from(foreign):
