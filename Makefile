@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: paper test pretrained test-slurm lint clean tex golden benchmark soak
+.PHONY: paper test pretrained test-slurm lint clean tex golden benchmark repeatable soak
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
@@ -36,6 +36,10 @@ golden: $(VENV)/test.stamp
 
 benchmark: $(VENV)/test.stamp tex
 	$(PY) benchmarks/build.py
+
+# The thesis from two clones at HEAD, byte by byte; it takes two whole builds.
+repeatable: $(VENV)/test.stamp tex
+	$(PY) benchmarks/repeatable.py
 
 # Damaged files and killed builds, seeded; some minutes, and longer with e.g. SOAK="--mutations 5000 --kills 200 --paper".
 soak: $(VENV)/test.stamp tex

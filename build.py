@@ -198,6 +198,32 @@ def chapter(name: str, jobs: int | None) -> None:
 
 
 @main.command()
+@click.argument("targets", nargs=-1, metavar="[COMMAND...]")
+@click.option(
+    "--serve", is_flag=True, help="Show the PDF and the site in a browser of this machine, anew after a build."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Of --serve; 0 for any.")
+def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
+    """Build again what a saved file touches: the thesis, or another COMMAND such as `table ap_drop`."""
+    from paper.serve import Server
+    from paper.watch import watch as watched
+
+    command = targets or ("paper",)
+    if command[0] not in ("paper", "table", "figure", "analyze", "claims", "site", "check", "chapter"):
+        raise click.UsageError(f"{command[0]!r} is no command that builds; leave it out for the whole thesis")
+    server = Server(ROOT / "out", port) if serve else None
+    if server:
+        server.begin()
+        click.echo(server.address, err=True)
+    watched(
+        ROOT,
+        [sys.executable, str(ROOT / "build.py"), *command],
+        lambda text: click.echo(text, err=True),
+        server.built if server else lambda: None,
+    )
+
+
+@main.command()
 @jobs_option
 @click.option("--overleaf", is_flag=True, help="Sources as they are, with the bibliography, for an editor.")
 @click.option("--site", metavar="URL", default="", help="As of `paper`.")

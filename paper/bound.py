@@ -66,7 +66,7 @@ def bound(value: Any, origins: Iterable[Origin]) -> Any:
     for plain, kind in kinds:
         if isinstance(value, plain):
             found = kind(value)
-            found.origins = kept  # type: ignore[attr-defined]
+            found.origins = kept
             return found
     return value
 

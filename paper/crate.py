@@ -137,7 +137,7 @@ def _described(part: Part, content: bytes, found: str) -> dict[str, Any]:
 def _licence(crate: Any, name: str) -> Any:
     from rocrate.model.contextentity import ContextEntity
 
-    address = f"https://spdx.org/licenses/{name}" if name else "LICENSE"
+    address = f"https://spdx.org/licenses/{name}" if name else "#licence"
     words = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": "Code and text; values are facts."}
     return crate.add(ContextEntity(crate, address, properties=words))
 

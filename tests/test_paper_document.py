@@ -227,7 +227,8 @@ def test_an_error_names_the_chapter_and_the_next_run_recovers(project: Callable[
     with pytest.raises(LatexError) as caught:
         document.build(settle(root, ONE + "\nAnd \\undefinde.\n"))
     assert str(caught.value) == (
-        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2): Undefined control sequence. near: And \\undefinde"
+        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2:6): Undefined control sequence. near: And \\undefinde; "
+        "a command is misspelt, or its package is missing in paper/preamble.tex"
     )
     assert (root / "out/logs/thesis.log").is_file()
     assert content(document.build(settle(root)))
@@ -246,7 +247,7 @@ def test_all_faults_of_a_thesis_that_compiles(project: Callable[..., Path]) -> N
     for part in (
         "out/tables/x.tex:9 (from tables/x.py): undefined reference: nowhere",
         "out/tables/x.tex:9 (from tables/x.py): undefined citation: nobody",
-        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2): overfull box: \\hbox",
+        "out/chapters/one.tex:6 (from paper/chapters/one.tex.j2:6): overfull box: \\hbox",
         "out/chapters/one.tex (from paper/chapters/one.tex.j2): missing character: There is no",
         "paper/references.bib: empty title in bare",
     ):

@@ -147,3 +147,41 @@ def test_documents_that_fail(tmp_path: Path, body: str, kind: str, message: str,
     assert first.message.startswith(message)
     assert (first.file, first.source) == ("sample.tex", "tests/sample.py")
     assert first.line in (line, line + 1) if kind == "error" else first.line == line
+
+
+def test_a_box_names_its_sheet_and_what_to_do() -> None:
+    text = (
+        HEAD
+        + "[1] [2{/x/pdftex.map}]\n(./a.tex [3]\nOverfull \\hbox (9.5pt too wide) in paragraph at lines 3--3\n[]\n\n)\n"
+    )
+    [found] = log.parse(text).warnings
+    assert found.message == "\\hbox 9.5 pt too wide, sheet 4 of the PDF"
+    assert str(found).endswith("; reword the line, let a long name break, or make the table narrower")
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("Undefined control sequence.", "misspelt"),
+        ("LaTeX Error: File `x.sty' not found.", "doctor"),
+        ("Missing $ inserted.", "outside of $...$"),
+        ("Extra alignment tab has been changed to \\cr.", "\\&"),
+        ("Package pgfplots Error: Sorry.", "plot"),
+        ("Something that nobody knows.", ""),
+    ],
+)
+def test_an_error_has_a_hint_where_one_is_known(message: str, words: str) -> None:
+    hint = log.Finding("error", message).hint
+    assert words in hint
+    assert bool(hint) == bool(words)
+
+
+def test_a_line_is_that_of_the_template_also_after_statements(tmp_path: Path) -> None:
+    (tmp_path / "paper/chapters").mkdir(parents=True)
+    (tmp_path / "out/chapters").mkdir(parents=True)
+    template = "<% set a = 1 %>\n<% if a %>\nFirst.\n<% endif %>\n\nSecond << a >>.\nThird.\n"
+    (tmp_path / "paper/chapters/one.tex.j2").write_text(template)
+    (tmp_path / "out/chapters/one.tex").write_text("First.\n\nSecond 1.\nThird.\n% source: paper/chapters/one.tex.j2\n")
+    text = HEAD + "./chapters/one.tex:{}: Undefined control sequence.\nl.{} x\n"
+    places = [log.parse(text.format(line, line), tmp_path / "out").errors[0].source for line in (1, 3, 4)]
+    assert places == [f"paper/chapters/one.tex.j2:{line}" for line in (3, 6, 7)]

@@ -33,6 +33,7 @@ def test_every_command_that_the_readme_lists_exists():
         "list",
         "why",
         "completion",
+        "publish",
     }
     known = set(re.findall(r"^  ([a-z]+) ", run(ROOT, "--help").stdout, re.MULTILINE))
     assert named == known

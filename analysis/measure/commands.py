@@ -68,12 +68,23 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
 @click.option("--gpus", type=click.IntRange(0), help="GPUs of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
+@click.option("--publish", metavar="OWNER/NAME", help="Say what would be sent to this data set of the Hub.")
+@click.option("--send", is_flag=True, help="With --publish: send it; a new data set is private.")
 @click.pass_obj
-def capture(obj: dict[str, Any], /, **asked: Any) -> None:
+def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: Any) -> None:
     """Capture queries and keys of a model over texts; goes on where it was stopped."""
     from analysis.measure.capture import run
 
+    if send and not publish:
+        raise click.UsageError("--send needs --publish OWNER/NAME")
+    if publish and publish.count("/") != 1:
+        raise click.UsageError(f"--publish: {publish!r} is no data set of the Hub; write OWNER/NAME")
     click.echo(run(obj["root"], **asked))
+    if publish:
+        from analysis.models import hub
+
+        click.echo("\n".join(hub.told(asked["out"], publish)))
+        click.echo(hub.send(asked["out"], publish) if send else "nothing was sent; --send sends it", err=not send)
 
 
 @click.command()

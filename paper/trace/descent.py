@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from artifacts.store.manifest import manifest
 from artifacts.store.schema import files, resource
 from paper.trace.cells import Row, number, of_artifact
+from paper.trace.step import Step
 
 if TYPE_CHECKING:
-    from artifacts.build.graph import Step
     from artifacts.build.job import Job
 
 ROWS = 4  # rows shown of one artifact
@@ -37,7 +37,7 @@ class Project:
 
     root: Path
     steps: Mapping[str, Step]
-    job: Callable[[Step], Job]
+    job: Callable[[Any], Job]
     _rows: dict[str, list[Row]] = field(default_factory=dict, repr=False)
 
     def rows(self, artifact: str) -> list[Row]:
@@ -64,12 +64,13 @@ def descent(
     ranked = sorted(_inputs(project, step, row, value), key=lambda found: -found[0])
     chosen = [found for found in ranked if found[3]] or ranked
     for _, artifact, rows, where in chosen[:INPUTS]:
-        yield from _part(project, artifact, rows, where, seen, depth)
+        yield from part(project, artifact, rows, where, seen, depth)
     if len(chosen) > INPUTS:
         yield f"{pad}and {len(chosen) - INPUTS} more artifacts"
 
 
-def _part(project: Project, artifact: str, rows: list[Row], where: str, seen: set[str], depth: int) -> Iterator[str]:
+def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set[str], depth: int) -> Iterator[str]:
+    """Lines about rows of an artifact, or about the cell in a column of the first, and what these rest on."""
     pad = "  " * depth
     maker = project.maker(artifact)
     if maker is None:
@@ -77,6 +78,7 @@ def _part(project: Project, artifact: str, rows: list[Row], where: str, seen: se
     places = ", ".join(f":{row.place.rpartition(':')[2]}" if nth else row.place for nth, row in enumerate(rows[:ROWS]))
     more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
     if where:
+        where = where if where in rows[0].cells else "printed"  # the store reads value, low and high from it
         yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_named(rows[0], where)})"
     elif rows:
         yield f"{pad}computed from {places}{more}"

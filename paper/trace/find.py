@@ -5,17 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from artifacts.errors import SpecError, ThesisError
 from artifacts.near import nearest
 from artifacts.store.text_file import text_of
-from paper.trace.cells import Row, of_table
-from paper.trace.descent import Project, descent
+from paper.trace.cells import Row, number, of_table
+from paper.trace.descent import Project, descent, ends, part
 from paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
-
-if TYPE_CHECKING:
-    from artifacts.build.graph import Step
+from paper.trace.step import Step
 
 SHOWN = 5  # places of one kind
 TEXTS = ("reported", "recomputed", "reason")  # columns of the ledger that hold numbers within text
@@ -32,6 +30,7 @@ class Hit:
     column: str
     address: str
     text: str
+    origins: tuple[dict[str, Any], ...] = ()
 
 
 def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
@@ -49,7 +48,8 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
     hits: dict[str, list[Hit]] = {room: [] for room in ROOMS}
     near: list[tuple[float, str]] = []
     for hit in _everywhere(project, numeral, near):
-        hits[hit.step.kind.name if hit.step.kind.name in ROOMS else "result"].append(hit)
+        kind = "claim" if hit.step.kind.name == "ledger" else hit.step.kind.name
+        hits[kind if kind in ROOMS else "result"].append(hit)
     if not any(hits.values()):
         close = "; ".join(dict.fromkeys(text for _, text in sorted(near)[:3]))
         raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
@@ -58,10 +58,35 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
         shown = found if every else found[:SHOWN]
         for hit in shown:
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
-            if room != "source" or hit.row:
-                yield from descent(project, hit.step, hit.row, hit.column, set())
+            yield from _below(project, hit)
         if len(found) > len(shown):
             yield f"and {len(found) - len(shown)} more of kind {room}; --all shows them"
+
+
+def _below(project: Project, hit: Hit) -> Iterator[str]:
+    """What a place of a number rests on."""
+    seen: set[str] = set()
+    if hit.step.kind.name in ("source", "measurement") and hit.row:
+        yield from (f"  {line}" for line in ends(project, hit.step.name, [hit.row]))
+    elif hit.origins:
+        for origin in hit.origins:
+            rows = [row for row in project.rows(origin["artifact"]) if _meant(row, origin["where"])]
+            yield from part(project, origin["artifact"], rows[:1], origin["column"] if rows else "", seen, 1)
+    elif hit.step.kind.name == "ledger" and hit.row:
+        step = project.steps.get(f"claim:{hit.row.cells['claim'].partition('.')[0]}")
+        if step:
+            yield from descent(project, step, hit.row, hit.column, seen)
+    else:
+        yield from descent(project, hit.step, hit.row, hit.column, seen)
+
+
+def _meant(row: Row, where: dict[str, str]) -> bool:
+    """Whether a row has the cells that a chapter names it by, numbers compared as numbers."""
+    for column, wanted in where.items():
+        text = row.cells.get(column, "")
+        if text != wanted and (number(text) is None or number(text) != number(wanted)):
+            return False
+    return True
 
 
 def _everywhere(project: Project, numeral: Numeral, near: list[tuple[float, str]]) -> Iterator[Hit]:
@@ -88,7 +113,8 @@ def _chapter(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
             origins = each["origins"]
             assert isinstance(origins, list)
             address = f"{step.file}:{each['line']}"
-            yield Hit(SAME, step, None, "", address, f"{each['shown']} = " + " and ".join(map(_origin, origins)))
+            text = f"{each['shown']} = " + " and ".join(map(_origin, origins))
+            yield Hit(SAME, step, None, "", address, text, tuple(origins))
 
 
 def _origin(origin: dict[str, object]) -> str:
@@ -111,11 +137,12 @@ def _table(project: Project, step: Step, numeral: Numeral, near: list[tuple[floa
 def _artifact(project: Project, step: Step, numeral: Numeral) -> Iterator[Hit]:
     for row in project.rows(step.name):
         for column, text in row.cells.items():
-            if rank := numeral.fits(text) if text else 0:
+            if step.name == "claims":
+                if column in TEXTS and numeral.text in tokens(text):
+                    claim = row.cells["claim"]
+                    yield Hit(SAME, step, row, column, f"claim:{claim}", f"{row.cells['verdict']}; {column} {text}")
+            elif rank := numeral.fits(text) if text else 0:
                 yield Hit(rank, step, row, column, row.place, f"{column} {text}")
-            elif step.name == "claims" and column in TEXTS and numeral.text in tokens(text):
-                claim = row.cells["claim"]
-                yield Hit(SAME, step, row, column, f"claim:{claim}", f"{row.cells['verdict']}: {text}")
 
 
 def _address(project: Project, what: str) -> Iterator[str]:
@@ -125,8 +152,8 @@ def _address(project: Project, what: str) -> Iterator[str]:
         yield from _claim(project, rest)
         return
     step = _step(project, kind, name)
-    yield f"{what}" + (f": {step.doc}" if step.doc and not parts else "")
     if not parts:
+        yield f"{step.key}" + (f": {step.doc}" if step.doc else "")
         yield from descent(project, step, None, "", set())
         return
     rows = of_table(project.job(step)) if step.kind.name == "table" else project.rows(name)

@@ -1,0 +1,77 @@
+"""Whether two clones give the same bytes: another folder, time, locale, time zone and hash seed.
+
+    python benchmarks/repeatable.py [--revision HEAD] [--folder DIR]
+
+Clones this project twice at a revision, builds the thesis in each (and the site, where there is the command), and
+compares every file of `out/` that is handed on. Exits with 1 when one differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ODD = {
+    "TZ": "Pacific/Kiritimati",
+    "LC_ALL": "C.UTF-8",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "77",
+    "SOURCE_DATE_EPOCH": "1",
+}
+PLAIN = {"TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1"}
+HANDED = ("thesis.pdf", "tables/*.tex", "figures/*.pdf", "chapters/*.tex", "bundle/*.tar.gz", "site/**/*")
+
+
+def built(revision: str, folder: Path, settings: dict[str, str], commands: list[list[str]]) -> dict[str, str]:
+    """Clone, build, and return the hash of each file that is handed on."""
+    subprocess.run(["git", "clone", "-q", "--no-hardlinks", ROOT, folder], check=True)
+    subprocess.run(["git", "checkout", "-q", "--detach", revision], cwd=folder, check=True)
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "build.py", *command],
+            cwd=folder,
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"{folder}: {' '.join(command)} failed:\n{done.stderr[-2000:]}")
+    paths = sorted(path for pattern in HANDED for path in (folder / "out").glob(pattern) if path.is_file())
+    return {
+        path.relative_to(folder / "out").as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths
+    }
+
+
+def main() -> None:
+    """Build twice and compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--revision", default="HEAD")
+    parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
+    options = parser.parse_args()
+    revision = subprocess.run(
+        ["git", "rev-parse", f"{options.revision}^{{commit}}"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    helped = subprocess.run(
+        [sys.executable, "build.py", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    commands = [["bundle"], *([["site"]] if "\n  site " in helped.stdout else [])]
+    with tempfile.TemporaryDirectory() as scratch:
+        base = options.folder or Path(scratch)
+        first = built(revision, base / "one", PLAIN, commands)
+        second = built(revision, base / "some where else" / "two", ODD, commands)
+    differing = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
+    for name in differing:
+        print(f"differs: {name}")
+    print(f"{len(first)} files of {revision[:12]}, {len(differing)} differ; thesis.pdf {first['thesis.pdf'][:16]}")
+    raise SystemExit(1 if differing else 0)
+
+
+if __name__ == "__main__":
+    main()

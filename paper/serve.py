@@ -1,0 +1,116 @@
+"""Serving what is built to a browser on this machine: the PDF and the site, shown anew after every build."""
+
+from __future__ import annotations
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+HOST = "127.0.0.1"
+NAMES = ("127.0.0.1", "localhost")
+VIEWER = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>The thesis, as it is built</title>
+<style>html,body{margin:0;height:100%}iframe{border:0;width:100%;height:100%}</style></head>
+<body><iframe id="shown" src="/thesis.pdf" title="The thesis"></iframe>
+<script src="/reload.js"></script></body></html>
+"""
+SCRIPT = """let known = null;
+async function look() {
+  try {
+    const now = await (await fetch('/version', {cache: 'no-store'})).text();
+    const shown = document.getElementById('shown');
+    if (known !== null && now !== known) {
+      if (shown) shown.src = '/thesis.pdf?' + now; else location.reload();
+    }
+    known = now;
+  } catch (error) { /* the watch has ended; it may come back */ }
+  setTimeout(look, 700);
+}
+look();
+"""
+
+
+class Server(ThreadingHTTPServer):
+    """Serves an output folder on loopback; `version` goes up when something was built.
+
+    Parameters
+    ----------
+    out : Path
+        The output folder; `thesis.pdf` and `site/` are served, nothing else.
+    port : int
+        0 for any that is free.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, out: Path, port: int = 0) -> None:
+        self.version = 0
+        super().__init__((HOST, port), partial(Handler, directory=str(out)))
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds it."""
+        return f"http://{HOST}:{self.server_address[1]}/"
+
+    def built(self) -> None:
+        """Tell open pages to show what is there now."""
+        self.version += 1
+
+    def begin(self) -> None:
+        """Serve beside what else is done, until the process ends or `shutdown`."""
+        Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Answers for the viewer, its script, the version, the PDF and the site."""
+
+    server: Server
+
+    def do_GET(self) -> None:
+        """Answer a request."""
+        path = self.path.partition("?")[0]
+        if self.headers.get("Host", "").rpartition(":")[0] not in NAMES:
+            self.send_error(403, "this server answers to its own machine only")
+        elif path in ("/", "/index.html"):
+            self._send(VIEWER, "text/html; charset=utf-8")
+        elif path == "/reload.js":
+            self._send(SCRIPT, "text/javascript; charset=utf-8")
+        elif path == "/version":
+            self._send(str(self.server.version), "text/plain")
+        elif path == "/thesis.pdf":
+            super().do_GET()
+        elif path.startswith("/site/") and Path(self.translate_path(path)).is_relative_to(
+            Path(self.directory) / "site"
+        ):
+            self._page(Path(self.translate_path(path)))
+        else:
+            self.send_error(404)
+
+    def do_HEAD(self) -> None:
+        """Heads of pages are not told apart."""
+        self.send_error(405)
+
+    def end_headers(self) -> None:
+        """Nothing is kept by the browser: it would show what was built before."""
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the terminal is for builds."""
+
+    def _page(self, file: Path) -> None:
+        file = file / "index.html" if file.is_dir() else file
+        if file.suffix == ".html" and file.is_file():
+            text = file.read_text(encoding="utf-8")
+            self._send(text.replace("</body>", '<script src="/reload.js"></script></body>'), "text/html; charset=utf-8")
+        else:
+            super().do_GET()
+
+    def _send(self, text: str, kind: str) -> None:
+        content = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)

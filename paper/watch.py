@@ -1,0 +1,86 @@
+"""Watching: what a saved file touches is built again, and an open page shows it.
+
+Each build is a process of its own, so that it sees the code as it is now; which steps it takes, the engine decides.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from threading import Event
+
+from artifacts.errors import MissingDependency
+
+ROOMS = ("analysis", "artifacts", "figures", "paper", "tables")
+MADE = ("out", "artifacts/results")  # what builds write
+QUIET = 200  # milliseconds without another change, after which a build begins
+
+
+def wanted(root: Path, path: str) -> bool:
+    """Whether a change of this file is one to build for: a source of the project, no draft of an editor."""
+    place = Path(path)
+    try:
+        name = place.relative_to(root).as_posix()
+    except ValueError:
+        return False
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
+    draft = place.name.endswith(("~", ".part", ".swp", ".pyc")) or place.name.startswith("#")
+    return not hidden and not draft and not any(name == made or name.startswith(f"{made}/") for made in MADE)
+
+
+def watch(
+    root: Path, command: Sequence[str], say: Callable[[str], None], done: Callable[[], None], stop: Event | None = None
+) -> None:
+    """Run `command` now and after every change, until stopped.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    command : sequence of str
+        What builds.
+    say : callable
+        Told what changed, and how a build ended.
+    done : callable
+        Called after every build.
+    stop : Event, optional
+        Ends the watch when it is set.
+
+    Raises
+    ------
+    MissingDependency
+        Without `watchfiles`.
+    """
+    try:
+        import watchfiles
+    except ModuleNotFoundError:
+        raise MissingDependency.package("watchfiles", "press") from None
+    rooms = [root / room for room in ROOMS if (root / room).is_dir()]
+    _build(root, command, say)
+    done()
+    changes = watchfiles.watch(
+        *rooms,
+        watch_filter=lambda _, path: wanted(root, path),
+        debounce=5 * QUIET,
+        step=QUIET,
+        stop_event=stop,
+        raise_interrupt=True,
+    )
+    for found in changes:
+        say(f"changed: {_listed({Path(path).relative_to(root).as_posix() for _, path in found})}")
+        _build(root, command, say)
+        done()
+
+
+def _build(root: Path, command: Sequence[str], say: Callable[[str], None]) -> None:
+    start = time.monotonic()
+    code = subprocess.run(command, cwd=root, check=False).returncode
+    seconds = time.monotonic() - start
+    say(f"built in {seconds:.1f} s" if code == 0 else f"failed after {seconds:.1f} s; waiting for the next change")
+
+
+def _listed(names: Iterable[str], most: int = 4) -> str:
+    known = sorted(names)
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")

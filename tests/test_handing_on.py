@@ -1,0 +1,241 @@
+"""What is handed on: links of the PDF, the bundle, the crate, the same bytes elsewhere, and failures that are told."""
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tomllib
+from collections import Counter
+
+import pytest
+import yaml
+
+from conftest import ROOT, run
+from paper import crate
+from test_foreign import begin
+
+ADDRESS = "https://example.org/recall"
+CHAPTER = "paper/chapters/recall.tex.j2"
+LEDGER = """\\chapter{Ledger}\\label{ch:ledger}
+
+<< table('ledger') >>
+"""
+TABLE = '''"""The ledger."""
+
+import pandas as pd
+
+from tables import Column, Table
+
+
+def table(claims: pd.DataFrame) -> Table:
+    """One row a claim."""
+    rows = claims.assign(entry="claim:" + claims["claim"].astype(str))
+    columns = [Column("statement", "Statement", width=0.6), Column("verdict", "Verdict")]
+    return Table(rows=rows, columns=columns, entry="entry", caption="Every claim. Unit: one claim.")
+'''
+
+
+def git(root, *arguments, **times):
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    environment = {**os.environ, **{f"GIT_{who}_DATE": each for who, each in times.items()}}
+    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True, env=environment)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The foreign paper with its ledger in print, committed and built."""
+    root = begin(tmp_path_factory.mktemp("handed") / "paper")
+    (root / "tables/ledger.py").write_text(TABLE)
+    (root / "paper/chapters/ledger.tex.j2").write_text(LEDGER)
+    metadata = yaml.safe_load((root / "paper/metadata.yaml").read_text())
+    metadata["chapters"] = ["recall", "ledger"]
+    (root / "paper/metadata.yaml").write_text(yaml.safe_dump(metadata))
+    (root / "CITATION.cff").write_text((ROOT / "CITATION.cff").read_text())
+    assert run(root, "analyze").returncode == 0
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "All", AUTHOR="2026-03-04T05:06:07Z", COMMITTER="2026-03-04T05:06:07Z")
+    done = run(root, "paper")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def links(root):
+    """How often each destination and address of the PDF is linked to; no link has a box."""
+    import pypdf
+
+    reader = pypdf.PdfReader(root / "out/thesis.pdf")
+    known, found = reader.named_destinations, Counter()
+    for page in reader.pages:
+        for annotation in page.get("/Annots") or []:
+            annotation = annotation.get_object()
+            action = annotation["/A"].get_object()
+            assert annotation["/Border"][2] == 0
+            target = str(action.get("/D") or action.get("/URI"))
+            assert "/URI" in action or target in known, target
+            found[target] += 1
+    return found
+
+
+def words(root):
+    """The text of the PDF, line by line."""
+    done = subprocess.run(
+        ["pdftotext", "-layout", "out/thesis.pdf", "-"], cwd=root, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.latex
+def test_a_verdict_leads_to_its_row(built):
+    found = links(built)
+    assert found["entry:claim:recall_mean_large"] == 1
+    assert not [target for target in found if target.startswith("https:")]
+
+
+@pytest.mark.latex
+def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, tmp_path):
+    root = tmp_path / "sited"
+    shutil.copytree(built, root)
+    done = run(root, "paper", "--site", f"{ADDRESS}/")
+    assert done.returncode == 0, done.stderr
+    found = links(root)
+    assert found[f"{ADDRESS}/ledger.html#recall_mean_large"] == 1
+    assert found[f"{ADDRESS}/artifact/recall_drop.html"] == 1
+    assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= found.keys()
+    assert words(root) == words(built)
+    plain = (
+        (root / "paper/preamble.tex")
+        .read_text()
+        .replace(r"\newcommand*{\press@link}[4]{", r"\newcommand*{\press@link}[4]{#4}\newcommand*{\press@none}[4]{")
+    )
+    (root / "paper/preamble.tex").write_text(plain)
+    assert run(root, "paper").returncode == 0
+    assert not [target for target in links(root) if target.startswith(("https:", "entry:"))]
+    assert words(root) == words(built)
+    wrong = run(root, "paper", "--site", "somewhere {else}")
+    assert (wrong.returncode, "--site: 'somewhere {else}' is no address" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.latex
+def test_another_clone_gives_the_same_bytes(built, tmp_path):
+    """Another folder, time, locale, zone and hash seed; the PDF names the commit of its artifacts."""
+    import pypdf
+
+    clone = tmp_path / "some where" / "else"
+    clone.parent.mkdir()
+    subprocess.run(["git", "clone", "-q", "--no-hardlinks", built, clone], check=True)
+    (clone / "paper/notes.txt").write_text("a commit that changes no artifact\n")
+    git(clone, "add", "-A")
+    git(clone, "commit", "-qm", "Notes")
+    odd = {
+        **os.environ,
+        "TZ": "Pacific/Kiritimati",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONHASHSEED": "77",
+        "SOURCE_DATE_EPOCH": "1",
+    }
+    done = run(clone, "paper", env=odd)
+    assert done.returncode == 0, done.stderr
+    assert (clone / "out/thesis.pdf").read_bytes() == (built / "out/thesis.pdf").read_bytes()
+    subject = pypdf.PdfReader(clone / "out/thesis.pdf").metadata["/Subject"]
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=built, capture_output=True, text=True, check=True).stdout
+    assert subject == f"Artifacts of commit {head[:12]} of 2026-03-04"
+    source = clone / "artifacts/sources/recall_by_length.csv"
+    source.write_text(source.read_text().replace("reader-l,2048,88.0", "reader-l,2048,88.1"))
+    assert run(clone, "paper").returncode == 0
+    assert pypdf.PdfReader(clone / "out/thesis.pdf").metadata["/Subject"].endswith("of 2026-03-04, with changes")
+
+
+@pytest.mark.latex
+def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built):
+    done = run(built, "bundle")
+    assert done.stdout.splitlines() == ["out/thesis.pdf", "out/bundle/thesis-arxiv.tar.gz"], done.stderr
+    with tarfile.open(built / "out/bundle/thesis-arxiv.tar.gz") as archive:
+        names = archive.getnames()
+        text = archive.extractfile("thesis.tex").read().decode()
+    assert names == ["figures-recall_curves.pdf", "thesis.bbl", "thesis.tex"]
+    assert r"\input{" not in text
+    assert str(built) not in text
+    done = run(built, "bundle", "--overleaf")
+    with tarfile.open(built / done.stdout.splitlines()[-1]) as archive:
+        assert {"chapters/recall.tex", "tables/recall_loss.tex", "references.bib"} <= set(archive.getnames())
+
+
+@pytest.mark.latex
+def test_the_crate_describes_every_file(built):
+    pytest.importorskip("rocrate")
+    done = run(built, "publish")
+    assert done.returncode == 0, done.stderr
+    folder = built / "out/crate"
+    found = json.loads((folder / "ro-crate-metadata.json").read_text())
+    entities = {entity["@id"]: entity for entity in found["@graph"]}
+    described, root = entities["ro-crate-metadata.json"], entities["./"]
+    assert described["about"] == {"@id": "./"}
+    assert described["conformsTo"]["@id"].startswith("https://w3id.org/ro/crate/1.")
+    assert {"name", "description", "datePublished", "license", "creator"} <= root.keys()
+    assert root["datePublished"] == "2026-03-04"
+    assert entities[root["license"]["@id"]]["name"] == "MIT"
+    parts = {part["@id"] for part in root["hasPart"]}
+    laid = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert laid - parts == {"ro-crate-metadata.json", "checksums-sha256.txt"}
+    assert {"thesis.pdf", "artifacts/results/claims.csv", "artifacts/datapackage.yaml", "LICENSE"} <= parts
+    for name in parts:
+        content = (folder / name).read_bytes()
+        assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()
+        assert entities[name]["contentSize"] == str(len(content))
+    sums = subprocess.run(["sha256sum", "-c", "--quiet", "checksums-sha256.txt"], cwd=folder, capture_output=True)
+    assert (sums.returncode, sums.stdout) == (0, b"")
+    from rocrate.rocrate import ROCrate
+
+    assert len(list(ROCrate(folder).data_entities)) == len(parts)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert run(built, "publish").returncode == 0
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.latex
+def test_every_fault_is_told_and_the_last_good_pdf_stays(built, tmp_path):
+    root = tmp_path / "faulty"
+    shutil.copytree(built, root)
+    chapter = root / CHAPTER
+    lines = chapter.read_text().splitlines()
+    lines[4:4] = ["", r"A word \mispelt{} here.", "", r"A name_with a bar.", ""]
+    chapter.write_text("\n".join(lines) + "\n")
+    good = (root / "out/thesis.pdf").read_bytes()
+    done = run(root, "paper", "--keep-going")
+    assert (done.returncode, done.stdout) == (1, "out/thesis-draft.pdf\n")
+    assert f"(from {CHAPTER}:6): Undefined control sequence" in done.stderr
+    assert "a command is misspelt" in done.stderr
+    assert f"(from {CHAPTER}:8): Missing $ inserted" in done.stderr
+    assert (root / "out/thesis.pdf").read_bytes() == good
+    assert (root / "out/thesis-draft.pdf").stat().st_size > 20_000
+
+
+def test_citation_and_version_agree():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    cited = crate.citation(ROOT)
+    assert (str(cited["version"]), crate.version(ROOT)) == (version, version)
+    assert cited["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
+    changes = (ROOT / "docs/changelog.md").read_text()
+    assert re.search(rf"^## {re.escape(version)} \({cited['date-released']}\)$", changes, re.MULTILINE)
+    assert (ROOT / "LICENSE").read_text().startswith("MIT")
+
+
+def test_a_bundle_names_no_folder_of_this_machine(tmp_path):
+    from artifacts.errors import SpecError
+    from paper import bundle, document
+
+    state = tmp_path / "out" / document.STATE
+    state.mkdir(parents=True)
+    (state / "thesis.fls").write_text("INPUT ./thesis.tex\n")
+    (state / "thesis.bbl").write_text("")
+    (tmp_path / "out/thesis.tex").write_text(f"see {tmp_path}/x\n")
+    with pytest.raises(SpecError, match=r"thesis\.tex: names the folder"):
+        bundle.make(tmp_path / "out")
+    (tmp_path / "out/thesis.tex").write_text("fine\n")
+    with tarfile.open(fileobj=io.BytesIO(bundle.make(tmp_path / "out"))) as archive:
+        assert archive.getnames() == ["thesis.bbl", "thesis.tex"]

@@ -1,0 +1,79 @@
+"""A capture's folder is sent to the Hub whole or not at all, and only when asked."""
+
+import pytest
+
+from analysis.models import hub
+from artifacts.errors import DataError
+
+
+@pytest.fixture
+def capture(tmp_path):
+    for name, size in (
+        ("README.md", 10),
+        ("manifest.json", 20),
+        ("l00h00q/data.parquet", 1234),
+        ("l00h00k/data.parquet", 99),
+        ("parts/0.parquet", 5000),
+        ("l00h00q/.draft.part", 7),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * size)
+    return tmp_path
+
+
+def test_only_the_data_set_is_told(capture):
+    assert list(hub.told(capture, "owner/name")) == [
+        "          10  README.md",
+        "          99  l00h00k/data.parquet",
+        "       1,234  l00h00q/data.parquet",
+        "          20  manifest.json",
+        "4 files, 1,363 bytes, for the data set owner/name",
+    ]
+
+
+def test_what_is_told_is_what_is_sent(capture, monkeypatch):
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    calls = []
+
+    class Api:
+        def create_repo(self, name, **options):
+            calls.append((name, options["repo_type"], options["private"]))
+
+        def upload_folder(self, **options):
+            calls.append((options["repo_id"], options["folder_path"], sorted(options["allow_patterns"])))
+            return "address"
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    assert hub.send(capture, "owner/name") == "address"
+    names = ["README.md", "l00h00k/data.parquet", "l00h00q/data.parquet", "manifest.json"]
+    assert calls == [("owner/name", "dataset", True), ("owner/name", capture, names)]
+
+
+def test_a_refusal_is_a_line(capture, monkeypatch):
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+
+    class Api:
+        def create_repo(self, name, **options):
+            raise OSError("no network\nmore words")
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    with pytest.raises(DataError, match=r"owner/name: not sent \(no network\)"):
+        hub.send(capture, "owner/name")
+
+
+@pytest.mark.parametrize("missing", ["README.md", "manifest.json", "l00h00q"])
+def test_half_a_capture_is_refused(capture, missing):
+    path = capture / missing
+    if path.is_dir():
+        for head in ("l00h00q", "l00h00k"):
+            (capture / head / "data.parquet").unlink()
+    else:
+        path.unlink()
+    with pytest.raises(DataError, match="no complete capture"):
+        hub.files(capture)
+
+
+@pytest.mark.parametrize("name", ["name", "a/b/c", "/b", "../b", "a b/c"])
+def test_a_name_that_is_none_is_refused(capture, name):
+    with pytest.raises(DataError, match="write OWNER/NAME"):
+        list(hub.told(capture, name))

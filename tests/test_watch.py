@@ -1,0 +1,124 @@
+"""A saved file is built, what builds write is not, and a browser of this machine is told."""
+
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from paper import serve
+from paper.watch import wanted, watch
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tables/ap_drop.py", True),
+        ("paper/chapters/one.tex.j2", True),
+        ("artifacts/sources/models.csv", True),
+        ("artifacts/results/claims.csv", False),
+        ("out/thesis.pdf", False),
+        ("tables/.ap_drop.py.swp", False),
+        ("tables/ap_drop.py~", False),
+        ("tables/__pycache__/ap_drop.cpython-311.pyc", False),
+        (".git/index", False),
+        ("../elsewhere.py", False),
+    ],
+)
+def test_only_sources_of_the_project_are_wanted(tmp_path, path, expected):
+    assert wanted(tmp_path, str((tmp_path / path).resolve())) is expected
+
+
+def waited(check, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
+    pytest.importorskip("watchfiles")
+    root = tmp_path.resolve()
+    for folder in ("tables", "artifacts/results"):
+        (root / folder).mkdir(parents=True)
+    said, built, stop = [], [], threading.Event()
+    log = root / "builds"
+    command = [
+        sys.executable,
+        "-c",
+        f"open({str(log)!r}, 'a').write('x'); import sys; sys.exit(len(open({str(log)!r}).read()) == 2)",
+    ]
+    arguments = (root, command, said.append, lambda: built.append(1), stop)
+    thread = threading.Thread(target=watch, args=arguments, daemon=True)
+    thread.start()
+    try:
+        assert waited(lambda: len(built) == 1)
+        time.sleep(1)  # the watch begins after the first build
+        (root / "artifacts/results/x.csv").write_text("a\n")
+        (root / "tables/one.py").write_text("one = 1\n")
+        assert waited(lambda: len(built) == 2)
+        assert [line.partition(" after")[0].partition(" in ")[0] for line in said] == [
+            "built",
+            "changed: tables/one.py",
+            "failed",
+        ]
+        (root / "tables/two.py").write_text("two = 2\n")
+        assert waited(lambda: len(built) == 3), "a failed build ends no watch"
+        assert said[-2] == "changed: tables/two.py"
+    finally:
+        stop.set()
+        thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def server(tmp_path):
+    out = tmp_path / "out"
+    (out / "site/table").mkdir(parents=True)
+    (out / "thesis.pdf").write_bytes(b"%PDF-first")
+    (out / "site/index.html").write_text("<html><body>site</body></html>")
+    (out / "site/style.css").write_text("p {}")
+    (out / "secret.txt").write_text("no")
+    (tmp_path / "outside.txt").write_text("no")
+    made = serve.Server(out)
+    made.begin()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def got(server, path, host=None):
+    request = urllib.request.Request(server.address.rstrip("/") + path, headers={"Host": host} if host else {})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return answer.read()
+
+
+def refused(server, path, host=None):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        got(server, path, host)
+    return caught.value.code
+
+
+def test_the_page_is_told_of_every_build(server):
+    assert server.address.startswith("http://127.0.0.1:")
+    assert b'src="/thesis.pdf"' in got(server, "/")
+    assert b"/version" in got(server, "/reload.js")
+    before = got(server, "/version")
+    server.built()
+    assert got(server, "/version") != before
+    assert got(server, "/thesis.pdf?2") == b"%PDF-first"
+    assert got(server, "/site/") == b'<html><body>site<script src="/reload.js"></script></body></html>'
+    assert got(server, "/site/style.css") == b"p {}"
+
+
+@pytest.mark.parametrize("path", ["/secret.txt", "/site/../secret.txt", "/site/%2e%2e/%2e%2e/outside.txt", "/nothing"])
+def test_nothing_else_is_served(server, path):
+    assert refused(server, path) == 404
+
+
+def test_a_page_of_another_name_cannot_read_it(server):
+    assert refused(server, "/thesis.pdf", "evil.example:80") == 403
