@@ -212,6 +212,22 @@ def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
 
 
 @main.command()
+@jobs_option
+def site(jobs: int | None) -> None:
+    """Build the site: the ledger, exhibits, artifacts, chapters and the graph as pages in out/site."""
+    from artifacts.outline import nodes
+    from paper.site import Project, write_site
+
+    kinds = ("source", "measurement", "result", "ledger", "places", "inventory", "table", "picture")
+    with session(jobs) as project:
+        steps = project.graph.steps
+        project.build([key for key, step in steps.items() if step.kind.name in kinds])
+        shown = Project(ROOT, tuple(nodes(steps.values())), lambda key: project.job(steps[key]).call())
+        files, changed = write_site(shown)
+    click.echo(f"out/site/index.html ({files} files, {changed} changed)")
+
+
+@main.command()
 @click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
     """Run studies (or all) and print their results' paths."""
