@@ -6,7 +6,7 @@ import re
 import pytest
 
 from analysis.claims import _anchor
-from analysis.claims._anchor import Sentence, anchored, normalised, sentences, under
+from artifacts.sentences import Sentence, anchored, normalised, sentences, under
 from conftest import ROOT
 
 DOCUMENT = """# A study
