@@ -218,12 +218,14 @@ def site(jobs: int | None) -> None:
     from artifacts.outline import nodes
     from paper.site import Project, write_site
 
-    kinds = ("source", "measurement", "result", "ledger", "places", "inventory", "table", "picture")
+    kinds = {"source", "measurement", "result", "table", "picture"}
     with session(jobs) as project:
         steps = project.graph.steps
+        if any(step.kind.name == "claim" for step in steps.values()):
+            kinds |= {"ledger", "places", "inventory"}  # these gather claims, and fail where there is none
         project.build([key for key, step in steps.items() if step.kind.name in kinds])
-        shown = Project(ROOT, tuple(nodes(steps.values())), lambda key: project.job(steps[key]).call())
-        files, changed = write_site(shown)
+        shown = [step for step in steps.values() if step.kind.name in {*kinds, "claim", "figure", "chapter"}]
+        files, changed = write_site(Project(ROOT, tuple(nodes(shown)), lambda key: project.job(steps[key]).call()))
     click.echo(f"out/site/index.html ({files} files, {changed} changed)")
 
 

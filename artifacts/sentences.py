@@ -163,6 +163,12 @@ def best(statement: str, inside: Iterable[Sentence], document: Sequence[Sentence
     return best
 
 
+def shared(statement: str, sentence: str) -> float:
+    """The share of a statement's words and numbers that a sentence has as well."""
+    terms = _terms(statement)
+    return len(terms & _terms(sentence)) / len(terms) if terms else 0.0
+
+
 def _terms(text: str) -> set[str]:
     words = _WORD.findall(text.lower())
     return {word if word[0].isdigit() else word[:5] for word in words if word not in _COMMON}

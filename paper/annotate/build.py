@@ -42,7 +42,9 @@ class Annotated:
     @property
     def changed(self) -> list[Placed]:
         """Rows whose place changed, the worst first."""
-        return sorted((each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state))
+        return sorted(
+            (each for each in self.placed if each.state in CHANGED), key=lambda each: CHANGED.index(each.state)
+        )
 
     @property
     def states(self) -> Counter[str]:
@@ -59,7 +61,11 @@ class Annotated:
     def words(self) -> str:
         """The document in one line."""
         counts, states = self.coverage.counts, self.states
-        share = f"{100 * counts['judged'] / self.coverage.total:.0f} % of {self.coverage.total} numbers judged" if self.coverage.total else "no number"
+        share = (
+            f"{100 * counts['judged'] / self.coverage.total:.0f} % of {self.coverage.total} numbers judged"
+            if self.coverage.total
+            else "no number"
+        )
         changed = ", ".join(f"{states[state]} {state}" for state in CHANGED if states[state]) or "none changed"
         return f"{self.copy.document} ({self.copy.file}): {len(self.placed)} rows of the ledger, {changed}; {share}"
 
@@ -102,12 +108,15 @@ def _pages(done: Sequence[Annotated], others: Sequence[str], site: bool) -> Iter
     common: dict[str, Any] = {"done": done, "site": SITE if site else "", "addresses": addresses}
     yield "index.html", page("annotated.html.j2", "index.html", title="Annotated sources", others=others, **common)
     for each in done:
-        yield each.page, page(
-            "document.html.j2",
+        yield (
             each.page,
-            title=f"{each.copy.document}: {each.title}",
-            document=each,
-            lines=list(lines(each.copy, each.coverage)),
-            verdicts=VERDICTS,
-            **common,
+            page(
+                "document.html.j2",
+                each.page,
+                title=f"{each.copy.document}: {each.title}",
+                document=each,
+                lines=list(lines(each.copy, each.coverage)),
+                verdicts=VERDICTS,
+                **common,
+            ),
         )

@@ -28,8 +28,8 @@ class Mark:
         Where it stands in its sentence.
     state : str
         `judged` where a row states or checks this number; `beside` where its sentence is judged, but no row names the
-        number; `data` where the sources hold it as a value printed under this heading, for rows to rest on; `open` where
-        nothing covers it.
+        number; `data` where the sources hold it as a value printed under this heading, for rows to rest on; `open`
+        where nothing covers it.
     rows : tuple of mapping
         The rows that name it.
     """
@@ -120,7 +120,9 @@ def coverage(
             at.setdefault(each.sentence, []).append(each.row)
         elif each.state == HEADING:
             under.setdefault(each.row["heading"], []).append((each.row, sizes([str(each.row["reported"] or "")])))
-    named = {row["claim"]: sizes([row["statement"], str(row["reported"] or "")]) for rows in at.values() for row in rows}
+    named = {
+        row["claim"]: sizes([row["statement"], str(row["reported"] or "")]) for rows in at.values() for row in rows
+    }
     stated, cursor = [], (0, 0)
     for sentence in copy.sentences:
         line = copy.lines[sentence.line - 1]

@@ -48,6 +48,8 @@ def printed(
         for row in records(root, name):
             heading = headings.get(str(row.get("source", "")))
             if heading:
-                cells = (str(value) for field, value in row.items() if value is not None and field not in ("source", "model"))
+                cells = (
+                    str(value) for field, value in row.items() if value is not None and field not in ("source", "model")
+                )
                 found.setdefault(heading, set()).update(sizes(cells))
     return {heading: frozenset(values) for heading, values in found.items()}

@@ -86,7 +86,10 @@ def _table(copy: Copy, first: int, last: int, stated: Mapping[int, list[Stated]]
         wrapped = Markup("").join(Markup(f"<{tag}>{{}}</{tag}>").format(cell.strip()) for cell in cells)
         place = Markup(' id="L{}"').format(number) if number > first else ""
         body.append(Markup("<tr{}>{}</tr>\n").format(place, wrapped))
-    table = Markup('<div class="scroll" tabindex="0" role="region" aria-label="Table, line {}"><table><tbody>\n{}</tbody></table></div>')
+    table = Markup(
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table, line {}">'
+        "<table><tbody>\n{}</tbody></table></div>"
+    )
     return Line(first, "table", table.format(first, Markup("").join(body)), _rows(parts))
 
 
@@ -130,7 +133,11 @@ def _numbers(text: str, low: int, high: int, part: Stated) -> Markup:
             span = Markup('<span class="judged v-{}" title="{}">{}</span>')
             found += span.format(slug(worst(mark.rows)), names, text[start:end])
         elif mark.state in (OPEN, BESIDE):
-            said = "no row of the ledger covers this number" if mark.state == OPEN else "its sentence is judged, this number is not"
+            said = (
+                "no row of the ledger covers this number"
+                if mark.state == OPEN
+                else "its sentence is judged, this number is not"
+            )
             found += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, said, text[start:end])
         else:
             found += escape(text[start:end])

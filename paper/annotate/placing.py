@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from artifacts.sentences import Sentence, anchored
+from artifacts.sentences import Sentence, anchored, shared
 from paper.annotate.copies import Copy
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"
 CHANGED = (ALTERED, GONE, NOWHERE, MOVED)
 """What is reported as a change, the worst first."""
+NEAR = 0.5
+"""The share of a statement's words that the sentence in its stead must have."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class Placed:
             ALTERED: f"The sentence that was judged, line {line}, no longer stands; line {now} comes nearest.",
             GONE: f"The sentence that was judged, line {line}, no longer stands, and none comes near.",
             HEADING: f"Stands under “{heading}”.",
-            NOWHERE: f"The heading that it stood under, “{heading}”, is no longer there." if heading else "No place in the document is recorded.",
+            NOWHERE: f"The heading that it stood under, “{heading}”, is no longer there."
+            if heading
+            else "No place in the document is recorded.",
         }[self.state]
 
 
@@ -83,9 +87,7 @@ def _recorded(
     return Placed(row, ALTERED if near else GONE, near)
 
 
-def _looked_for(
-    row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]
-) -> Placed:
+def _looked_for(row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]) -> Placed:
     found = anchored(_texts(row), document)
     here = {**row, "heading": found["heading"], "anchor": found["anchor"], "line": int(found["line"] or 0) or None}
     if not found["anchor"]:
@@ -97,7 +99,8 @@ def _near(
     row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]
 ) -> Sentence | None:
     found = anchored({**_texts(row), "kind": "statement"}, document)
-    return by_hash[found["anchor"]][0] if found["anchor"] else None
+    near = by_hash[found["anchor"]][0] if found["anchor"] else None
+    return near if near and shared(str(row["statement"]), near.text) >= NEAR else None
 
 
 def _texts(row: Mapping[str, Any]) -> dict[str, str]:

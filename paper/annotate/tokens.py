@@ -1,7 +1,8 @@
 r"""Numbers of a text: which of its digits state a quantity, and where they stand.
 
 Not counted are digits that name or number something: those behind a letter (`Qwen3`, `v0.2`, `L2`) or in a known name,
-numbers of sections, items, tables, figures and findings, the sizes of models, dates and years of references, and what stands in links.
+numbers of sections, items, tables, figures and findings, the sizes of models, dates and years of references, and what
+stands in links.
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ from decimal import Decimal
 _NUMBER = re.compile(r"(?<![\w.])(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<unit>\s?[%×]|[KMx]\b)?")
 _BEHIND_NAME = re.compile(r"[A-Za-z_][\w.]*[-/_.]$")  # `Llama-`, `v0.`: what follows is part of a name
 _BEFORE_NAME = re.compile(r"[-_]?[A-Za-z]")  # `8b-hf`, `2nd`, `14B`, `4p`: a name or a formula goes on
-_LABELS = r"Tables?|Figures?|Figs?\.|Sections?|Findings?|Experiments?|Equations?|Eqs?\.|Appendix|Chapters?|Claims?|Arms?|Parts?"
-_LABEL = re.compile(rf"\b(?:{_LABELS})[\s~]+\d+(?:\.\d+)*(?:[\s~]*(?:,|and|to|[-–])[\s~]*\d+(?:\.\d+)*)*", re.IGNORECASE)
+_LABELS = (
+    r"Tables?|Figures?|Figs?\.|Sections?|Findings?|Experiments?|Equations?|Eqs?\.|Appendix|Chapters?"
+    r"|Claims?|Arms?|Parts?"
+)
+_LABEL = re.compile(
+    rf"\b(?:{_LABELS})[\s~]+\d+(?:\.\d+)*(?:[\s~]*(?:,|and|to|[-–])[\s~]*\d+(?:\.\d+)*)*", re.IGNORECASE
+)
 _YEAR = re.compile(r"(?<=[(,\s])(?:19|20)\d\d[a-z]?(?=\))|(?<=et al\.,\s)(?:19|20)\d\d|\bet al\.\s\((?:19|20)\d\d\)")
 _DATE = re.compile(r"\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b|\b[A-Z][a-z]+,?\s(?:19|20)\d\d\s*$")
 _LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)|https?://\S+|arXiv:\S+", re.IGNORECASE)

@@ -37,7 +37,11 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
         versions = list(_versions(root))
     except (FileNotFoundError, subprocess.CalledProcessError) as error:
         absent = isinstance(error, FileNotFoundError)
-        return "git is not installed, so the history is left out" if absent else "this folder is no git checkout, so there is no history"
+        return (
+            "git is not installed, so the history is left out"
+            if absent
+            else "this folder is no git checkout, so there is no history"
+        )
     kept = _kept(root / KEPT)
     found: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
@@ -120,7 +124,10 @@ def _said(changes: Sequence[Change]) -> str:
     cells = [change for change in changes if change not in rows and change not in columns]
     parts = []
     for what, some in (("row", rows), ("column", columns)):
-        for word, count in (("added", sum(not each.before for each in some)), ("removed", sum(not each.after for each in some))):
+        for word, count in (
+            ("added", sum(not each.before for each in some)),
+            ("removed", sum(not each.after for each in some)),
+        ):
             if count:
                 parts.append(f"{count} {what}{'s' * (count > 1)} {word}")
     if cells:

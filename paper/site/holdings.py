@@ -48,7 +48,9 @@ def _artifact(
     for name, file in held:
         yield f"data/{name}", file.read_bytes()
     data = grid(read(project.root, node.name), means) if held else None
-    history = past if isinstance(past, str) else past.get(node.name, ()) if node.kind not in ("source", "measurement") else ()
+    history = (
+        past if isinstance(past, str) else past.get(node.name, ()) if node.kind not in ("source", "measurement") else ()
+    )
     claims = [row for row in project.claims if node.name in row["inputs"]]
     values = {
         "node": node,

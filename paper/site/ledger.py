@@ -17,7 +17,9 @@ def ledger_pages(project: Project) -> Iterator[tuple[str, bytes]]:
     """`ledger.html`; no page where the project has no claims."""
     if not project.claims:
         return
-    present = {name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")}
+    present = {
+        name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")
+    }
     titles = {chapter.name: chapter.title for chapter in project.chapters}
     cited = {name for row in project.claims for name in row["chapters"]}
     documents = [(each.key, f"{each.key}: {each.title}") for each in project.documents if each.key in present["source"]]

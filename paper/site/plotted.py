@@ -23,7 +23,11 @@ def plotted(figure: Figure) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for number, panel in enumerate(figure.panels, start=1):
         for series in panel.series:
-            head = {"panel": plain(panel.title) or number, "kind": type(series).__name__.lower(), "series": _name(series)}
+            head = {
+                "panel": plain(panel.title) or number,
+                "kind": type(series).__name__.lower(),
+                "series": _name(series),
+            }
             rows += [{**head, **row} for row in _rows(series)]
     frame = joined(rows)
     same = [name for name in ("panel", "kind", "series") if name in frame and frame[name].nunique() == 1]
@@ -42,7 +46,9 @@ def _rows(series: Series) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(value[0], tuple):
             for row, cells in enumerate(value, start=1):
-                yield from ({"row": row, "column": place, field.name: cell} for place, cell in enumerate(cells, start=1))
+                yield from (
+                    {"row": row, "column": place, field.name: cell} for place, cell in enumerate(cells, start=1)
+                )
         else:
             columns[field.name] = value
     length = max((len(value) for value in columns.values()), default=0)

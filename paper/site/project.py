@@ -37,7 +37,11 @@ class Chapter:
     def uses(self) -> tuple[str, ...]:
         """Keys of the exhibits and claims."""
         claims = (f"claim:{name.partition('.')[0]}" for name in self.claims)
-        shown = (f"{kind}:{name}" for kind, names in zip(EXHIBITS, (self.tables, self.figures), strict=True) for name in names)
+        shown = (
+            f"{kind}:{name}"
+            for kind, names in zip(EXHIBITS, (self.tables, self.figures), strict=True)
+            for name in names
+        )
         return tuple(dict.fromkeys([*shown, *claims]))
 
 
@@ -80,7 +84,7 @@ class Project:
         uses: dict[str, Iterable[str]] = {f"chapter:{chapter.name}": chapter.uses for chapter in self.chapters}
         claims = [node.key for node in self.nodes if node.kind == "claim"]
         uses |= {node.key: claims for node in self.nodes if node.kind == "ledger"}
-        return Outline((node for node in self.nodes if node.kind != "thesis"), uses)
+        return Outline(self.nodes, uses)
 
     @cached_property
     def claims(self) -> tuple[Mapping[str, Any], ...]:
@@ -131,7 +135,8 @@ def records(root: Path, name: str) -> list[dict[str, Any]]:
     """The rows of an artifact; an empty number is None."""
     frame = read(root, name).astype(object)
     return [
-        {str(field): value for field, value in row.items()} for row in frame.where(frame.notna(), None).to_dict("records")
+        {str(field): value for field, value in row.items()}
+        for row in frame.where(frame.notna(), None).to_dict("records")
     ]
 
 

@@ -61,7 +61,9 @@ def around(project: Project, key: str) -> dict[str, Any]:
     near_below, near_above = set(outline.down[key]), set(outline.up[key])
     ends = ("source", "measurement")
     far_below = [each for each in outline.below(key) if each not in near_below and outline.nodes[each].kind in ends]
-    far_above = [each for each in outline.above(key) if each not in near_above and outline.nodes[each].kind == "chapter"]
+    far_above = [
+        each for each in outline.above(key) if each not in near_above and outline.nodes[each].kind == "chapter"
+    ]
     return {
         "below": by_kind(project, outline.down[key]),
         "above": by_kind(project, outline.up[key]),
