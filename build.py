@@ -18,13 +18,13 @@ if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this 
 
 import click
 
-from analysis.benchmarks.commands import bench
-from analysis.experiments.commands import capture, heads, lab, run
+from analysis.measure.commands import capture, heads, lab, run
 from analysis.population.commands import population
+from analysis.scores.commands import bench
 
 if TYPE_CHECKING:
-    from artifacts.graph import Graph
-    from artifacts.session import Session
+    from artifacts.build.graph import Graph
+    from artifacts.build.session import Session
 
 ROOT = Path(__file__).resolve().parent
 EXHIBITS = ("table", "figure")
@@ -105,7 +105,7 @@ def jobs_option(command: Any) -> Any:
 @contextmanager
 def session(jobs: int | None = None) -> Iterator[Session]:
     """An open project: its graph, the build lock held, and progress on the terminal."""
-    from artifacts.session import Session
+    from artifacts.build.session import Session
 
     context = click.get_current_context()
     with Session.opened(ROOT, jobs=jobs or 0, debug=bool((context.obj or {}).get("debug"))) as opened:
@@ -135,8 +135,8 @@ def complete(*kinds: str) -> Any:
 
 
 def _graph() -> Graph:
-    from artifacts.facts import Reader
-    from artifacts.graph import load
+    from artifacts.build.facts import Reader
+    from artifacts.build.graph import load
 
     return load(ROOT, Reader(ROOT, ROOT / "out/state/facts.json"))
 
@@ -178,11 +178,11 @@ def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
         if form == "latex":
             text = "\n".join((ROOT / step.targets[0]).read_text(encoding="utf-8") for step in steps)
         else:
-            from tables._render import render
+            from tables._press.render import render
 
             text = "\n".join(render(project.job(step).call(), step.name, form) for step in steps)
     if output:
-        from artifacts.files import write
+        from artifacts.store.files import write
 
         if not output.absolute().parent.is_dir():
             raise click.UsageError(f"--output: no folder {output.parent}; make it first")
@@ -215,7 +215,7 @@ def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
 @jobs_option
 def site(jobs: int | None) -> None:
     """Build the site: the ledger, exhibits, artifacts, chapters and the graph as pages in out/site."""
-    from artifacts.outline import nodes
+    from artifacts.build.outline import nodes
     from paper.site import Project, write_site
 
     kinds = {"source", "measurement", "result", "table", "picture"}
@@ -270,8 +270,8 @@ def analyze(names: tuple[str, ...]) -> None:
 @main.command()
 def check() -> None:
     """Check every artifact, and the names that steps use."""
-    from artifacts.schema import check as faults_of
-    from artifacts.schema import package
+    from artifacts.store.schema import check as faults_of
+    from artifacts.store.schema import package
 
     graph = _graph()
     described = [entry["name"] for entry in package(ROOT)["resources"]]
@@ -309,7 +309,7 @@ def list_steps(kind: str | None) -> None:
 @click.argument("target", shell_complete=complete("table", "figure", "result", "chapter"))
 def why(target: str) -> None:
     """Say what would be built for TARGET, and why."""
-    from artifacts.session import Session
+    from artifacts.build.session import Session
 
     project = Session(ROOT)
     kinds = list(dict.fromkeys(step.kind.name for step in project.graph.steps.values()))
@@ -329,7 +329,7 @@ def diff(revision: str, tolerance: float, results_only: bool, every: bool, stric
 
     Cell by cell; numbers count when they differ by more than the tolerance.
     """
-    from artifacts.changes import results, summary, tables
+    from artifacts.build.changes import results, summary, tables
 
     with session() as project:
         chosen = [step for step in project.graph.steps.values() if step.kind.name == "table" and not results_only]
@@ -337,7 +337,7 @@ def diff(revision: str, tolerance: float, results_only: bool, every: bool, stric
         project.build([step.key for step in project.graph.steps.values() if step.kind.name in kinds])
         changes = list(results(ROOT, revision, tolerance))
         if chosen:
-            from tables._render import render
+            from tables._press.render import render
 
             rendered = {step.name: render(project.job(step).call(), step.name, "markdown") for step in chosen}
             changes += tables(ROOT, revision, rendered, tolerance)
@@ -367,7 +367,7 @@ def claims(
 
     With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
     """
-    from analysis.claims._show import listed
+    from analysis.claims._verdicts.show import listed
 
     if against and not strict:
         raise click.UsageError("--against REV says what --check compares with; give both")
@@ -384,8 +384,8 @@ def claims(
 
 def _check_ledger(revision: str) -> None:
     """Compare the ledger with a revision's; exit with 1 when it differs."""
-    from analysis.claims._changes import changes
-    from artifacts.changes import at_revision
+    from analysis.claims._verdicts.changes import changes
+    from artifacts.build.changes import at_revision
     from artifacts.errors import DataError
 
     path = "artifacts/results/claims.csv"
@@ -407,9 +407,9 @@ def _show_claims(names: Sequence[str]) -> None:
     """Run the claims of these names (a claim, or after a dot one of its verdicts) and print all about them."""
     import json
 
-    from analysis.claims._places import places
-    from analysis.claims._repeats import inherited
-    from analysis.claims._show import full
+    from analysis.claims._verdicts.places import places
+    from analysis.claims._verdicts.repeats import inherited
+    from analysis.claims._verdicts.show import full
 
     rows: dict[str, dict[str, Any]] = {}
     with session() as project:
@@ -469,8 +469,8 @@ def new_paper(folder: Path, title: str) -> None:
     """Write the empty frame of another thesis on this engine into FOLDER, in which `paper` and `check` run at once."""
     import datetime
 
+    from artifacts.build.new_paper import new_paper as write_frame
     from artifacts.errors import SpecError
-    from artifacts.new_paper import new_paper as write_frame
 
     try:
         files = write_frame(ROOT, folder, title, f"{datetime.date.today():%B %Y}")
@@ -482,7 +482,7 @@ def new_paper(folder: Path, title: str) -> None:
 @main.command()
 def clean() -> None:
     """Remove out/; all of it can be built again. A build that runs is waited for."""
-    from artifacts.session import clean_out
+    from artifacts.build.session import clean_out
 
     if not clean_out(ROOT):
         click.echo("nothing to remove")
@@ -492,7 +492,7 @@ def clean() -> None:
 @click.option("--install", is_flag=True, help="Install missing TeX packages from the system's, where permitted.")
 def doctor(install: bool) -> None:
     """Say what is installed, and how to install the rest."""
-    from artifacts.doctor import install_tex, report
+    from artifacts.build.doctor import install_tex, report
 
     if install and not install_tex():
         raise SystemExit(1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from artifacts.frames import wide as wide
+    from artifacts.store.frames import wide as wide
 
 __all__ = ["wide"]
 
@@ -16,7 +16,7 @@ __all__ = ["wide"]
 def __getattr__(name: str) -> Any:
     """Import `wide` on first use, since it needs pandas."""
     if name == "wide":
-        from artifacts.frames import wide
+        from artifacts.store.frames import wide
 
         return wide
     raise AttributeError(f"module 'artifacts' has no attribute {name!r}")

@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-CHANGED = "tables/ap_drop.py"
+CHANGED = "tables/benchmarks/ap_drop.py"
 END = r"\csname endofdump\endcsname"
 
 

@@ -37,14 +37,14 @@ import pyarrow.parquet as parquet
 from scipy import stats
 from scipy.linalg import blas
 
-from analysis.experiments.bar import Bar
-from analysis.experiments.finding import analyse
-from analysis.experiments.heads import analysed
 from analysis.heads import kernel
 from analysis.heads.gap import PAIRS_PER_BIN
 from analysis.heads.head import Head
 from analysis.heads.pairs import competing, limits, pair_counts
 from analysis.heads.plasticity import Options, plasticity
+from analysis.measure.bar import Bar
+from analysis.measure.finding import analyse
+from analysis.measure.heads import analysed
 from analysis.models import layout
 from analysis.models.captures import Capture
 from analysis.models.sampling import Head as Place

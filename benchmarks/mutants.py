@@ -158,7 +158,7 @@ def claim_files() -> dict[str, str]:
     """The file of each claim, by the claim's name."""
     return {
         node.name: path.relative_to(ROOT).as_posix()
-        for path in sorted((ROOT / "analysis/claims").glob("[!_]*.py"))
+        for path in sorted((ROOT / "analysis/claims").glob("[!_]*/[!_]*.py"))
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     }
@@ -233,7 +233,7 @@ def main(faults: int, seed: int, seconds: int, out: Path) -> None:
     """Plant faults one by one and write which test noticed each."""
     chosen: list[Mutant] = []
     for number, room in enumerate(ROOMS):
-        files = sorted((ROOT / "analysis" / room).glob("*.py"))
+        files = sorted((ROOT / "analysis" / room).rglob("*.py"))
         sites = [(file, each) for file in files for each in range(count(file))]
         random.Random(f"{seed}/{room}").shuffle(sites)  # so that a longer run begins with the faults of a shorter one
         chosen += [mutant(*site) for site in sites[: faults // len(ROOMS) + (number < faults % len(ROOMS))]]

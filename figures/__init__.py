@@ -1,6 +1,6 @@
-"""Figures: one file per figure, `figures/<name>.py` with `def figure(<artifacts>) -> Figure`.
+"""Figures: one file per figure, `figures/STORY/NAME.py` with `def figure(<artifacts>) -> Figure`.
 
-A figure says what it shows; the renderers beside it, in underscored modules, say how it looks. This module
+A figure says what it shows; the renderers in `_press` say how it looks. This module
 only gathers the vocabulary, so that a figure's file needs one import:
 
     from figures import Axis, Figure, Line, Panel
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from figures._series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
-from figures._spec import Annotation, Axis, Figure, Panel, Rule, Shade
-from figures._style import TEXT_WIDTH_MM, Style, display
+from figures._press.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
+from figures._press.spec import Annotation, Axis, Figure, Panel, Rule, Shade
+from figures._press.style import TEXT_WIDTH_MM, Style, display
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -42,14 +42,14 @@ __all__ = [
 
 
 def from_matplotlib(drawing: MatplotlibFigure, **fields: Any) -> Figure:
-    """Take over a figure drawn in matplotlib: see `figures._matplotlib.from_matplotlib`."""
-    from figures._matplotlib import from_matplotlib as convert
+    """Take over a figure drawn in matplotlib: see `figures._press.matplotlib.from_matplotlib`."""
+    from figures._press.matplotlib import from_matplotlib as convert
 
     return convert(drawing, **fields)
 
 
 def matplotlib_style(entity: str) -> dict[str, Any]:
-    """Colour, marker and line style of an entity for `ax.plot`: see `figures._matplotlib.matplotlib_style`."""
-    from figures._matplotlib import matplotlib_style as convert
+    """Colour, marker and line style of an entity for `ax.plot`: see `figures._press.matplotlib.matplotlib_style`."""
+    from figures._press.matplotlib import matplotlib_style as convert
 
     return convert(entity)

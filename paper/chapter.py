@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
-from artifacts.text_file import text_of
+from artifacts.store.text_file import text_of
 from paper.lookup import nearest, number
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import jinja2
     import pandas as pd
 
-    from artifacts.job import Job
+    from artifacts.build.job import Job
 
-FORMATS = (  # of artifacts.numbers, each a filter here
+FORMATS = (  # of artifacts.typeset.numbers, each a filter here
     "fixed",
     "signed",
     "percent",
@@ -103,7 +103,7 @@ class Claim:
         if cell is None or cell != cell or str(cell) in ("", "<NA>"):
             raise SpecError(f"claim {self.name!r} has no {column}: it is empty in the ledger")
         if column in PROSE:
-            from artifacts.text import prose
+            from artifacts.typeset.text import prose
 
             return Latex(prose(str(cell), "latex"))
         return cell.item() if hasattr(cell, "item") else cell
@@ -174,7 +174,7 @@ def render(template: str, file: str, frames: Mapping[str, pd.DataFrame]) -> str:
 
 def escaped(text: str) -> Latex:
     """Data text, made safe for LaTeX, its numbers set as all others are."""
-    from artifacts.text import escape, numerals
+    from artifacts.typeset.text import escape, numerals
 
     return Latex(escape(numerals(text), "latex"))
 
@@ -183,7 +183,7 @@ def words(value: object) -> Latex:
     """A small whole number as a word: 7 becomes seven; from 21 on, digits."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or value < 0:
         raise SpecError(f"words takes a whole number from 0, not {value!r}")
-    from artifacts.numbers import integer
+    from artifacts.typeset.numbers import integer
 
     return Latex(SMALL[int(value)] if value < len(SMALL) else integer().show(int(value), "latex"))
 
@@ -191,8 +191,8 @@ def words(value: object) -> Latex:
 def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dict[str, None]) -> jinja2.Environment:
     import jinja2
 
-    from artifacts import numbers
-    from artifacts.text import prose
+    from artifacts.typeset import numbers
+    from artifacts.typeset.text import prose
 
     def finalize(value: object) -> str:
         if isinstance(value, Latex):

@@ -6,14 +6,14 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifacts import files
 from artifacts.errors import LatexError, SpecError
-from artifacts.text_file import text_of
+from artifacts.store import files
+from artifacts.store.text_file import text_of
 from paper import latex, lint, log, metadata
 from paper.metadata import Metadata
 
 if TYPE_CHECKING:
-    from artifacts.job import Job
+    from artifacts.build.job import Job
 
 TEMPLATE = "paper/thesis.tex.j2"
 PREAMBLE = "paper/preamble.tex"
@@ -55,7 +55,7 @@ def render(root: Path, described: Metadata) -> str:
     """
     import jinja2
 
-    from artifacts.text import prose
+    from artifacts.typeset.text import prose
 
     environment = jinja2.Environment(
         variable_start_string="<<",

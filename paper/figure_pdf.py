@@ -14,12 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifacts import files, process
+from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
+from artifacts.store import files
 from paper import latex, log
 
 if TYPE_CHECKING:
-    from artifacts.job import Job
+    from artifacts.build.job import Job
 
 END_OF_PREAMBLE = r"\csname endofdump\endcsname"
 MAX_PASSES = 3  # PGFPlots' named legends need a second one

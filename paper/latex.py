@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from artifacts import process
+from artifacts.build import process
 
 EPOCH = "1793491200"  # 2026-11-01 00:00 UTC: the only time that a document may show
 PASS_TIMEOUT = 120.0  # seconds for one pass over the thesis
@@ -33,7 +33,7 @@ def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies
     -------
     dict
         With `openin_any=p` and `openout_any=p`: TeX's own commands neither read nor write above its folder. A file
-        that `\pdfobj` embeds is not held back by them: `artifacts.armour` refuses it in exhibits.
+        that `\pdfobj` embeds is not held back by them: `artifacts.typeset.armour` refuses it in exhibits.
     """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return kept | {

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import SpecError
-from artifacts.text_file import yaml_of
+from artifacts.store.text_file import yaml_of
 from paper.lookup import nearest
 from paper.pattern import fault
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from artifacts import process
+from artifacts.build import process
 from artifacts.errors import LatexError, MissingDependency
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from artifacts.build.process import run
 from artifacts.errors import LatexError
-from artifacts.files import write
-from artifacts.process import run
+from artifacts.store.files import write
 
 RESOLUTION = 200  # dots per inch of a PNG
 

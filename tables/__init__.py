@@ -1,9 +1,9 @@
-"""Tables: one file per table, `tables/NAME.py` with `def table(...) -> Table`; the machinery is in underscored modules.
+"""Tables: one file per table, `tables/STORY/NAME.py` with `def table(...) -> Table`; the machinery is in `_press`.
 
 This module stays light: it imports neither pandas nor Jinja2, so that a table file costs nothing to read.
 """
 
-from artifacts.numbers import (
+from artifacts.typeset.numbers import (
     fixed,
     integer,
     interval,
@@ -19,7 +19,7 @@ from artifacts.numbers import (
     uncertain,
     verbatim,
 )
-from tables._spec import Column, Table
+from tables._press.spec import Column, Table
 
 __all__ = [
     "Column",

@@ -5,15 +5,16 @@ from functools import cache
 
 import pandas as pd
 
-from artifacts.frames import parsed
+from artifacts.store.frames import parsed
 from conftest import ROOT
 
 
 @cache
 def function(claim):
     """The function of a claim; only its own module is imported."""
-    (path,) = (path for path in (ROOT / "analysis/claims").glob("[!_]*.py") if f"def {claim}(" in path.read_text())
-    return getattr(importlib.import_module(f"analysis.claims.{path.stem}"), claim)
+    files = (ROOT / "analysis/claims").glob("[!_]*/[!_]*.py")
+    (path,) = (path for path in files if f"def {claim}(" in path.read_text())
+    return getattr(importlib.import_module(f"analysis.claims.{path.parent.name}.{path.stem}"), claim)
 
 
 def rows(columns, *values):

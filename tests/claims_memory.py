@@ -8,13 +8,13 @@ from functools import cache, lru_cache
 
 import pandas as pd
 
-from artifacts import store
-from artifacts.documents import STATED, THESIS, readers
-from artifacts.facts import Reader
-from artifacts.frames import parsed
-from artifacts.graph import load
-from artifacts.results import text
-from artifacts.schema import resource
+from artifacts.build.facts import Reader
+from artifacts.build.graph import load
+from artifacts.store import reader as store
+from artifacts.store.documents import STATED, THESIS, readers
+from artifacts.store.frames import parsed
+from artifacts.store.results import text
+from artifacts.store.schema import resource
 from conftest import ROOT
 
 

@@ -3,10 +3,10 @@
 import html
 import re
 
-from artifacts.numbers import Words
-from artifacts.text import escape, numerals, prose
-from tables._layout import body, label_text, note_text, titles
-from tables._notes import gather
+from artifacts.typeset.numbers import Words
+from artifacts.typeset.text import escape, numerals, prose
+from tables._press.layout import body, label_text, note_text, titles
+from tables._press.notes import gather
 
 MATH = re.compile(r'<span class="math">.*?</span>')
 CITED = re.compile(r'<span class="citation">.*?</span>')

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 import transformers
 
-from analysis.experiments.subject import Subject
-from analysis.models.items import NO, YES, Item
+from analysis.measure.subject import Subject
+from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError
 from models_tiny import SIZES
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 def differences(root: Path) -> list[str]:
     """The names of steps whose output differs from the committed result or the golden file."""
-    from artifacts.facts import Reader
-    from artifacts.graph import load
-    from artifacts.job import Job
+    from artifacts.build.facts import Reader
+    from artifacts.build.graph import load
+    from artifacts.build.job import Job
 
     steps = [step for step in load(root, Reader(root)).steps.values() if not step.fault]
     astray, verdicts = [], []
@@ -32,8 +32,8 @@ def differences(root: Path) -> list[str]:
 
 
 def _made(job) -> dict[str, str | bytes]:
-    from artifacts.facts import resolve
-    from artifacts.kinds import KINDS
+    from artifacts.build.facts import resolve
+    from artifacts.build.kinds import KINDS
 
     (builder,) = (kind.builder for kind in KINDS if kind.name == job.kind)
     made = resolve(builder)(job)
@@ -41,8 +41,8 @@ def _made(job) -> dict[str, str | bytes]:
 
 
 def _ledger(root: Path, verdicts: list[dict]) -> list[str]:
-    from analysis.claims._ledger import ordered, table
-    from artifacts.results import settled, text
+    from analysis.claims._verdicts.ledger import ordered, table
+    from artifacts.store.results import settled, text
 
     path = root / "artifacts/results/claims.csv"
     new = settled(path, text(table(ordered(verdicts)), "claims").encode())

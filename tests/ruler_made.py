@@ -6,8 +6,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from analysis.benchmarks import ruler_results
-from analysis.benchmarks.ruler_scores import TASKS, length_tokens
+from analysis.scores.ruler import results as ruler_results
+from analysis.scores.ruler.scores import TASKS, length_tokens
 from build import main
 
 LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")

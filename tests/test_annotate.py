@@ -7,7 +7,7 @@ import pytest
 
 import site_made as made
 from artifacts.errors import DataError
-from artifacts.sentences import sentences
+from artifacts.store.sentences import sentences
 from conftest import run
 from paper.annotate.copies import Copy, copies
 from paper.annotate.coverage import coverage

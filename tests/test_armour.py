@@ -5,12 +5,13 @@ import re
 import pandas as pd
 import pytest
 
-from artifacts import armour, store
+from artifacts.build.facts import Reader
+from artifacts.build.graph import load
+from artifacts.build.job import Job
 from artifacts.errors import DataError, SpecError
-from artifacts.facts import Reader
-from artifacts.graph import load
-from artifacts.job import Job
-from artifacts.text import escape, prose
+from artifacts.store import reader as store
+from artifacts.typeset import armour
+from artifacts.typeset.text import escape, prose
 from conftest import ROOT
 
 PAYLOAD = r"$\immediate\pdfobj stream file{/etc/passwd}$ <script>alert(1)</script> *[@x] ^^5cinput"
@@ -54,7 +55,7 @@ def attacked():
 
 @pytest.mark.parametrize("name", naming("table"))
 def test_a_table_prints_a_payload_as_text(name, attacked):
-    from tables._render import render
+    from tables._press.render import render
 
     table = attacked("table", name)
     latex = render(table, name, "latex")
@@ -67,7 +68,7 @@ def test_a_table_prints_a_payload_as_text(name, attacked):
 
 @pytest.mark.parametrize("name", naming("figure"))
 def test_a_figure_prints_a_payload_as_text(name, attacked):
-    from figures._render import float_tex, tex
+    from figures._press.render import float_tex, tex
 
     figure = attacked("figure", name)
     for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
@@ -76,8 +77,8 @@ def test_a_figure_prints_a_payload_as_text(name, attacked):
 
 
 def test_the_payload_is_there_to_be_escaped(attacked):
-    from figures._render import tex
-    from tables._render import render
+    from figures._press.render import tex
+    from tables._press.render import render
 
     assert r"\$\textbackslash{}immediate\textbackslash{}pdfobj" in render(attacked("table", "ap_drop"), "ap_drop")
     assert r"\$\textbackslash{}pdfobj\$" in tex(attacked("figure", "ap_drop_lbp"), "ap_drop_lbp")
@@ -153,7 +154,7 @@ def test_unescaped_data_in_latex_are_refused():
 @pytest.mark.parametrize("cell", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(1)", "-2+3"])
 def test_a_spreadsheet_runs_no_cell(cell):
     from tables import Column, Table
-    from tables._render import render
+    from tables._press.render import render
 
     made = Table(rows=pd.DataFrame({"a": [cell, "-39%"]}), columns=[Column("a", "A")], caption="A table.")
     lines = render(made, "t", "csv").splitlines()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.benchmarks.lbp_predictions import parsed
-from analysis.benchmarks.ruler_results import read
+from analysis.scores.lbp.predictions import parsed
+from analysis.scores.ruler.results import read
 from artifacts.errors import DataError
 
 GOOD = json.loads(Path(__file__).with_name("ruler_results.json").read_text())

@@ -9,12 +9,14 @@ from scipy import stats
 pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
 
-from analysis.benchmarks import lbp_prompts, lbp_scores, rouge
-from analysis.benchmarks.lbp_answers import area, lines, split_thoughts
-from analysis.benchmarks.lbp_data import Sample
-from analysis.benchmarks.lbp_metrics import score
-from analysis.benchmarks.lbp_predictions import Prediction
-from analysis.benchmarks.lbp_tasks import LANGUAGES, LENGTHS, TASKS
+from analysis.scores.lbp import prompts as lbp_prompts
+from analysis.scores.lbp import rouge
+from analysis.scores.lbp import scores as lbp_scores
+from analysis.scores.lbp.answers import area, lines, split_thoughts
+from analysis.scores.lbp.data import Sample
+from analysis.scores.lbp.metrics import score
+from analysis.scores.lbp.predictions import Prediction
+from analysis.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 
 LOG2_3 = math.log2(3)
 

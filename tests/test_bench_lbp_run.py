@@ -10,8 +10,10 @@ pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
 pytest.importorskip("jieba")
 
-from analysis.benchmarks import lbp_data, lbp_prompts, lbp_smoke
-from analysis.benchmarks.lbp_tasks import LENGTHS, TASKS, is_summary
+from analysis.scores.lbp import data as lbp_data
+from analysis.scores.lbp import prompts as lbp_prompts
+from analysis.scores.lbp import smoke as lbp_smoke
+from analysis.scores.lbp.tasks import LENGTHS, TASKS, is_summary
 from artifacts.errors import DataError, ModelError
 from build import main
 
@@ -425,7 +427,7 @@ def test_with_an_embedding_model_scores_carry_the_benchmarks_name(lab, data, tmp
         assert (name, device) == ("some/embedder", "cpu")
         return lambda gold, predicted: 0.5
 
-    monkeypatch.setattr("analysis.benchmarks.lbp.similarity", similarity)
+    monkeypatch.setattr("analysis.scores.lbp.command.similarity", similarity)
     path, samples = data
     file = written(tmp_path / "p.jsonl", lines(samples))
     done = bench("--data", path, "--predictions", file, "--embedder", "some/embedder", "--device", "cpu")

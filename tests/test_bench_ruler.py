@@ -2,9 +2,9 @@
 
 import pytest
 
-from analysis.benchmarks import ruler_needles
-from analysis.benchmarks.ruler_needles import DEPTHS, NEW_TOKENS, NOISE
-from analysis.benchmarks.ruler_scores import (
+from analysis.scores.ruler import needles as ruler_needles
+from analysis.scores.ruler.needles import DEPTHS, NEW_TOKENS, NOISE
+from analysis.scores.ruler.scores import (
     MEAN,
     TASKS,
     Cell,
@@ -117,7 +117,7 @@ def test_intervals_hold_the_mean_and_narrow_with_samples():
 @pytest.fixture(scope="module")
 def byte_level():
     pytest.importorskip("transformers")
-    from analysis.benchmarks.ruler_smoke import byte_tokenizer
+    from analysis.scores.ruler.smoke import byte_tokenizer
 
     return byte_tokenizer()
 

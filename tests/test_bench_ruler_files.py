@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from analysis.benchmarks import ruler_results
-from analysis.benchmarks.ruler_scores import MEAN, TASKS
+from analysis.scores.ruler import results as ruler_results
+from analysis.scores.ruler.scores import MEAN, TASKS
 from artifacts.errors import DataError
 from ruler_made import (
     FULL,

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from artifacts.changes import Change, results, summary, tables
+from artifacts.build.changes import Change, results, summary, tables
 from artifacts.errors import DataError
 
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]

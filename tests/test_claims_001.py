@@ -91,7 +91,7 @@ def test_a_profile_that_does_not_fall_hides_nothing():
 
 
 def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
-    from analysis.claims.s001_again import AGAIN
+    from analysis.claims.s001.again import AGAIN
 
     own = states(**dict.fromkeys(AGAIN, "0.17"))
     other = states(**{second: "0.17" for second, _ in AGAIN.values()})
@@ -385,7 +385,7 @@ def test_the_fall_of_the_slope_is_a_share_of_its_start():
 
 @pytest.mark.parametrize("claim", ["c001_visual_same", "c001_heads_same", "c001_weights_same"])
 def test_numbers_read_off_pictures_are_the_same_in_both_documents(claim):
-    from analysis.claims import s001_visual
+    from analysis.claims.s001 import visual as s001_visual
 
     pairs = {"c001_visual_same": "MAPS", "c001_heads_same": "BUNDLES", "c001_weights_same": "WEIGHTS"}
     names = getattr(s001_visual, pairs[claim])

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from analysis.claims import _anchor
-from artifacts.sentences import Sentence, anchored, normalised, sentences, under
+from analysis.claims._verdicts import anchor as _anchor
+from artifacts.store.sentences import Sentence, anchored, normalised, sentences, under
 from conftest import ROOT
 
 DOCUMENT = """# A study

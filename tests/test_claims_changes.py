@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from analysis.claims._changes import changes
-from analysis.claims._places import places
+from analysis.claims._verdicts.changes import changes
+from analysis.claims._verdicts.places import places
 from conftest import run
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
@@ -60,7 +60,7 @@ def test_other_cells_are_summed_up_by_column():
 @pytest.fixture
 def committed(project):
     """A project with one claim, in a repository of its own, its ledger committed."""
-    for path in [*(project / "analysis/claims").glob("[a-z]*.py"), *(project / "paper/chapters").glob("*")]:
+    for path in [*(project / "analysis/claims").glob("[a-z]*/[a-z]*.py"), *(project / "paper/chapters").glob("*")]:
         path.unlink()
     (project / "analysis/claims/one.py").write_text(CLAIMS)
     (project / ".gitignore").write_text("/out/\n")

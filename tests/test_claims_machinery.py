@@ -5,15 +5,17 @@ import json
 import pandas as pd
 import pytest
 
-from analysis.claims import VERDICTS, Quoted, Verdict, _build, _ledger, about, compare, judge, pick, quote, untestable
-from analysis.claims._cells import cell, copies, restated
+from analysis.claims import VERDICTS, Quoted, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._shared import rising, tracks
-from analysis.claims._words import listed
+from analysis.claims._verdicts import build as _build
+from analysis.claims._verdicts import ledger as _ledger
+from analysis.claims._verdicts.cells import cell, copies, restated
+from analysis.claims._verdicts.words import listed
 from analysis.statistics.rounding import Interval
+from artifacts.build.job import Job
+from artifacts.build.kinds import DOCUMENTS
 from artifacts.errors import DataError, SpecError
-from artifacts.frames import parsed
-from artifacts.job import Job
-from artifacts.kinds import DOCUMENTS
+from artifacts.store.frames import parsed
 from conftest import ROOT
 
 
@@ -335,7 +337,7 @@ def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
         ]
         (folder / f"{name}.json").write_text(json.dumps(rows), encoding="utf-8")
     inputs = tuple(f"out/claims/{name}.json" for name in sorted(places, reverse=True))
-    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_ledger.py", "build", {}, inputs)
+    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_verdicts/ledger.py", "build", {}, inputs)
     text = _ledger.build(job)["artifacts/results/claims.csv"].decode()
     lines = text.splitlines()
     assert lines[0] == ",".join(_ledger.COLUMNS)
@@ -349,7 +351,7 @@ def test_the_ledger_is_ordered_by_document_file_and_line(tmp_path):
 
 
 def test_an_empty_ledger_is_an_error(tmp_path):
-    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_ledger.py", "build", {}, ())
+    job = Job(tmp_path, "ledger", "claims", "analysis/claims/_verdicts/ledger.py", "build", {}, ())
     with pytest.raises(SpecError, match="holds no claim"):
         _ledger.build(job)
 

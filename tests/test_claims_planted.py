@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from analysis.claims._planted import Project, Typo, planted, typo, typos
-from artifacts import store
-from artifacts.documents import sources
+from analysis.claims._verdicts.planted import Project, Typo, planted, typo, typos
 from artifacts.errors import DataError
-from artifacts.printed import parse
+from artifacts.store import reader as store
+from artifacts.store.documents import sources
+from artifacts.typeset.printed import parse
 from conftest import ROOT
 
 

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from analysis.claims import Verdict
-from analysis.claims._cells import cell, copies, restated
-from analysis.claims._repeats import Repeat, inherited, repeating
+from analysis.claims._verdicts.cells import cell, copies, restated
+from analysis.claims._verdicts.repeats import Repeat, inherited, repeating
 from artifacts.errors import SpecError
-from artifacts.frames import parsed
+from artifacts.store.frames import parsed
 
 
 def row(claim, verdict, repeats="", **more):

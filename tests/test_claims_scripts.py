@@ -7,20 +7,22 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from analysis.claims import Verdict, thesis_captures, thesis_scripts
-from analysis.claims.s004_bos_tasks import c004_no_valid_answers, c004_rope_fails_all_tasks
-from analysis.claims.s004_bos_write import c004_drope_writes_more
-from analysis.claims.s004_disruption import c004_text_types
-from analysis.claims.s004_knowledge_drope import c004_cities_improve
-from analysis.claims.s004_layer1_tasks import c004_attention_preserves_parametric
-from analysis.claims.s004_patterns import c004_pat_routed_identically
-from analysis.claims.s004_sinks import c004_attention_by_hand, c004_sink_rates_high
-from analysis.studies.captures import capture_heads, recalibration_tokens
-from analysis.studies.drope_interventions import functional_shares
-from analysis.studies.drope_knowledge import knowledge_tasks, knowledge_tests
-from analysis.studies.drope_layer1_ablation import layer1_task_shares, layer1_task_tests
-from analysis.studies.drope_removal import massive_removal
-from artifacts.store import read
+from analysis.claims import Verdict
+from analysis.claims.s004.bos_tasks import c004_no_valid_answers, c004_rope_fails_all_tasks
+from analysis.claims.s004.bos_write import c004_drope_writes_more
+from analysis.claims.s004.disruption import c004_text_types
+from analysis.claims.s004.knowledge_drope import c004_cities_improve
+from analysis.claims.s004.layer1_tasks import c004_attention_preserves_parametric
+from analysis.claims.s004.patterns import c004_pat_routed_identically
+from analysis.claims.s004.sinks import c004_attention_by_hand, c004_sink_rates_high
+from analysis.claims.thesis import captures as thesis_captures
+from analysis.claims.thesis import scripts as thesis_scripts
+from analysis.studies.drope_sinks.interventions import functional_shares
+from analysis.studies.drope_sinks.layer1_ablation import layer1_task_shares, layer1_task_tests
+from analysis.studies.drope_values.knowledge import knowledge_tasks, knowledge_tests
+from analysis.studies.drope_values.removal import massive_removal
+from analysis.studies.overview.captures import capture_heads, recalibration_tokens
+from artifacts.store.reader import read
 from conftest import ROOT
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]

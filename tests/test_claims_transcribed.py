@@ -7,7 +7,7 @@ import pytest
 from claims_memory import Memory, edited, graph, source
 
 NUMBER = re.compile(r"(?<![\d.e⁻⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!e[-+])\d[\d,]*(?:\.\d+)?")
-SUMMARY = "analysis/claims/s004_summary.py"
+SUMMARY = "analysis/claims/s004/summary.py"
 
 
 def changed(text):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.claims._typeset import typeset
+from analysis.claims._verdicts.typeset import typeset
 
 
 @pytest.mark.parametrize(

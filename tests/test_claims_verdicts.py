@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.claims import FAILURES, MEANINGS, VERDICTS, Verdict, directed, equivalent, judge, untestable
-from analysis.claims._build import severity
+from analysis.claims._verdicts.build import severity
 
 
 @pytest.mark.parametrize(

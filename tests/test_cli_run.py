@@ -21,15 +21,15 @@ from click.testing import CliRunner, Result  # noqa: E402
 import models_planted  # noqa: E402
 import models_tiny  # noqa: E402
 from analysis.experiments import crosslayer_balance, massive_values  # noqa: E402
-from analysis.experiments.evaluation import answers  # noqa: E402
-from analysis.experiments.scores import items_of  # noqa: E402
-from analysis.experiments.subject import Options, open_subject  # noqa: E402
 from analysis.lab import tokenizer  # noqa: E402
 from analysis.lab.recipe import Recipe, architecture  # noqa: E402
+from analysis.measure.evaluation import answers  # noqa: E402
+from analysis.measure.scores import items_of  # noqa: E402
+from analysis.measure.subject import Options, open_subject  # noqa: E402
 from analysis.models import texts  # noqa: E402
 from analysis.models.loading import ModelSource  # noqa: E402
 from artifacts.errors import DataError  # noqa: E402
-from artifacts.schema import check  # noqa: E402
+from artifacts.store.schema import check  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from artifacts.errors import DataError
-from artifacts.schema import check, package
+from artifacts.store.schema import check, package
 from conftest import ROOT
 
 NEW = "ministral3-24b,Ministral-3-24B"

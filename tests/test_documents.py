@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from artifacts import store
-from artifacts.documents import Readers, readers, sources
+from artifacts.build.job import Job
+from artifacts.build.kinds import DOCUMENTS
 from artifacts.errors import DataError
-from artifacts.job import Job
-from artifacts.kinds import DOCUMENTS
+from artifacts.store import reader as store
+from artifacts.store.documents import Readers, readers, sources
 from claims_memory import Memory, edited, graph, measured, source
 from conftest import ROOT
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from artifacts.engine import Engine
+from artifacts.build.engine import Engine
+from artifacts.build.facts import Reader
+from artifacts.build.graph import Graph, Step
+from artifacts.build.kinds import Kind
 from artifacts.errors import DataError, ThesisError
-from artifacts.facts import Reader
-from artifacts.graph import Graph, Step
-from artifacts.kinds import Kind
 
 
 class Project:
@@ -201,7 +201,7 @@ def test_the_state_holds_no_times_of_files(project):
 
 
 def test_a_device_is_never_replaced():
-    from artifacts.files import write
+    from artifacts.store.files import write
 
     with pytest.raises(ThesisError, match="is no file"):
         write(Path("/dev/null"), b"x")

@@ -5,23 +5,23 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-import figures._view as view_of
+import figures._press.view as view_of
+from artifacts.build.facts import Reader
+from artifacts.build.graph import load
+from artifacts.build.job import Job
 from artifacts.errors import DataError, SpecError
-from artifacts.facts import Reader
-from artifacts.graph import load
-from artifacts.job import Job
-from artifacts.wording import estimator, readable
+from artifacts.typeset.wording import estimator, readable
 from conftest import ROOT
 from exhibit_lint import faults, figure_texts, table_texts
 from figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
-from figures._layout import lay_out
-from figures._legend import rows_of
-from figures._render import TEMPLATES, tex
+from figures._press.layout import lay_out
+from figures._press.legend import rows_of
+from figures._press.render import TEMPLATES, tex
 from paper import lint
 from tables import Column, Table, fixed, integer, printed, verbatim
-from tables._layout import airy, separators
-from tables._read import read
-from tables._render import render
+from tables._press.layout import airy, separators
+from tables._press.read import read
+from tables._press.render import render
 
 GRAPH = load(ROOT, Reader(ROOT))
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
@@ -271,7 +271,7 @@ def test_the_ledger_names_no_function(shipped):
 
 
 def test_the_ledger_names_statements_by_their_place():
-    from tables.claims import _found, _placed, _values
+    from tables.ledger.claims import _found, _placed, _values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
     told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."

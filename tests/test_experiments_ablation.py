@@ -11,12 +11,12 @@ import pytest
 import torch
 
 import models_planted as planted
-from analysis.experiments import bos_interventions as bos
+from analysis.experiments import _bos_interventions as bos
 from analysis.experiments import bos_value, layer_ablation, sinks
-from analysis.experiments.evaluation import Condition, losses
-from analysis.experiments.masks import split_texts
-from analysis.experiments.rows import Row, frame
-from analysis.experiments.subject import Options, Subject
+from analysis.experiments._masks import split_texts
+from analysis.measure.evaluation import Condition, losses
+from analysis.measure.rows import Row, frame
+from analysis.measure.subject import Options, Subject
 from analysis.models.interventions import Intervention
 
 pytestmark = pytest.mark.models

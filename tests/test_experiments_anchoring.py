@@ -22,11 +22,11 @@ from sklearn.metrics import roc_auc_score
 import anchoring_planted as planting
 import models_tiny
 from analysis.experiments import anchoring
-from analysis.experiments.anchoring_data import LENGTH, Sample, Split, planted
-from analysis.experiments.anchoring_probe import areas, auroc, summary, train
-from analysis.experiments.anchoring_states import Marked, marked, states
-from analysis.experiments.rows import frame
-from analysis.experiments.subject import Options
+from analysis.experiments._anchoring.data import LENGTH, Sample, Split, planted
+from analysis.experiments._anchoring.probe import areas, auroc, summary, train
+from analysis.experiments._anchoring.states import Marked, marked, states
+from analysis.measure.rows import frame
+from analysis.measure.subject import Options
 from analysis.models.interventions import Intervention, applied
 
 pytestmark = pytest.mark.models
@@ -35,7 +35,7 @@ SMALL = {"train": 240, "test": 120}
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.experiments.anchoring_groups.DRAWS", 200)
+    monkeypatch.setattr("analysis.experiments._anchoring.groups.DRAWS", 200)
 
 
 def table(rows: Any) -> pd.DataFrame:
@@ -154,7 +154,7 @@ def test_an_answer_that_sees_nothing_is_answer_anchored_and_loses_exactly_nothin
 def product() -> pd.DataFrame:
     """A model whose second and third block hold the product of a feature of the question and one of the answer."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analysis.experiments.anchoring_groups.DRAWS", 200)
+        patch.setattr("analysis.experiments._anchoring.groups.DRAWS", 200)
         return table(anchoring.measure(planting.subject(), Options(seeds=(0, 1)), **SMALL))
 
 
@@ -187,7 +187,7 @@ def test_groups_share_out_the_samples_and_units_count_once(product: pd.DataFrame
 
 
 def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
-    from analysis.experiments.measurements import save
+    from analysis.measure.measurements import save
 
     [path] = save(tmp_path, {"anchoring": product}, "planted", {"thresholds": anchoring.SETTINGS})
     assert len(pd.read_csv(path)) == len(product)
@@ -220,7 +220,7 @@ def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None
         Split(samples[:6], samples[6:])
     from dataclasses import replace
 
-    from analysis.models.english import BOOK as ENGLISH
+    from analysis.tasks.english import BOOK as ENGLISH
 
     if "statements" not in ENGLISH.tasks():
         with pytest.raises(DataError, match="--data popqa"):

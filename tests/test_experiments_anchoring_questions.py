@@ -16,11 +16,11 @@ import pandas as pd
 import anchoring_planted as planting
 import models_tiny
 from analysis.experiments import anchoring
-from analysis.experiments.anchoring_questions import DATA, PROMPT, answered, as_sample, questions
-from analysis.experiments.anchoring_words import decisive, exact_answer, normal, same, subject_spans
-from analysis.experiments.subject import Options, Subject
-from analysis.models.english import BOOK
+from analysis.experiments._anchoring.questions import DATA, PROMPT, answered, as_sample, questions
+from analysis.experiments._anchoring.words import decisive, exact_answer, normal, same, subject_spans
+from analysis.measure.subject import Options, Subject
 from analysis.models.generation import greedy
+from analysis.tasks.english import BOOK
 from artifacts.errors import DataError
 
 pytestmark = pytest.mark.models
@@ -179,7 +179,7 @@ def asked(number: int) -> str:
 
 
 def test_measures_a_models_own_answers(english: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.experiments.anchoring_groups.DRAWS", 50)
+    monkeypatch.setattr("analysis.experiments._anchoring.groups.DRAWS", 50)
     prompts = [PROMPT[0] + asked(number) + PROMPT[1] for number in range(60)]
     said = greedy(english.model, english.tokenizer, prompts, 24, stop=("\n",))
     rows = []

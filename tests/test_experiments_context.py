@@ -26,14 +26,14 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from analysis.experiments import key_choices
+from analysis.experiments import _key_choices as key_choices
 from analysis.experiments.context_length import RATIOS, distance_rows, measure
-from analysis.experiments.rows import frame
-from analysis.experiments.subject import Options, Subject, open_subject
-from analysis.models.answers import CLASSES
-from analysis.models.items import NO, YES, Item
+from analysis.measure.rows import frame
+from analysis.measure.subject import Options, Subject, open_subject
 from analysis.models.loading import ModelSource, load
 from analysis.models.scoring import Scores
+from analysis.tasks.answers import CLASSES
+from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError
 from models_tiny import saved
 

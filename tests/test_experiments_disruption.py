@@ -11,10 +11,11 @@ import pytest
 import torch
 
 import models_planted as planted
-from analysis.experiments import disruption, knowledge, masks
-from analysis.experiments.evaluation import Condition, losses
-from analysis.experiments.rows import Row
-from analysis.experiments.subject import Options, Subject
+from analysis.experiments import _masks as masks
+from analysis.experiments import disruption, knowledge
+from analysis.measure.evaluation import Condition, losses
+from analysis.measure.rows import Row
+from analysis.measure.subject import Options, Subject
 from analysis.models.anatomy import blocks
 from analysis.models.dimensions import dimensions
 from analysis.models.interventions import Intervention, applied
@@ -290,8 +291,8 @@ def test_knowledge_by_item_and_degradation(subject: Subject) -> None:
 
 def answering(monkeypatch: pytest.MonkeyPatch, shares: dict[str, dict[str, float]]) -> None:
     """Have conditions answer a known share of items right, whatever the model says."""
-    from analysis.experiments import scores
-    from analysis.experiments.evaluation import Outcome
+    from analysis.measure import scores
+    from analysis.measure.evaluation import Outcome
 
     def given(subject: Any, items: Any, condition: Any = None) -> list[Outcome]:
         name = "random" if condition.name.startswith("random") else condition.name
@@ -334,7 +335,7 @@ def test_a_book_without_a_task(subject: Subject) -> None:
 
 def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -> None:
     """The first answer token is the disrupted model's, and later ones come from its own keys and values."""
-    from analysis.experiments.evaluation import answers
+    from analysis.measure.evaluation import answers
 
     items = subject.book.items("passkey", 4, 0, subject.tokenizer, length=24)
     some = masks.top(found).interventions("mean", "pre")

@@ -11,10 +11,11 @@ import pytest
 import torch
 
 import models_planted as planted
-from analysis.experiments import captured, head_ablation, softmax_globality, text_kinds
-from analysis.experiments.finding import Finding
-from analysis.experiments.rows import Row, frame
-from analysis.experiments.subject import Options, Subject
+from analysis.experiments import head_ablation, softmax_globality, text_kinds
+from analysis.measure import captured
+from analysis.measure.finding import Finding
+from analysis.measure.rows import Row, frame
+from analysis.measure.subject import Options, Subject
 from analysis.models.loading import ModelSource, load
 from analysis.models.survey import SurveyOptions, survey
 from artifacts.errors import DataError

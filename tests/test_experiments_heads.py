@@ -12,19 +12,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.experiments import choices, head_jobs, heads
-from analysis.experiments.finding import kept
-from analysis.experiments.head_frames import frames
-from analysis.experiments.measurements import slug
 from analysis.heads.laws import ESTIMATORS
 from analysis.heads.pairs import PAIR_MODES
 from analysis.heads.plasticity import Options
 from analysis.heads.rotation import SEPARATIONS
 from analysis.jobs import Resources
+from analysis.measure import choices, head_jobs, heads
+from analysis.measure.finding import kept
+from analysis.measure.head_frames import frames
+from analysis.measure.measurements import slug
 from analysis.models.captures import open_capture
-from analysis.studies.measured import measured_models
+from analysis.studies.measured.models import measured_models
 from artifacts.errors import DataError, ThesisError
-from artifacts.schema import check
+from artifacts.store.schema import check
 from conftest import ROOT, copy_project, run
 from waiting import gone, until
 
@@ -260,7 +260,7 @@ def test_too_few_queries_and_wrong_contexts_are_told(planted, target):
 
 def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
-    from analysis.experiments.finding import DECILES, LENGTHS, METRICS, Finding, analyse
+    from analysis.measure.finding import DECILES, LENGTHS, METRICS, Finding, analyse
 
     found = [analyse(capture, head, Options()) for head in capture.heads]
     lost = Finding(5, 0, 0, "")

@@ -17,19 +17,19 @@ transformers = pytest.importorskip("transformers")
 from click.testing import CliRunner, Result  # noqa: E402
 
 from analysis.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
-from analysis.experiments.ask import ask  # noqa: E402
-from analysis.experiments.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
-from analysis.experiments.evaluation import code  # noqa: E402
-from analysis.experiments.measurements import save  # noqa: E402
-from analysis.experiments.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
-from analysis.experiments.run import experiment  # noqa: E402
-from analysis.experiments.subject import Options, open_subject  # noqa: E402
 from analysis.lab import tokenizer  # noqa: E402
 from analysis.lab.recipe import Recipe, architecture  # noqa: E402
+from analysis.measure.ask import ask  # noqa: E402
+from analysis.measure.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
+from analysis.measure.evaluation import code  # noqa: E402
+from analysis.measure.measurements import save  # noqa: E402
+from analysis.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
+from analysis.measure.run import experiment  # noqa: E402
+from analysis.measure.subject import Options, open_subject  # noqa: E402
 from analysis.models.loading import ModelSource  # noqa: E402
-from artifacts.closure import code_of  # noqa: E402
+from artifacts.build.closure import code_of  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402
-from artifacts.schema import resource  # noqa: E402
+from artifacts.store.schema import resource  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
@@ -255,7 +255,7 @@ def test_an_unforeseen_error_ends_one_experiment_only(
 def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
     project: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from analysis.experiments import run as running
+    from analysis.measure import run as running
 
     second = tmp_path / "second"
     shutil.copytree(model, second)
@@ -297,7 +297,7 @@ def test_the_training_length_is_what_the_weights_were_last_trained_at(tmp_path: 
 def test_memory_is_weighed_for_the_longest_prompt(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from analysis.experiments import run as running
+    from analysis.measure import run as running
 
     folder = saved(tmp_path / "long", card=False, max_position_embeddings=4096)
     assert longest_prompt(project, ModelSource(str(folder))) == 16384

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from analysis.experiments.measurements import floored, save
-from analysis.experiments.rows import frame, row
+from analysis.measure.measurements import floored, save
+from analysis.measure.rows import frame, row
 
 
 def table(norm, share, deviation):

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 import models_planted as planted  # noqa: E402
-from analysis.experiments.subject import Options  # noqa: E402
+from analysis.measure.subject import Options  # noqa: E402
 from analysis.models.survey import SurveyOptions, survey  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402
 

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from analysis.experiments import attention_patterns, bos_value, crosslayer_balance, layer_content, massive_values, sinks
-from analysis.experiments.over_texts import over_texts
-from analysis.experiments.rows import frame
-from analysis.experiments.subject import Options, Subject
+from analysis.measure.over_texts import over_texts
+from analysis.measure.rows import frame
+from analysis.measure.subject import Options, Subject
 from analysis.models.loading import ModelSource, load
 from analysis.models.survey import SurveyOptions, survey
 from analysis.models.text_survey import TextSurvey

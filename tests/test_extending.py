@@ -50,6 +50,7 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
     for how, path, text in BLOCK.findall(RECIPES[name]):
         assert (root / path).exists() == (how == "Append to"), path
         text = text.replace(",thesis\n", ",recall text\n")  # a place that the project has
+        (root / path).parent.mkdir(exist_ok=True)  # a folder of its own needs no more than its name
         with (root / path).open("a") as stream:
             stream.write(text)
     said = ""

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from figures import Figure, Heatmap, Panel
-from figures._render import assets, tex
+from figures._press.render import assets, tex
 from test_figures_render import SAMPLES
 
 pytestmark = pytest.mark.latex

@@ -8,7 +8,7 @@ import pytest
 
 from artifacts.errors import SpecError
 from figures import from_matplotlib, matplotlib_style
-from figures._render import assets, tex
+from figures._press.render import assets, tex
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("matplot2tikz")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import figures._render as render
+import figures._press.render as render
+from artifacts.build.job import Job
 from artifacts.errors import DataError, SpecError
-from artifacts.job import Job
 from figures import (
     Annotation,
     Axis,
@@ -30,9 +30,9 @@ from figures import (
     Shade,
     Stacked,
 )
-from figures._build import build
-from figures._render import TEMPLATES, assets, float_tex, tex
-from figures._style import PALETTE, SIGNED, VIRIDIS
+from figures._press.build import build
+from figures._press.render import TEMPLATES, assets, float_tex, tex
+from figures._press.style import PALETTE, SIGNED, VIRIDIS
 
 NAN = float("nan")
 X = ["base", "zeroed"]
@@ -106,7 +106,7 @@ def test_the_document_begins_with_the_preamble_and_repeats_the_first_line_behind
     assert text.startswith(preamble)
     assert preamble.startswith(repeatable)
     assert preamble.endswith("\n\\csname endofdump\\endcsname\n")
-    assert after_preamble(text).startswith(repeatable + "% Generated from figures/line.py")
+    assert after_preamble(text).startswith(repeatable + "% Generated from figure:line")
 
 
 def test_the_preamble_has_the_palette():
@@ -122,7 +122,7 @@ def test_float():
         panels=SAMPLES["line"].panels, caption="Share of *sinks* [@luo2026]. n = 3 & more.", note="Bars: 95% CI."
     )
     assert float_tex(figure, "sinks") == (
-        "% Generated from figures/sinks.py through figures/_templates/float.tex.j2; edits are lost.\n"
+        "% Generated from figure:sinks through figures/_press/templates/float.tex.j2; edits are lost.\n"
         "\\begin{figure}[tbp]\n"
         "  \\centering\n"
         "  \\includegraphics{figures/sinks.pdf}\n"
@@ -279,6 +279,6 @@ def test_names_above_the_axes_keep_apart():
     text = tex(panel(Line(x=[0, 10], y=[0, 1]), shades=shades), "tops")
     length = float(re.search(r"width=(\S+)mm", text).group(1))
     found = {w: float(x) * length for x, w in re.findall(r"axis description cs:(\S+?),\S+\) \{([a-z ]+)\}", text)}
-    from figures._metrics import width
+    from figures._press.metrics import width
 
     assert found["end"] - found["mid"] >= (width("end", "scriptsize") + width("mid", "scriptsize")) / 2

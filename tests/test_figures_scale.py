@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from figures import Axis
-from figures._metrics import balanced, width, wrap
-from figures._scale import Scale, number, settle
-from figures._ticks import linear_ticks, log_ticks, symlog_ticks, texts, thousands, with_ticks
+from figures._press.metrics import balanced, width, wrap
+from figures._press.scale import Scale, number, settle
+from figures._press.ticks import linear_ticks, log_ticks, symlog_ticks, texts, thousands, with_ticks
 
 
 @pytest.mark.parametrize(

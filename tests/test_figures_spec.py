@@ -10,9 +10,9 @@ import pytest
 
 from artifacts.errors import DataError, SpecError
 from figures import Axis, Bars, Bundle, Figure, Fit, Forest, Heatmap, Line, Panel, Points, Rule, Stacked, Style, display
-from figures._check import check
-from figures._render import tex
-from figures._style import STYLES, style
+from figures._press.check import check
+from figures._press.render import tex
+from figures._press.style import STYLES, style
 
 NAN = float("nan")
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import files, watchman
+from artifacts.build import watchman
+from artifacts.build.session import clean_out
 from artifacts.errors import ThesisError
-from artifacts.session import clean_out
+from artifacts.store import files
 from conftest import ROOT
 from waiting import gone
 

@@ -60,9 +60,10 @@ def test_it_is_none_of_ours(foreign):
     shared = {"documents.csv", "places.csv", "families.csv", "models.csv", "subjects.csv"}
     assert {path.name for path in (foreign / "artifacts/sources").glob("*.csv")} & own == shared
     for room in ("analysis/studies", "analysis/claims", "tables", "figures"):
-        assert all(
-            path.name[0] == "_" or (FOREIGN / room / path.name).is_file() for path in (foreign / room).glob("*.py")
-        ), room
+        files = [path.relative_to(foreign / room) for path in (foreign / room).rglob("*.py")]
+        content = [path for path in files if not any(part.startswith("_") for part in path.parts)]
+        assert content, room
+        assert [path for path in content if not (FOREIGN / room / path).is_file()] == []
     assert not list((foreign / "artifacts").glob("measurements/*"))
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from artifacts.facts import Reader
-from artifacts.graph import load
+from artifacts.build.facts import Reader
+from artifacts.build.graph import load
 from conftest import run
 
 
@@ -39,10 +39,10 @@ def test_touching_everything_builds_nothing(built):
     ("path", "old", "new", "steps"),
     [
         ("artifacts/sources/reported_plasticity.csv", "0.6224", "0.6225", {"source:reported_plasticity"}),
-        ("tables/ap_drop.py", "$", "\n# a remark\n", {"table:ap_drop"}),
-        ("tables/_templates/table.tex.j2", "$", "<# a remark #>", {"table:ap_drop"}),
-        ("tables/_latex.py", "$", "\n# a remark\n", {"table:ap_drop"}),
-        ("figures/_render.py", "$", "\n# a remark\n", set()),
+        ("tables/benchmarks/ap_drop.py", "$", "\n# a remark\n", {"table:ap_drop"}),
+        ("tables/_press/templates/table.tex.j2", "$", "<# a remark #>", {"table:ap_drop"}),
+        ("tables/_press/latex.py", "$", "\n# a remark\n", {"table:ap_drop"}),
+        ("figures/_press/render.py", "$", "\n# a remark\n", set()),
         ("paper/chapters/introduction.tex.j2", "$", "\nMore.\n", set()),
     ],
 )
@@ -59,7 +59,7 @@ def test_a_change_of_the_statistics_reaches_the_studies_that_use_them(built):
 
 
 def test_a_remark_in_a_study_runs_it_and_stops_there(built):
-    edit(built, "analysis/studies/models.py", "$", "\n# a remark\n")
+    edit(built, "analysis/studies/crossmodel/models.py", "$", "\n# a remark\n")
     before = (built / "out/tables/ap_drop.tex").stat().st_mtime_ns
     assert run(built, "table", "ap_drop").returncode == 0
     assert (built / "out/tables/ap_drop.tex").stat().st_mtime_ns == before

@@ -5,11 +5,11 @@
 
 import pytest
 
-from artifacts.canonical import agree
-from artifacts.changes import at_revision, names_at
-from artifacts.facts import Reader
-from artifacts.graph import load
-from artifacts.job import Job
+from artifacts.build.changes import at_revision, names_at
+from artifacts.build.facts import Reader
+from artifacts.build.graph import load
+from artifacts.build.job import Job
+from artifacts.store.canonical import agree
 from conftest import GOLDEN, ROOT
 
 GRAPH = load(ROOT, Reader(ROOT))
@@ -26,7 +26,7 @@ def spec(root, kind, name):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_table(name, shipped, golden):
-    from tables._render import render
+    from tables._press.render import render
 
     table = spec(shipped, "table", name)
     golden(f"tables/{name}.tex", render(table, name, "latex"))
@@ -35,7 +35,7 @@ def test_table(name, shipped, golden):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(name, shipped, golden):
-    from figures._render import float_tex, tex
+    from figures._press.render import float_tex, tex
 
     figure = spec(shipped, "figure", name)
     golden(f"figures/{name}.tex", tex(figure, name))

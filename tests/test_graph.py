@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from artifacts.build.facts import Reader, of_python
+from artifacts.build.graph import load
 from artifacts.errors import SpecError
-from artifacts.facts import Reader, of_python
-from artifacts.graph import load
 
 
 @pytest.fixture
@@ -21,9 +21,9 @@ def write(tmp_path):
         "def mean_score(scores):\n    '''Mean.\n\n    More.'''\n\ndef _other(x):\n    pass\n",
     )
     put("tables/means.py", "from tables import Table\ndef table(mean_score, digits=2): ...\n")
-    put("tables/__init__.py", "from tables._spec import Table\n")
-    put("tables/_spec.py", "import json\n")
-    put("tables/_templates/table.tex.j2", "")
+    put("tables/__init__.py", "from tables._press.spec import Table\n")
+    put("tables/_press/spec.py", "import json\n")
+    put("tables/_press/templates/table.tex.j2", "")
     put("figures/means.py", "def figure(mean_score): ...\n")
     put("paper/calls.py", "")
     put("paper/thesis.tex.j2", "")
@@ -49,7 +49,12 @@ def test_steps_needs_and_targets(tmp_path, write):
 
 def test_inputs_are_the_file_its_imports_and_its_room_s_templates(tmp_path, write):
     inputs = graph(tmp_path).steps["table:means"].inputs
-    assert {"tables/means.py", "tables/__init__.py", "tables/_spec.py", "tables/_templates/table.tex.j2"} <= set(inputs)
+    assert {
+        "tables/means.py",
+        "tables/__init__.py",
+        "tables/_press/spec.py",
+        "tables/_press/templates/table.tex.j2",
+    } <= set(inputs)
     assert "figures/means.py" not in inputs
 
 
@@ -73,6 +78,27 @@ def test_a_clash_of_names_is_a_fault(tmp_path, write):
 def test_two_definitions_are_a_fault(tmp_path, write):
     write("analysis/studies/other.py", "def mean_score(scores): ...\n")
     assert "result:mean_score is also defined in analysis/studies/means.py" in graph(tmp_path).faults[0]
+
+
+def test_steps_are_found_in_folders_of_their_room_and_machinery_is_not(tmp_path, write):
+    before = set(graph(tmp_path).steps)
+    write("tables/sinks/rates.py", "def table(mean_score): ...\n")
+    write("analysis/studies/sinks/deep/layers.py", "def sink_layers(scores): ...\n")
+    for path in ("tables/_press/fill.py", "tables/sinks/_shared.py", "tables/sinks/__init__.py", "tables/.x/y.py"):
+        write(path, "def table(mean_score): ...\n")
+    found = graph(tmp_path)
+    assert set(found.steps) - before == {"table:rates", "result:sink_layers"}
+    assert found.steps["table:rates"].file == "tables/sinks/rates.py"
+    assert found.steps["table:rates"].targets == ("out/tables/rates.tex",)
+    assert found.steps["result:sink_layers"].file == "analysis/studies/sinks/deep/layers.py"
+
+
+def test_two_exhibits_of_one_name_in_two_folders_are_an_error(tmp_path, write):
+    write("tables/lab/means.py", "def table(mean_score): ...\n")
+    found = graph(tmp_path)
+    said = "tables/means.py:2: table:means is also defined in tables/lab/means.py"
+    assert said in found.faults
+    assert said in found.steps["table:means"].fault  # so that it is not built
 
 
 def test_a_circle_is_named(tmp_path, write):

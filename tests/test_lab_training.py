@@ -14,9 +14,9 @@ from artifacts.errors import ModelError, ThesisError
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from analysis.experiments import lab  # noqa: E402
 from analysis.lab.examine import Score, right  # noqa: E402
 from analysis.lab.training import train  # noqa: E402
+from analysis.measure import lab  # noqa: E402
 
 MICRO = Recipe(
     rope=Phase(steps=5, warm=2, short_steps=2, short_length=32),
@@ -113,7 +113,7 @@ def test_a_write_that_fails_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("artifacts.files.os.replace", full)
+    monkeypatch.setattr("artifacts.store.files.os.replace", full)
     with pytest.raises(ThesisError, match="disk is full"):
         train(tmp_path, 3, work=tmp_path, resume=True, recipe=MICRO)
     assert path.read_bytes() == before
@@ -172,7 +172,7 @@ def test_an_interval_is_wilsons():
 
 
 def test_right_means_greedy_decoding_gives_the_answer(pair):
-    from analysis.models.items import Item
+    from analysis.tasks.items import Item
 
     folder, _, _ = pair
     model = transformers.AutoModelForCausalLM.from_pretrained(folder / "tiny-rope", dtype="float32")

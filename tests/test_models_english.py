@@ -21,11 +21,11 @@ from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 
-from analysis.models import english
-from analysis.models.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
-from analysis.models.english import BOOK, CHECKED, MISSES, WANTED, hub_texts
-from analysis.models.english_facts import ATHLETES, CITIES
 from analysis.models.texts import Source
+from analysis.tasks import english
+from analysis.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
+from analysis.tasks.english import BOOK, CHECKED, MISSES, WANTED, hub_texts
+from analysis.tasks.english_facts import ATHLETES, CITIES
 from artifacts.errors import DataError, MissingDependency
 
 pytestmark = pytest.mark.models

@@ -146,7 +146,7 @@ def test_pieces_of_a_package_are_joined_and_checked(
 
 def test_a_file_is_named_on_the_command_line(project: Path, file: tuple[Path, Any]) -> None:
     """`run` takes it: the measurements are called by the file, and the bars of libraries stay away."""
-    from analysis.experiments.subject import open_subject
+    from analysis.measure.subject import open_subject
 
     subject = open_subject(project, ModelSource(str(file[0]), device="cpu"))
     assert subject.name.startswith("made-")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artifacts.errors import DataError, SpecError
-from artifacts.glyphs import OUTPUTS, glyphs
-from artifacts.numbers import (
+from artifacts.typeset.glyphs import OUTPUTS, glyphs
+from artifacts.typeset.numbers import (
     P_LEVELS,
     Show,
     fixed,
@@ -29,7 +29,7 @@ from artifacts.numbers import (
     times,
     uncertain,
 )
-from artifacts.rounding import raw
+from artifacts.typeset.rounding import raw
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from artifacts.build.job import Job
 from artifacts.errors import SpecError
-from artifacts.job import Job
 from paper import chapter
 
 FILE = "paper/chapters/sample.tex.j2"

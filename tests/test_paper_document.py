@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts import process
+from artifacts.build import process
+from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
-from artifacts.job import Job
 from paper import bundle, chapter, document, figure_pdf, latex, lint, log, metadata, pdf
 
 PAPER = Path(__file__).parent.parent / "paper"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import process
+from artifacts.build import process
+from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
-from artifacts.job import Job
 from paper import figure_pdf, latex, pdf
 
 needs_latex = pytest.mark.skipif(bool(process.missing("pdflatex", "kpsewhich")), reason="needs pdflatex")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import process
+from artifacts.build import process
 from paper import latex, log
 from paper.log import Finding
 
@@ -91,15 +91,15 @@ def test_the_same_warning_counts_once() -> None:
         (1, "paper/thesis.tex.j2"),
         (3, "paper/thesis.tex.j2"),
         (5, "paper/preamble.tex"),
-        (6, "figures/x.py through figures/_templates/standalone.tex.j2"),
-        (7, "tables/x.py by tables/_templates/table.tex.j2"),
+        (6, "figures/x.py through figures/_press/templates/standalone.tex.j2"),
+        (7, "tables/x.py by tables/_press/templates/table.tex.j2"),
     ],
 )
 def test_origin(line: int, source: str) -> None:
     text = (
         "\\pdftrailerid{}\n% source: paper/thesis.tex.j2\n\\documentclass{x}\n% source: paper/preamble.tex\nx\n"
-        "% Generated from figures/x.py through figures/_templates/standalone.tex.j2; edits are lost.\n"
-        "% Table x: made from tables/x.py by tables/_templates/table.tex.j2; do not edit.\n"
+        "% Generated from figures/x.py through figures/_press/templates/standalone.tex.j2; edits are lost.\n"
+        "% Table x: made from tables/x.py by tables/_press/templates/table.tex.j2; do not edit.\n"
     )
     assert log.origin(text, line) == source
 

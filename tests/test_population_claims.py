@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.claims import thesis_population as claims
-from analysis.studies import population, population_relations
-from artifacts.store import read
+from analysis.claims.thesis import population as claims
+from analysis.studies.population import contrasts as population
+from analysis.studies.population import relations as population_relations
+from artifacts.store.reader import read
 from conftest import ROOT
 from population_made import FAR, made
 

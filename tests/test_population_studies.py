@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.studies import _population, population, population_relations
+from analysis.studies.population import _outcomes as _population
+from analysis.studies.population import contrasts as population
+from analysis.studies.population import relations as population_relations
 from artifacts.errors import DataError
-from artifacts.store import read
+from artifacts.store.reader import read
 from conftest import ROOT
 from population_made import made, name
 

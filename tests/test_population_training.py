@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
+from artifacts.build.kinds import SCHEMA
 from artifacts.errors import ModelError
-from artifacts.kinds import SCHEMA
-from artifacts.schema import check, resource
+from artifacts.store.schema import check, resource
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artifacts.errors import DataError
-from artifacts.frames import parsed
-from artifacts.numbers import AsPrinted
-from artifacts.printed import Unreadable, parse
+from artifacts.store.frames import parsed
+from artifacts.typeset.numbers import AsPrinted
+from artifacts.typeset.printed import Unreadable, parse
 
 
 @pytest.mark.parametrize(

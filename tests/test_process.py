@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from artifacts import process
+from artifacts.build import process
 from artifacts.errors import MissingDependency
 from waiting import gone, until
 

@@ -11,9 +11,9 @@ import torch
 import transformers
 import yaml
 
-from analysis.experiments import recipes
-from analysis.experiments.choices import EXPERIMENTS
-from analysis.experiments.recipes import Entry, load_recipe, outline, run_recipe, weigh
+from analysis.measure import recipes
+from analysis.measure.choices import EXPERIMENTS
+from analysis.measure.recipes import Entry, load_recipe, outline, run_recipe, weigh
 from analysis.models.architecture import survey
 from analysis.models.estimate import of_config
 from analysis.models.positions import encoding, positional, shift_error
@@ -259,7 +259,7 @@ def test_unknown_types_of_models() -> None:
 def test_running_weighs_each_model_and_goes_on_after_one_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from analysis.experiments import run
+    from analysis.measure import run
 
     folder = saved("llama", tmp_path / "model")
     models = [{"name": "bad", "id": "owner-less"}, {"name": "good", "id": str(folder), "dtype": "fp32"}]
@@ -306,7 +306,7 @@ class MineForCausalLM(LlamaForCausalLM):
 def test_a_recipe_runs_no_code_of_a_model_unless_it_is_trusted_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from analysis.experiments import run
+    from analysis.measure import run
 
     monkeypatch.setattr(transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr(run, "measure", lambda plan, tell: [plan.root / "x.csv"])

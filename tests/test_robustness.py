@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 import build
-from artifacts import files
+from artifacts.build.facts import Reader
+from artifacts.build.state import State
 from artifacts.errors import SpecError, ThesisError
-from artifacts.facts import Reader
-from artifacts.state import State
-from artifacts.text_file import json_of, text_of, yaml_of
+from artifacts.store import files
+from artifacts.store.text_file import json_of, text_of, yaml_of
 from conftest import ROOT
 from paper import lint
 
@@ -165,7 +165,7 @@ def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypat
     def failing(root, *arguments):
         raise error
 
-    monkeypatch.setattr("artifacts.schema.package", failing)
+    monkeypatch.setattr("artifacts.store.schema.package", failing)
     monkeypatch.setattr(build.sys, "stdout", sys.stdout)
     done = CliRunner().invoke(build.main, ["check"])
     assert done.exit_code == 1

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import site_made as made
-from artifacts import addresses
+from artifacts.typeset import addresses
 from conftest import ROOT, run
 
 pytestmark = pytest.mark.latex

@@ -5,9 +5,9 @@ import re
 import pytest
 from markupsafe import Markup
 
-from artifacts import addresses
+from artifacts.build.outline import Node, Outline
 from artifacts.errors import SpecError
-from artifacts.outline import Node, Outline
+from artifacts.typeset import addresses
 from figures import Axis, Figure, Heatmap, Line, Panel
 from paper.site.graph import embedded
 from paper.site.grid import grid, of_csv

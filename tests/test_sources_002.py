@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from artifacts.errors import DataError
-from artifacts.printed import parse
-from artifacts.schema import check
+from artifacts.store.schema import check
+from artifacts.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "artifacts/sources"

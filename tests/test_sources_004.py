@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from artifacts.errors import DataError
-from artifacts.printed import parse
-from artifacts.schema import check, package
+from artifacts.store.schema import check, package
+from artifacts.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIXES = ("drope_", "nope_", "delta_p_")

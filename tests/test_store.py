@@ -5,14 +5,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts import manifest, wide
-from artifacts.canonical import agree
+from artifacts import wide
 from artifacts.errors import DataError, ThesisError
-from artifacts.files import digest
-from artifacts.manifest import sealed
-from artifacts.results import settled, text
-from artifacts.schema import check
-from artifacts.store import read
+from artifacts.store import manifest
+from artifacts.store.canonical import agree
+from artifacts.store.files import digest
+from artifacts.store.manifest import sealed
+from artifacts.store.reader import read
+from artifacts.store.results import settled, text
+from artifacts.store.schema import check
 
 SCHEMA = """
 name: test
@@ -220,7 +221,7 @@ def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
         ("[]", "one.json: holds no JSON object"),
         ('{"a": ' * 100_000, "one.json: no JSON that can be read"),
         ('{"versions": 3}', "one.json: `versions` is no object"),
-        ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m artifacts.manifest"),
+        ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m artifacts.store.manifest"),
         ("\udcff", "one.json:1: not UTF-8"),
     ],
 )

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.studies import anchoring as study
-from analysis.studies import anchoring_lab as lab
-from artifacts.store import read
+from analysis.studies.anchoring import curves as study
+from analysis.studies.anchoring import lab
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -8,9 +8,11 @@ import pytest
 from scipy import stats
 
 from analysis.statistics.dependent import williams_t
-from analysis.studies import comparisons, contrasts, ledger
+from analysis.studies.benchmarks import contrasts
+from analysis.studies.crossmodel import comparisons
+from analysis.studies.ledger import hypotheses as ledger
 from artifacts.errors import DataError
-from artifacts.store import read
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -10,8 +10,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.studies import drope_answers, drope_balance, drope_content, drope_context, drope_patterns
-from artifacts.store import read
+from analysis.studies.drope_patterns import answers as drope_answers
+from analysis.studies.drope_patterns import balance as drope_balance
+from analysis.studies.drope_patterns import content as drope_content
+from analysis.studies.drope_patterns import context as drope_context
+from analysis.studies.drope_patterns import patterns as drope_patterns
+from artifacts.store.reader import read
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -7,32 +7,38 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims.s004_bos_tasks import c004_qk_passkey, c004_rope_cannot_function
-from analysis.claims.s004_layer1_ablation import c004_mlp_over_attention
-from analysis.claims.s004_phase import c004_fig15_higher_throughout, c004_spike_layers
-from analysis.claims.s004_sinks import c004_sink_threshold_disproportionate
+from analysis.claims.s004.bos_tasks import c004_qk_passkey, c004_rope_cannot_function
+from analysis.claims.s004.layer1_ablation import c004_mlp_over_attention
+from analysis.claims.s004.phase import c004_fig15_higher_throughout, c004_spike_layers
+from analysis.claims.s004.sinks import c004_sink_threshold_disproportionate
 from analysis.statistics import wilson_interval
 from analysis.statistics.rounding import Interval
 from analysis.studies._perplexity import Effect, effect, one
-from analysis.studies._tasks import against_baseline, losses, protocol, shares
-from analysis.studies.drope_bos_write import bos_value_norms, write_layers, write_summary
-from analysis.studies.drope_interventions import (
+from analysis.studies.drope_sinks._tasks import against_baseline, losses, protocol, shares
+from analysis.studies.drope_sinks.bos_write import bos_value_norms, write_layers, write_summary
+from analysis.studies.drope_sinks.interventions import (
     functional_categories,
     functional_losses,
     functional_shares,
     functional_tests,
 )
-from analysis.studies.drope_layer1_ablation import (
+from analysis.studies.drope_sinks.layer1_ablation import (
     layer1_contrasts,
     layer1_effects,
     layer1_task_losses,
     layer1_task_shares,
     layer1_task_tests,
 )
-from analysis.studies.drope_phase import entropy_room, phase_layers, phase_metrics, phase_summary
-from analysis.studies.drope_sinks import sink_rate_bands, sink_rate_layers, sink_rate_tests, sink_summary, uniform_sink
+from analysis.studies.drope_sinks.phase import entropy_room, phase_layers, phase_metrics, phase_summary
+from analysis.studies.drope_sinks.sinks import (
+    sink_rate_bands,
+    sink_rate_layers,
+    sink_rate_tests,
+    sink_summary,
+    uniform_sink,
+)
 from artifacts.errors import DataError
-from artifacts.store import read
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")
@@ -66,7 +72,7 @@ def planted(metric, experiment, rope, drope, spread=0.0):
 
 def printed(**columns):
     """A long source as the store gives it: printed text with its value and rounding interval."""
-    from artifacts.frames import parsed
+    from artifacts.store.frames import parsed
 
     return parsed(pd.DataFrame(columns).assign(reason="", source="here"), words=True)
 

@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.studies import drope_disruption, drope_knowledge, drope_knowledge_protocols, drope_massive
-from analysis.studies._knowledge import TASKS, summed
+from analysis.studies.drope_values import disruption as drope_disruption
+from analysis.studies.drope_values import knowledge as drope_knowledge
+from analysis.studies.drope_values import knowledge_protocols as drope_knowledge_protocols
+from analysis.studies.drope_values import massive as drope_massive
+from analysis.studies.drope_values._knowledge import TASKS, summed
 from artifacts.errors import DataError
-from artifacts.frames import parsed
-from artifacts.store import read
+from artifacts.store.frames import parsed
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -9,19 +9,12 @@ import pytest
 from scipy import stats
 
 from analysis.statistics import correlation, guards
-from analysis.studies import (
-    _metrics,
-    effects,
-    fits,
-    lbp_correlations,
-    lengths,
-    models,
-    profiles,
-    ruler,
-    ruler_correlations,
-)
+from analysis.studies import _metrics
+from analysis.studies.benchmarks import fits, lbp_correlations, lengths, ruler, ruler_correlations
+from analysis.studies.crossmodel import models, profiles
+from analysis.studies.overview import effects
 from artifacts.errors import DataError
-from artifacts.store import read
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

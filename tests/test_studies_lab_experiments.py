@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import thesis_lab_experiments as claims
-from analysis.studies import lab_experiments as study
-from analysis.studies._lab_quantities import QUANTITIES, Quantity, measured
-from analysis.studies._pair import of_pair
-from analysis.studies.lab_sweeps import lab_ablation_seeds, lab_ablation_sweep, lab_massive
+from analysis.claims.thesis import lab_experiments as claims
+from analysis.studies.lab import experiments as study
+from analysis.studies.lab._pair import of_pair
+from analysis.studies.lab._quantities import QUANTITIES, Quantity, measured
+from analysis.studies.lab.sweeps import lab_ablation_seeds, lab_ablation_sweep, lab_massive
 from artifacts.errors import DataError
 
 SEEDS = {0: "", 1: "-s1", 2: "-s2"}

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import thesis_lab_geometry as claims
+from analysis.claims.thesis import lab_geometry as claims
 from analysis.lab.book import KINDS as KINDS_OF_TEXTS
-from analysis.studies.lab_geometry import KINDS, MEANS, PER_SEED, lab_geometry, lab_geometry_seeds
+from analysis.studies.lab.geometry import KINDS, MEANS, PER_SEED, lab_geometry, lab_geometry_seeds
 from artifacts.errors import DataError
-from figures import lab_components, lab_heatmap, lab_pca, lab_plane, lab_profiles, lab_rotation
-from figures._render import tex
-from tables import lab_geometry as geometry_table
-from tables._render import render
+from figures._press.render import tex
+from figures.lab import lab_components, lab_heatmap, lab_pca, lab_plane, lab_profiles, lab_rotation
+from tables._press.render import render
+from tables.lab import lab_geometry as geometry_table
 
 MODELS = {f"tiny-{side}{seed}": (side, seed) for side in ("rope", "drope") for seed in ("", "-s1", "-s2")}
 SETTINGS = {"context": 128, "estimator": "bucket_full", "pairs": "earlier", "bins": 4, "min_queries": 30}

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims import thesis_lab_keys as claims
-from analysis.studies import lab_keys, lab_pairings
+from analysis.claims.thesis import lab_keys as claims
+from analysis.studies.lab import keys as lab_keys
+from analysis.studies.lab import pairings as lab_pairings
 from artifacts.errors import DataError
 
 MODELS = ("tiny-rope", "tiny-drope", "tiny-rope-s1", "tiny-drope-s1")

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.studies.lab_experiments import lab_reported
+from analysis.studies.lab.experiments import lab_reported
 from artifacts.errors import DataError
 from claims_cases import rows
 

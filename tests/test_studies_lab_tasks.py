@@ -7,14 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.studies.lab_errors import lab_error_classes
-from analysis.studies.lab_gaps import (
-    lab_globality_means,
-    lab_head_ablations,
-    lab_head_tests,
-    lab_text_differences,
-)
-from analysis.studies.lab_tasks import (
+from analysis.studies.lab.errors import lab_error_classes
+from analysis.studies.lab.gaps import lab_globality_means, lab_head_ablations, lab_head_tests, lab_text_differences
+from analysis.studies.lab.tasks import (
     lab_context_differences,
     lab_context_scores,
     lab_curves,
@@ -23,7 +18,7 @@ from analysis.studies.lab_tasks import (
     lab_task_scores,
 )
 from artifacts.errors import DataError
-from artifacts.store import read
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -4,14 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.studies import lbp_correlations, measured_longbench
-from analysis.studies.lengths import LENGTHS
-from artifacts.store import read
+from analysis.studies.benchmarks import lbp_correlations
+from analysis.studies.benchmarks.lengths import LENGTHS
+from analysis.studies.measured import longbench as measured_longbench
+from artifacts.store.reader import read
 from conftest import ROOT
-from tables import lbp_correlations as correlation_table
-from tables import lbp_per_length
-from tables import length_decline as decline_table
-from tables._render import render
+from tables._press.render import render
+from tables.benchmarks import lbp_correlations as correlation_table
+from tables.benchmarks import lbp_per_length
+from tables.benchmarks import length_decline as decline_table
 
 FAMILIES = read(ROOT, "test_families")
 

@@ -3,12 +3,13 @@
 import pandas as pd
 import pytest
 
-from analysis.benchmarks import ruler_needles
-from analysis.benchmarks.ruler_scores import MEAN, TASKS, Cell, tabulated
-from analysis.studies import measured_rulers as study
-from artifacts.store import read
+from analysis.scores.ruler import needles as ruler_needles
+from analysis.scores.ruler.scores import MEAN, TASKS, Cell, tabulated
+from analysis.studies.measured import rulers as study
+from artifacts.store.reader import read
 from conftest import ROOT
-from tables import _render, ruler_correlations, ruler_scores
+from tables._press import render as _render
+from tables.benchmarks import ruler_correlations, ruler_scores
 
 FAMILIES = read(ROOT, "test_families")
 

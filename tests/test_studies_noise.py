@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from analysis.statistics.guards import fired
-from analysis.studies.capture_noise import capture_noise
-from analysis.studies.decline_variants import decline_joint, decline_variants
-from artifacts.store import read
+from analysis.studies.benchmarks.capture_noise import capture_noise
+from analysis.studies.benchmarks.decline_variants import decline_joint, decline_variants
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.claims import s000_family, s000_findings, s000_layers, s003_curves, s003_reading
+from analysis.claims.s000 import family as s000_family
+from analysis.claims.s000 import findings as s000_findings
+from analysis.claims.s000 import layers as s000_layers
+from analysis.claims.s003 import curves as s003_curves
+from analysis.claims.s003 import reading as s003_reading
 from analysis.statistics import fired
-from analysis.studies import nope, nope_tests
+from analysis.studies.nope import recovery as nope
+from analysis.studies.nope import tests as nope_tests
 from artifacts.errors import DataError
-from artifacts.store import read
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

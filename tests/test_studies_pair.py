@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.studies._pair import interval, of_pair, over_seeds
+from analysis.studies.lab._pair import interval, of_pair, over_seeds
 from artifacts.errors import DataError
 
 

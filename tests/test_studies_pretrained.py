@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims import thesis_pretrained as claims
-from analysis.studies import pretrained
+from analysis.claims.thesis import pretrained as claims
+from analysis.studies.pretrained import models as pretrained
 from artifacts.errors import DataError
-from figures import pretrained_profiles as profiles_figure
-from figures import pretrained_sinks as sinks_figure
-from figures._render import tex
-from tables import pretrained_geometry as geometry_table
-from tables._render import render
+from figures._press.render import tex
+from figures.pretrained import pretrained_profiles as profiles_figure
+from figures.pretrained import pretrained_sinks as sinks_figure
+from tables._press.render import render
+from tables.pretrained import pretrained_geometry as geometry_table
 
 MODELS = pd.DataFrame(
     {

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.studies.delta_p import delta_p_counts
-from analysis.studies.fits import length_decline_fit
-from analysis.studies.lengths import lbp_length_tests
-from analysis.studies.overview import ledger_counts
-from analysis.studies.training_comparison import bias_plasticity, bias_plasticity_tests
-from artifacts.store import read
+from analysis.studies.anchoring.delta_p import delta_p_counts
+from analysis.studies.benchmarks.fits import length_decline_fit
+from analysis.studies.benchmarks.lengths import lbp_length_tests
+from analysis.studies.overview.counts import ledger_counts
+from analysis.studies.training.comparison import bias_plasticity, bias_plasticity_tests
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

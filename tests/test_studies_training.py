@@ -4,11 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims import s002_training_finding, s002_training_phases
 from analysis.claims._training import spanned, stated
-from analysis.studies import training, training_comparison, training_positions, training_tests
-from artifacts.frames import parsed
-from artifacts.store import read
+from analysis.claims.s002 import training_finding as s002_training_finding
+from analysis.claims.s002 import training_phases as s002_training_phases
+from analysis.studies.training import comparison as training_comparison
+from analysis.studies.training import positions as training_positions
+from analysis.studies.training import tests as training_tests
+from analysis.studies.training import trajectory as training
+from artifacts.store.frames import parsed
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

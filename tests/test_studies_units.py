@@ -9,9 +9,9 @@ from scipy import stats
 
 from analysis.statistics.guards import fired
 from analysis.studies._weights import shared_text_weights, twin
-from analysis.studies.lab_gaps import lab_globality, lab_text_tests
-from analysis.studies.training_comparison import bias_plasticity_tests
-from artifacts.store import read
+from analysis.studies.lab.gaps import lab_globality, lab_text_tests
+from analysis.studies.training.comparison import bias_plasticity_tests
+from artifacts.store.reader import read
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")

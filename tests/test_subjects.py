@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from analysis.studies._pair import of_pair
-from artifacts import subjects
+from analysis.studies.lab._pair import of_pair
+from artifacts.build.kinds import FAMILIES, MODELS, SUBJECTS
 from artifacts.errors import DataError
-from artifacts.kinds import FAMILIES, MODELS, SUBJECTS
+from artifacts.store import subjects
 from conftest import ROOT
-from figures._style import of_family
+from figures._press.style import of_family
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from artifacts.characters import LATEX, SCRIPTS, T1_LETTERS
+from artifacts.typeset.characters import LATEX, SCRIPTS, T1_LETTERS
 from tables import (
     Column,
     Table,
@@ -23,7 +23,7 @@ from tables import (
     text,
     uncertain,
 )
-from tables._render import render
+from tables._press.render import render
 
 pytestmark = [
     pytest.mark.latex,

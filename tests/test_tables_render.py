@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artifacts.glyphs import glyphs
-from artifacts.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
+from artifacts.typeset.glyphs import glyphs
+from artifacts.typeset.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
 from tables import Column, Table, integer, markup
-from tables._align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
-from tables._read import read
-from tables._render import render
-from tables._width import LINE, fit
+from tables._press.align import Pieces, estimate_pieces, lined_up, missing_pieces, number_pieces, spread_pieces
+from tables._press.read import read
+from tables._press.render import render
+from tables._press.width import LINE, fit
 
 ROWS = pd.DataFrame(
     {
@@ -45,7 +45,7 @@ SPEC = Table(
     groups="family",
 )
 
-LATEX = r"""% Table scores: made from tables/scores.py by tables/_templates/table.tex.j2; do not edit.
+LATEX = r"""% Table scores: made from table:scores by tables/_press/templates/table.tex.j2; do not edit.
 % Packages: booktabs, array, threeparttable, natbib.
 \begin{table}[tbp]
 \centering
@@ -99,7 +99,7 @@ def test_csv_to_the_letter() -> None:
 def test_markdown_to_the_letter() -> None:
     shown = render(SPEC, "scores", "markdown").replace("\u2007", "_").replace("\u2008", "^").replace("\u00a0", "~")
     assert shown.splitlines() == [
-        "<!-- Table scores: made from tables/scores.py; do not edit. -->",
+        "<!-- Table scores: made from table:scores; do not edit. -->",
         "",
         r"**Table scores.** Scores \& *windows* [@a2020]. With 5% more.",
         "",

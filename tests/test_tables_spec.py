@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from artifacts.build.job import Job
 from artifacts.errors import DataError, SpecError
-from artifacts.job import Job
 from tables import (
     Column,
     Table,
@@ -24,10 +24,10 @@ from tables import (
     text,
     uncertain,
 )
-from tables._build import build
-from tables._read import read
-from tables._render import render
-from tables._template import fill
+from tables._press.build import build
+from tables._press.read import read
+from tables._press.render import render
+from tables._press.template import fill
 
 
 def frame(**changes: object) -> pd.DataFrame:
@@ -229,10 +229,10 @@ def test_an_unknown_format_is_named() -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("a\n<< absent >>\n", r"_templates/x.j2:2: 'absent' is undefined \(table t\)"),
-        ("a\nb\n<% if %>\n", r"_templates/x.j2:3: "),
-        ("a\n<< 1 + 'b' >>\n", r"_templates/x.j2:2: unsupported operand"),
-        (None, r"_templates/x.j2: no such template"),
+        ("a\n<< absent >>\n", r"_press/templates/x.j2:2: 'absent' is undefined \(table t\)"),
+        ("a\nb\n<% if %>\n", r"_press/templates/x.j2:3: "),
+        ("a\n<< 1 + 'b' >>\n", r"_press/templates/x.j2:2: unsupported operand"),
+        (None, r"_press/templates/x.j2: no such template"),
     ],
 )
 def test_template_faults_name_file_and_line(tmp_path: Path, template: str | None, message: str) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from artifacts.process import run as execute
+from artifacts.build.process import run as execute
 from conftest import GOLDEN, run
 from paper import pdf
 from paper.latex import environment

@@ -8,13 +8,13 @@ def bias_doubles(stated_002, reported_training) -> Verdict:
 
 A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
 that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
-differs by a margin (`equivalent`), a value of the prose that repeats a table's cell by `_cells.restated`. What each
-verdict means is said in `_verdict.py`, and a verdict that breaks its meaning cannot be made.
+differs by a margin (`equivalent`), a value of the prose that repeats a table's cell by `_verdicts.cells.restated`. What
+each verdict means is said in `_verdicts/verdict.py`, and a verdict that breaks its meaning cannot be made.
 """
 
-from analysis.claims._effects import directed, equivalent
-from analysis.claims._judge import Quoted, about, compare, judge, pick, quote, untestable
-from analysis.claims._verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
+from analysis.claims._verdicts.effects import directed, equivalent
+from analysis.claims._verdicts.judge import Quoted, about, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
 
 __all__ = [
     "ALPHA",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims._judge import judge, pick
-from analysis.claims._verdict import ALPHA, Verdict
-from analysis.claims._words import listed
+from analysis.claims._verdicts.judge import judge, pick
+from analysis.claims._verdicts.verdict import ALPHA, Verdict
+from analysis.claims._verdicts.words import listed
 
 
 def tracks(tests: pd.DataFrame, comparison: str, *, what: str, reported: str = "") -> Verdict:

@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments import anchoring_questions, anchoring_states
-from analysis.experiments.anchoring_data import LENGTH, Sample, Split, planted
-from analysis.experiments.anchoring_groups import DRAWS, Measured, group_rows, pooled, probe_rows
-from analysis.experiments.anchoring_probe import Bools, Probes, Readings, areas
-from analysis.experiments.anchoring_probe import train as trained
-from analysis.experiments.anchoring_states import marked, states
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject
+from analysis.experiments._anchoring import questions as anchoring_questions
+from analysis.experiments._anchoring import states as anchoring_states
+from analysis.experiments._anchoring.data import LENGTH, Sample, Split, planted
+from analysis.experiments._anchoring.groups import DRAWS, Measured, group_rows, pooled, probe_rows
+from analysis.experiments._anchoring.probe import Bools, Probes, Readings, areas
+from analysis.experiments._anchoring.probe import train as trained
+from analysis.experiments._anchoring.states import marked, states
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject
 from artifacts.errors import DataError
 
 BY_NAME = True  # it may need answers that somebody has labelled

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments.over_texts import over_texts, per_text, together
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject
-from analysis.experiments.surveys import surveys as surveyed
+from analysis.measure.over_texts import over_texts, per_text, together
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject
+from analysis.measure.surveys import surveys as surveyed
 from analysis.models.attention_rows import LOCAL
 from analysis.models.text_survey import TextSurvey
 

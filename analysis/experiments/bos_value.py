@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.experiments import bos_interventions
-from analysis.experiments.over_texts import over_texts, per_text, together
-from analysis.experiments.rows import Row
-from analysis.experiments.subject import Options, Subject
-from analysis.experiments.surveys import surveys as surveyed
+from analysis.experiments import _bos_interventions as bos_interventions
+from analysis.measure.over_texts import over_texts, per_text, together
+from analysis.measure.rows import Row
+from analysis.measure.subject import Options, Subject
+from analysis.measure.surveys import surveys as surveyed
 from analysis.models.text_survey import TextSurvey
 
 NO_VALUES = "the values of all other tokens are zero"

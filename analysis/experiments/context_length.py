@@ -8,15 +8,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.experiments.evaluation import kept
-from analysis.experiments.key_choices import batch_of, choice_rows, keyed
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject
-from analysis.models.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
+from analysis.experiments._key_choices import batch_of, choice_rows, keyed
+from analysis.measure.evaluation import kept
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject
 from analysis.models.generation import greedy
-from analysis.models.items import Item
 from analysis.models.positions import encoding
 from analysis.statistics.proportion import wilson_interval
+from analysis.tasks.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
+from analysis.tasks.items import Item
 from artifacts.errors import DataError, ModelError
 
 RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -62,9 +62,9 @@ def measure(
     Conditions are `ENCODING/RATIOx`, as `own/2x` or `yarn/2x`, with `/form:NAME` or `/depth:LOW-HIGH` where only these
     prompts count. Metrics of retrieval: `passkey_exact` with `passkey_exact_low` and `_high`, `passkey_right` (one
     row an item, 1 or 0), `key_distance` (one row an item, of the prompts that all encodings share), `class_NAME` (how
-    many of n answers are in a class of errors, see `analysis.models.answers.error_class`) and
+    many of n answers are in a class of errors, see `analysis.tasks.answers.error_class`) and
     `class_run_deletion_at_end` (those that could be truncations as well).
-    Metrics of verification and ranking: see `analysis.experiments.key_choices`.
+    Metrics of verification and ranking: see `analysis.experiments._key_choices`.
 
     A length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows
     without value that say so.

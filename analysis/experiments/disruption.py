@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments import masks
-from analysis.experiments.evaluation import BATCH, Condition, kept, losses
-from analysis.experiments.masks import Fill, Mask, Where
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject, Text, spread
+from analysis.experiments import _masks as masks
+from analysis.experiments._masks import Fill, Mask, Where
+from analysis.measure.evaluation import BATCH, Condition, kept, losses
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject, Text, spread
 from analysis.models.interventions import applied
 from analysis.models.libraries import need
 from analysis.models.likelihood import token_nats

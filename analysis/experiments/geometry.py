@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from analysis.experiments.captured import BUCKETS, DOCUMENTS, captured
-from analysis.experiments.heads import measure as measure_heads
-from analysis.experiments.subject import Options, Subject
 from analysis.heads.plasticity import Options as Estimation
+from analysis.measure.captured import BUCKETS, DOCUMENTS, captured
+from analysis.measure.heads import measure as measure_heads
+from analysis.measure.subject import Options, Subject
 
 SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis.experiments.captured import findings
-from analysis.experiments.evaluation import BASELINE, Condition, answers, losses
-from analysis.experiments.finding import Finding
-from analysis.experiments.rows import Row, row
-from analysis.experiments.scores import items_of
-from analysis.experiments.subject import Options, Subject
+from analysis.measure.captured import findings
+from analysis.measure.evaluation import BASELINE, Condition, answers, losses
+from analysis.measure.finding import Finding
+from analysis.measure.rows import Row, row
+from analysis.measure.scores import items_of
+from analysis.measure.subject import Options, Subject
 from analysis.models.anatomy import blocks
 from analysis.models.interventions import Intervention
 from artifacts.errors import DataError

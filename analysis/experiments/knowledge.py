@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Iterable
 from typing import Any
 
-from analysis.experiments import masks
-from analysis.experiments.evaluation import BASELINE, Condition
-from analysis.experiments.rows import Row, row
-from analysis.experiments.scores import answer_rows, tasks_of
-from analysis.experiments.subject import Options, Subject
+from analysis.experiments import _masks as masks
+from analysis.measure.evaluation import BASELINE, Condition
+from analysis.measure.rows import Row, row
+from analysis.measure.scores import answer_rows, tasks_of
+from analysis.measure.subject import Options, Subject
 
 SETTINGS: dict[str, Any] = {
     "disruption": "the dimension of the largest norm of each head of queries and keys, filled with its mean over the "

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from analysis.experiments.evaluation import Condition
-from analysis.experiments.rows import Row
-from analysis.experiments.scores import absent_rows, effect_rows
-from analysis.experiments.subject import Options, Subject
+from analysis.measure.evaluation import Condition
+from analysis.measure.rows import Row
+from analysis.measure.scores import absent_rows, effect_rows
+from analysis.measure.subject import Options, Subject
 from analysis.models.interventions import Intervention
 
 SETTINGS: dict[str, Any] = {

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments.over_texts import over_texts, per_text, together
-from analysis.experiments.rows import Row
-from analysis.experiments.subject import Options, Subject
-from analysis.experiments.surveys import surveys as surveyed
+from analysis.measure.over_texts import over_texts, per_text, together
+from analysis.measure.rows import Row
+from analysis.measure.subject import Options, Subject
+from analysis.measure.surveys import surveys as surveyed
 from analysis.models.text_survey import TOKENS, TextSurvey
 
 UNEXPLAINED = 0.02  # above what rounding to bfloat16 leaves of a sum

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments import bos_interventions
-from analysis.experiments.over_texts import over_texts, per_text, together
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject
-from analysis.experiments.surveys import surveys as surveyed
+from analysis.experiments import _bos_interventions as bos_interventions
+from analysis.measure.over_texts import over_texts, per_text, together
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject
+from analysis.measure.surveys import surveys as surveyed
 from analysis.models.text_survey import ENTROPY_TOKENS, VARIANTS, TextSurvey
 
 TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.experiments.captured import findings
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject
-from analysis.experiments.surveys import surveys
+from analysis.measure.captured import findings
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject
+from analysis.measure.surveys import surveys
 
 SETTINGS: dict[str, Any] = {
     "top_changes": "share of queries from the second on whose heaviest key is another than the query's before",

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.experiments.captured import BUCKETS, DOCUMENTS, findings
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject
+from analysis.measure.captured import BUCKETS, DOCUMENTS, findings
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject
 from artifacts.errors import DataError
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "r_k_a", "bias_strength")

@@ -16,7 +16,7 @@ from typing import Any
 
 from analysis.jobs.seal import opened, sealed
 from artifacts.errors import DataError
-from artifacts.files import write
+from artifacts.store.files import write
 
 TAIL_BYTES = 16_384
 

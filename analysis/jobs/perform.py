@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.jobs.folder import JobFolder
 from artifacts.errors import ThesisError
-from artifacts.files import write
+from artifacts.store.files import write
 
 REPORT_SECONDS = 0.5  # at least, between two notes of how far a job is
 

@@ -1,4 +1,4 @@
-"""Items and texts of the tiny language, in the shape that experiments ask for (see `analysis.models.items`)."""
+"""Items and texts of the tiny language, in the shape that experiments ask for (see `analysis.tasks.items`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.lab import documents, language
 from analysis.lab.language import Relation, World, world
-from analysis.models.items import NO, YES, Item
+from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError
 
 LENGTH = 128  # tokens of training; of a prompt with a key when none is asked

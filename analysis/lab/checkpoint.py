@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
-from artifacts.files import write
+from artifacts.store.files import write
 
 FILE = "checkpoint.pt"
 FORMAT = 1

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from analysis.lab.book import BOOK, KEYED
 from analysis.lab.documents import IDS
 from analysis.lab.recipe import Recipe
-from analysis.models.items import Item
 from analysis.models.libraries import need
+from analysis.tasks.items import Item
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

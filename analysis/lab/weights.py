@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.models.libraries import need
-from artifacts.files import write
+from artifacts.store.files import write
 
 if TYPE_CHECKING:
     import torch

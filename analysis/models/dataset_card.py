@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from analysis.models import layout, manifest
-from artifacts.files import write
+from artifacts.store.files import write
 
 FILE = "README.md"
 

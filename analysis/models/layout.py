@@ -18,7 +18,7 @@ from analysis.models.architecture import Layer
 from analysis.models.libraries import need
 from analysis.models.recorder import chosen
 from analysis.models.sampling import Buckets, Head, Side
-from artifacts.files import draft, sweep
+from artifacts.store.files import draft, sweep
 
 FILE = "data.parquet"
 NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qk])$")

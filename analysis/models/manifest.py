@@ -10,7 +10,7 @@ from typing import Any
 from analysis.models.architecture import Layer, QueryScale
 from analysis.models.sampling import Head
 from artifacts.errors import DataError, ModelError
-from artifacts.files import write
+from artifacts.store.files import write
 
 FILE = "manifest.json"
 FORMAT = 1

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artifacts.errors import DataError
-from artifacts.files import write
+from artifacts.store.files import write
 
 Float64Array = NDArray[np.float64]
 Float32Array = NDArray[np.float32]

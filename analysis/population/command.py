@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.experiments.bar import bar
 from analysis.jobs import Progress, Resources, open_executor, run_jobs
+from analysis.measure.bar import bar
 from analysis.population import tables, work
 from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
-from artifacts.store import read
+from artifacts.store.reader import read
 
 ORDER = ("ABC", "DE")  # arms that are trained together; all seeds of the one before any of the other
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from analysis.experiments.choices import EXECUTORS
+from analysis.measure.choices import EXECUTORS
 from analysis.population.recipe import ARMS, BASES, TUNING
 
 LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.experiments.finding import METRICS, analyse
 from analysis.heads.plasticity import Options
+from analysis.measure.finding import METRICS, analyse
 from analysis.models.attention import Call, recording
 from analysis.models.captures import Capture, Vectors
 from analysis.models.libraries import need

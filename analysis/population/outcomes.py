@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from analysis.models.answers import CLASSES, EXACT, NO_NUMBER, error_class
 from analysis.models.libraries import need
 from analysis.models.positions import encoding
 from analysis.population import documents, prompts
 from analysis.population.asking import Answer, answers
 from analysis.population.language import tokens, world
 from analysis.population.recipe import Recipe, Which
+from analysis.tasks.answers import CLASSES, EXACT, NO_NUMBER, error_class
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.files import lock, write
-from artifacts.manifest import sealed
-from artifacts.results import text
-from artifacts.store import read
+from artifacts.store.files import lock, write
+from artifacts.store.manifest import sealed
+from artifacts.store.reader import read
+from artifacts.store.results import text
 
 FILE = "population"  # of every table, `artifacts/measurements/NAME/population.csv`
 TABLES: dict[str, tuple[str, ...]] = {

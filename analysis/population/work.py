@@ -17,7 +17,7 @@ from analysis.population import ablation, geometry, outcomes, tables
 from analysis.population.recipe import Recipe, Which
 from analysis.population.training import Trained, model_of, train
 from artifacts.errors import ModelError, ThesisError
-from artifacts.files import write
+from artifacts.store.files import write
 
 HOME = "out/population"
 FREE = 300 << 20  # bytes of disk that a family of models needs at most

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from artifacts import addresses
-from artifacts.documents import documents
+from artifacts.store.documents import documents
+from artifacts.typeset import addresses
 from paper.annotate.copies import Copy, copies
 from paper.annotate.coverage import Coverage, coverage
 from paper.annotate.inputs import judged, printed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from artifacts.errors import DataError
-from artifacts.sentences import Sentence, sentences
+from artifacts.store.sentences import Sentence, sentences
 
 SUFFIXES = (".md", ".markdown", ".txt")
 SHARE = 0.2  # of a document's recorded statements, which a file must hold to be taken for it

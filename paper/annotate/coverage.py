@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from artifacts.sentences import Sentence
+from artifacts.store.sentences import Sentence
 from paper.annotate.copies import Copy
 from paper.annotate.placing import HEADING, Placed
 from paper.annotate.tokens import Token, sizes, tokens

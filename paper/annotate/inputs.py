@@ -7,9 +7,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from artifacts.documents import THESIS
 from artifacts.errors import DataError
-from artifacts.sentences import Sentence, under
+from artifacts.store.documents import THESIS
+from artifacts.store.sentences import Sentence, under
 from paper.annotate.tokens import sizes
 from paper.site.project import records
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from artifacts.sentences import Sentence, anchored, shared
+from artifacts.store.sentences import Sentence, anchored, shared
 from paper.annotate.copies import Copy
 
 SAME, MOVED, ALTERED, GONE, HEADING, NOWHERE = "same", "moved", "altered", "gone", "heading", "no heading"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from artifacts.files import write
+from artifacts.store.files import write
 from paper.site.code import code_pages
 from paper.site.exhibits import exhibit_pages
 from paper.site.graph import graph_pages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from artifacts import addresses
+from artifacts.typeset import addresses
 from paper.site.page import page
 from paper.site.project import Project
 

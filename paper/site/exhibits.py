@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from artifacts import addresses
+from artifacts.build.outline import Node
 from artifacts.errors import DataError
-from artifacts.outline import Node
-from artifacts.text import prose
+from artifacts.typeset import addresses
+from artifacts.typeset.text import prose
 from figures import Figure
 from paper.pictures import convert
 from paper.site.grid import Grid, grid, of_csv
@@ -17,7 +17,7 @@ from paper.site.plotted import plotted
 from paper.site.project import EXHIBITS, Project
 from paper.site.walk import around
 from tables import Table
-from tables._render import render
+from tables._press.render import render
 
 
 def exhibit_pages(project: Project) -> Iterator[tuple[str, bytes]]:

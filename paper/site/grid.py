@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from artifacts.armour import plain
+from artifacts.typeset.armour import plain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from artifacts.changes import Change, compared
-from artifacts.files import write
+from artifacts.build.changes import Change, compared
+from artifacts.store.files import write
 
 FOLDER = "artifacts/results"
 KEPT = "out/state/history.json"

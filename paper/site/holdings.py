@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from artifacts import addresses
-from artifacts.outline import Node
-from artifacts.schema import files, resource
-from artifacts.store import read
+from artifacts.build.outline import Node
+from artifacts.store.reader import read
+from artifacts.store.schema import files, resource
+from artifacts.typeset import addresses
 from paper.site.grid import grid
 from paper.site.history import Revision, histories
 from paper.site.page import page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from artifacts import addresses
+from artifacts.typeset import addresses
 from paper.site.overview import VERDICTS
 from paper.site.page import page
 from paper.site.project import Project

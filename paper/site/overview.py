@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from artifacts import addresses
+from artifacts.typeset import addresses
 from paper.site.page import page
 from paper.site.project import Chapter, Project
 from paper.site.walk import links

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from artifacts.armour import plain
+from artifacts.typeset.armour import plain
 from figures import Figure, Series
 from paper.site.grid import joined
 

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from artifacts import addresses
-from artifacts.documents import Document, documents
-from artifacts.outline import Node, Outline
-from artifacts.store import read
+from artifacts.build.outline import Node, Outline
+from artifacts.store.documents import Document, documents
+from artifacts.store.reader import read
+from artifacts.typeset import addresses
 from paper.calls import dependencies
 from paper.metadata import Metadata
 from paper.metadata import read as read_metadata

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from artifacts.build.facts import Reader
+from artifacts.build.state import State
 from artifacts.errors import ThesisError
-from artifacts.facts import Reader
-from artifacts.manifest import manifest
-from artifacts.schema import check, package
-from artifacts.state import State
-from artifacts.store import read
+from artifacts.store.manifest import manifest
+from artifacts.store.reader import read
+from artifacts.store.schema import check, package
 
 PIECES = (
     *(b"", b"\xff", b"\x00", b"\r", b"\n", b",", b'"', b"'", b"\\", b"$", b"&a [*a]", b"*a", b"{", b"]", b": ", b"- "),
@@ -79,7 +79,7 @@ def _metadata(root: Path, file: Path) -> str:
 
 
 def _recipe(root: Path, file: Path) -> str:
-    from analysis.experiments.recipes import load_recipe
+    from analysis.measure.recipes import load_recipe
 
     load_recipe(file)
     return ""
@@ -93,7 +93,9 @@ def _kept(root: Path, file: Path) -> str:
         assert all(path.startswith("artifacts/results/") for path in outside), outside
     else:
         reader = Reader(root, file)
-        assert all("functions" in reader.python(path) for path in ("artifacts/files.py", "tables/ap_drop.py"))
+        assert all(
+            "functions" in reader.python(path) for path in ("artifacts/store/files.py", "tables/benchmarks/ap_drop.py")
+        )
     return ""
 
 
@@ -106,7 +108,7 @@ def _capture(root: Path, file: Path) -> str:
 
 
 def _results(root: Path, file: Path) -> str:
-    from analysis.benchmarks.ruler_results import read as scores
+    from analysis.scores.ruler.results import read as scores
 
     scores([file])
     return ""
@@ -144,7 +146,7 @@ def copied(project: Path) -> Path:
     (root / "out/state").mkdir(parents=True)
     (root / "out/state/state.json").write_text(json.dumps({"format": 1, "steps": {"table:a": entry, "table:b": entry}}))
     reader = Reader(root, root / "out/state/facts.json")
-    for path in ("artifacts/files.py", "tables/ap_drop.py"):
+    for path in ("artifacts/store/files.py", "tables/benchmarks/ap_drop.py"):
         reader.python(path)
     reader.save()
     (root / "capture").mkdir()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.experiments.evaluation import kept
-from analysis.experiments.rows import Row, row
-from analysis.experiments.subject import Options, Subject
+from analysis.measure.evaluation import kept
+from analysis.measure.rows import Row, row
+from analysis.measure.subject import Options, Subject
 from analysis.models.libraries import need
 from analysis.models.likelihood import token_nats
 

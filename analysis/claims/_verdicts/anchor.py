@@ -1,0 +1,59 @@
+"""Anchors: where in the documents each claim stands, as a heading, a line and a hash of the sentence, never its words.
+
+    python -m analysis.claims._verdicts.anchor FOLDER
+
+FOLDER holds the documents as Markdown, each `CODE*.md` by its key in `artifacts/sources/documents.csv`. They are read
+here and at no other time: what is written, `artifacts/sources/claim_anchors.csv`, tells a reader who has them where to
+look, and whether the sentence there is still the one that was judged. A statement is looked for under the headings that
+its section names, by the numbers and the words that it shares with each sentence; where no sentence shares enough, only
+the heading is kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from artifacts.errors import DataError
+from artifacts.store.files import write
+from artifacts.store.sentences import Sentence, anchored, sentences
+
+LEDGER = "artifacts/results/claims.csv"
+ANCHORS = "artifacts/sources/claim_anchors.csv"
+COLUMNS = ("claim", "document", "heading", "line", "anchor", "match")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the anchors of all claims on the documents in a folder, and print how many rows have which."""
+    root = Path(__file__).resolve().parents[3]
+    if len(arguments) != 1:
+        print("usage: python -m analysis.claims._verdicts.anchor FOLDER", file=sys.stderr)
+        return 2
+    with (root / LEDGER).open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["source"] != "thesis"]
+    documents = {source: _document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
+    found = [anchored(row, documents[row["source"]]) for row in rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    write(root / ANCHORS, text.getvalue().encode())
+    for kind in ("statement", "cell check"):
+        own = [each for each, row in zip(found, rows, strict=True) if row["kind"] == kind]
+        lines = sum(each["match"] == "sentence" for each in own)
+        print(f"{kind}: {lines} of {len(own)} with a line, the others with a heading")
+    return 0
+
+
+def _document(folder: Path, source: str) -> list[Sentence]:
+    paths = sorted(folder.glob(f"{source}*.md"))
+    if len(paths) != 1:
+        raise DataError(f"{folder} holds {len(paths)} files {source}*.md; give the folder of the documents")
+    return sentences(paths[0].read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,288 @@
+"""Document 000, its tables: derived cells follow from the printed ones, and cells that stand twice agree."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims._verdicts.cells import copies
+from analysis.statistics.rounding import mean
+
+CROSS = "cross-attention"
+# families as the study calls them
+FAMILIES = {"Llama": "Llama 3", "Mistral": "Ministral 3", "Qwen": "Qwen3"}
+
+
+def c000_models_recovery(nope_models: pd.DataFrame) -> list[Verdict]:
+    """In the table of two models, the recovery is the level after the dip less the dip.
+
+    Source: 000, Finding 1.
+    """
+    verdicts = []
+    for model in dict.fromkeys(nope_models["model"]):
+        dip, level = (quote(nope_models, model=model, metric=metric) for metric in ("dip", "recovery_level"))
+        verdicts.append(
+            compare(
+                quote(nope_models, model=model, metric="recovery"),
+                level.number - dip.number,
+                level.interval - dip.interval,
+                reason=f"{level.printed} - {dip.printed}.",
+                places=3,
+                key=str(model),
+                statement=f"The recovery of {model} is its level after the dip less its dip.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c000_models_deciles(nope_models: pd.DataFrame, reported_deciles: pd.DataFrame) -> list[Verdict]:
+    """The dip and the level after it are means of two deciles of the profiles printed elsewhere.
+
+    Source: 000, Finding 1.
+    """
+    verdicts = []
+    for model in dict.fromkeys(nope_models["model"]):
+        for metric, pair in (("dip", (4, 5)), ("recovery_level", (6, 7))):
+            ends = [quote(reported_deciles, model=model, decile=decile) for decile in pair]
+            verdicts.append(
+                compare(
+                    quote(nope_models, model=model, metric=metric),
+                    sum(end.number for end in ends) / len(ends),
+                    mean(end.interval for end in ends),
+                    reason=f"The mean of the deciles {ends[0].printed} and {ends[1].printed}.",
+                    places=4,
+                    key=f"{model}-{metric}",
+                    statement=f"{metric} of {model} is the mean of deciles {pair[0]} and {pair[1]}.",
+                    kind="cell check",
+                )
+            )
+    return verdicts
+
+
+def c000_recovery_deciles(nope_recovery: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
+    """In the table of ten models, the recovery follows from the profiles: deciles 6 and 7 less deciles 4 and 5.
+
+    Source: 000, Finding 3.
+    """
+    rows = nope_recovery_recomputed[nope_recovery_recomputed["agreement"] != ""]
+    verdicts = []
+    for _, row in rows.iterrows():
+        cell = quote(nope_recovery, model=row["model"], metric="recovery")
+        ends = f"{row['recovery_low']:+.4f} to {row['recovery_high']:+.4f}"
+        verdicts.append(
+            Verdict(
+                verdict=str(row["agreement"]),
+                reason=f"{row['level']:.4f} - {row['dip']:.4f}; the rounding of the deciles leaves {ends}.",
+                reported=cell.printed,
+                recomputed=f"{row['recovery']:+.4f}",
+                key=str(row["model"]),
+                statement=f"The recovery of {row['model']} follows from its deciles.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c000_recovery_copies(nope_recovery: pd.DataFrame, nope_models: pd.DataFrame) -> list[Verdict]:
+    """The table of ten models repeats the recovery of the table of two.
+
+    Source: 000, Finding 3.
+    """
+    recovery = nope_recovery[nope_recovery["metric"] == "recovery"]
+    return copies(recovery, nope_models, ["model", "metric"], label="the table of Finding 1")
+
+
+def c000_recovery_layers(
+    nope_recovery: pd.DataFrame, models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
+) -> list[Verdict]:
+    """The table of ten models gives the layers and the family of each.
+
+    Source: 000, Finding 3.
+    """
+    text_layers = nope_recovery_recomputed.set_index("model")["text_layers"]
+    verdicts = []
+    for _, row in nope_recovery[nope_recovery["metric"] == "layers"].iterrows():
+        facts = pick(models, model=row["model"])
+        printed = int(re.findall(r"\d+", row["printed"])[0])
+        layers = int(text_layers[row["model"]])
+        same = FAMILIES[row["family"]] == facts["family"]
+        verdict = judge(
+            printed == layers and same,
+            f"Its configuration has {layers} self-attention layers; its family is {facts['family']}.",
+            reported=f"{row['printed']}, {row['family']}",
+            recomputed=f"{layers}, {facts['family']}",
+            key=str(row["model"]),
+            statement=f"{row['model']} has {row['printed']} layers and belongs to {row['family']}.",
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c000_layers_recovery(nope_layers: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> list[Verdict]:
+    """In both tables of single layers, the recovery is the third pair of deciles less the second.
+
+    Source: 000, Per-Layer Anatomy.
+    """
+    verdicts = []
+    for _, row in nope_layer_cells.iterrows():
+        where = {"model": row["model"], "layer": row["layer"]}
+        dip, level = (quote(nope_layers, metric=metric, **where) for metric in ("d45", "d67"))
+        verdicts.append(
+            compare(
+                quote(nope_layers, metric="recovery", **where),
+                level.number - dip.number,
+                level.interval - dip.interval,
+                reason=f"{level.printed} - {dip.printed}.",
+                places=3,
+                key=f"{row['model']}-{row['layer']}",
+                statement=f"The recovery of layer {row['layer']} of {row['model']} is the difference of its levels.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c000_layers_order(nope_layer_cells: pd.DataFrame) -> list[Verdict]:
+    """Both tables of single layers are in falling order of the recovery.
+
+    Source: 000, Per-Layer Anatomy.
+    """
+    verdicts = []
+    for model, rows in nope_layer_cells.groupby("model", sort=False):
+        values = list(rows["recovery"])
+        verdict = judge(
+            values == sorted(values, reverse=True),
+            f"The recoveries run {', '.join(f'{value:+.3f}' for value in values)}.",
+            key=str(model),
+            statement=f"The layers of {model} are in falling order of the recovery.",
+            n=len(values),
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> list[Verdict]:
+    """The table of single layers of Llama-3.2-11B tells which of them are next to a cross-attention layer.
+
+    Source: 000, Per-Layer Anatomy.
+    """
+    cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
+    verdicts = []
+    for _, row in nope_layer_cells[nope_layer_cells["adjacency"] != ""].iterrows():
+        layer = int(row["layer"])
+        found = f"after {layer - 1}" if layer - 1 in cross else f"before {layer + 1}" if layer + 1 in cross else "no"
+        verdict = judge(
+            found == row["adjacency"],
+            f"The cross-attention layers next to it: {found}.",
+            reported=str(row["adjacency"]),
+            recomputed=found,
+            key=str(layer),
+            statement=f"Layer {layer} is next to a cross-attention layer: {row['adjacency']}.",
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c000_adjacency_groups(nope_groups: pd.DataFrame, nope_adjacency: pd.DataFrame) -> list[Verdict]:
+    """The three groups of the adjacency table hold the layers listed for them, 8, 8 and 16.
+
+    Source: 000, Finding 2.
+    """
+    verdicts = []
+    for group in ("after", "before", "far"):
+        printed = quote(nope_adjacency, group=group, metric="layers")
+        ruled = set(nope_groups.loc[nope_groups["group"] == group, "layer"])
+        listed = set(nope_groups.loc[nope_groups["listed"] == group, "layer"])
+        verdict = judge(
+            len(ruled) == printed.number and ruled == listed,
+            f"The indices of the cross-attention layers put {len(ruled)} layers into the group, {len(ruled & listed)} "
+            "of them as listed.",
+            reported=printed.printed,
+            recomputed=str(len(ruled)),
+            key=group,
+            statement=f"The group {group} has {printed.printed} layers.",
+            n=len(ruled),
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
+    """The mean over the three groups, weighted by their layers, is the recovery of the model.
+
+    Source: 000, Finding 2.
+    """
+    groups = ("after", "before", "far")
+    sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
+    means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
+    total = sum(sizes)
+    within = mean(one.interval for one, size in zip(means, sizes, strict=True) for _ in range(int(size)))
+    value = sum(size * one.number for one, size in zip(means, sizes, strict=True)) / total
+    return compare(
+        quote(nope_models, model="llama3.2-11b", metric="recovery"),
+        value,
+        within,
+        reason=f"The weighted mean over {total:.0f} layers is {value:.4f}.",
+        places=4,
+        n=int(total),
+        kind="cell check",
+    )
+
+
+def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Llama-3.2-11B-Vision has 40 layers: 32 with self-attention and rotary encoding, 8 with cross-attention and none.
+
+    Source: 000, Background.
+    """
+    kinds = nope_layer_kinds["kind"].value_counts()
+    own, cross = int(kinds.drop(CROSS).sum()), int(kinds[CROSS])
+    stated = [
+        int(quote(nope_facts, fact=f).number) for f in ("layers", "self_attention_layers", "cross_attention_layers")
+    ]
+    facts = pick(models, model="llama3.2-11b")
+    listed = _indices(str(pick(nope_facts, fact="self_attention_indices")["printed"]))
+    kept = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"])
+    return judge(
+        stated == [int(facts["layers"]), own, cross]
+        and listed == kept
+        and "none in cross" in facts["position_encoding"],
+        f"The configuration has {facts['layers']} layers; the index ranges printed hold {len(listed)} layers and leave "
+        f"{cross}; position encoding: {facts['position_encoding']}.",
+        reported=f"{stated[0]} = {stated[1]} + {stated[2]}",
+        recomputed=f"{facts['layers']} = {own} + {cross}",
+        n=int(facts["layers"]),
+    )
+
+
+def c000_background_period(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> Verdict:
+    """The cross-attention layers are every fifth from 3 on, which is the default of the configuration.
+
+    Source: 000, Background.
+    """
+    cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
+    period, first = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
+    ruled = set(range(first, len(nope_layer_kinds), period))
+    default = _indices(str(pick(nope_facts, fact="cross_attention_default")["printed"]))
+    made = judge(
+        ruled == cross == default,
+        f"Every {period}th layer from {first} on gives {', '.join(str(layer) for layer in sorted(ruled))}; the list "
+        "and the default printed beside it have "
+        f"{', '.join(str(layer) for layer in sorted(cross))} and {', '.join(str(layer) for layer in sorted(default))}.",
+        reported=f"every {period}th from {first}",
+        recomputed=", ".join(str(layer) for layer in sorted(cross)),
+        n=len(cross),
+    )
+    return replace(made, kind="cell check")  # the document is compared with itself
+
+
+def _indices(text: str) -> set[int]:
+    """The whole numbers of a list with ranges such as `0–2, 4–7, 39`."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        ends = [int(end) for end in re.findall(r"\d+", part)]
+        numbers |= set(range(ends[0], ends[-1] + 1))
+    return numbers

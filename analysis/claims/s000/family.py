@@ -1,0 +1,160 @@
+"""Document 000, its third finding: which models recover, and whether family or depth explains it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote
+from analysis.claims._verdicts.words import listed
+
+DEEP = 32
+DIP = 4  # the decile at which the window of the dip begins
+
+
+def c000_f3_only_two(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
+    """Only the two Llama models of 32 layers show a positive recovery.
+
+    Source: 000, Finding 3.
+    """
+    rows = nope_recovery_recomputed
+    sure = rows[rows["recovery_low"] > 0]
+    stated = pick(nope_stated, statement="finding_3_positive_models")
+    expected = rows[(rows["family"] == "Llama 3") & (rows["text_layers"] == DEEP)]
+    others = rows.drop(sure.index)
+    return judge(
+        set(sure["model"]) == set(expected["model"]) and len(sure) == stated["as_number"],
+        f"Recomputed from the deciles of all {len(rows)} captured models, {listed(list(sure['display_name']))} "
+        f"recover in the window, and the {len(others)} others reach {others['recovery'].max():+.3f} at most; the two "
+        f"of {DEEP} layers share their text weights.",
+        reported=str(stated["printed"]),
+        recomputed=f"{len(sure)} of {len(rows)}",
+        n=len(rows),
+    )
+
+
+def c000_f3_monotone(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
+    """All other models of the table are monotone.
+
+    Source: 000, Finding 3.
+    """
+    rows = nope_recovery_recomputed
+    others = rows[(rows["agreement"] != "") & ~rows["recovers"].astype(bool)]
+    rising = others[others["shape"] == "rises"]
+    more = rows[(rows["agreement"] == "") & (rows["shape"] != "falls")]
+    words = [
+        f"{row['display_name']} by {row['draw_up']:.3f} ({row['draw_up_low']:.3f} to {row['draw_up_high']:.3f}) at "
+        f"{10 * row['rise_from']:.0f}-{10 * row['rise_to'] + 10:.0f} % of the context"
+        for _, row in rising.iterrows()
+    ]
+    return judge(
+        rising.empty,
+        f"Of the {len(others)} others, {len(rising)} rise by more than the rounding of their deciles explains: "
+        f"{listed(words)}; of the {int((rows['agreement'] == '').sum())} captured models outside the table, "
+        f"{listed(list(more['display_name']))} may.",
+        reported=f"{pick(nope_stated, statement='finding_3_monotone_models')['as_number']:.0f} monotone",
+        recomputed=f"{len(others) - len(rising)} monotone",
+        n=len(others),
+    )
+
+
+def c000_f3_not_depth(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
+    """Two models of 40 layers, Ministral-3-14B and Qwen3-14B, do not recover.
+
+    Source: 000, Finding 3.
+    """
+    rows = [pick(nope_recovery_recomputed, model=model) for model in ("ministral3-14b", "qwen3-14b")]
+    layers = [quote(nope_stated, statement=f"finding_3_{name}_layers").number for name in ("ministral", "qwen")]
+    words = [
+        f"{row['display_name']} of {row['layers']:.0f} layers {row['recovery']:+.3f} (draw-up {row['draw_up']:+.3f})"
+        for row in rows
+    ]
+    return judge(
+        all(row["recovery_high"] < 0 and row["layers"] == count for row, count in zip(rows, layers, strict=True)),
+        f"In the fixed window, {listed(words)}; a draw-up above zero is a rise somewhere.",
+        reported=" and ".join(f"{count:.0f}" for count in layers),
+        recomputed=", ".join(f"{row['recovery']:+.3f}" for row in rows),
+        n=len(rows),
+    )
+
+
+def c000_f3_depth_excluded(nope_recovery_recomputed: pd.DataFrame, nope_family_tests: pd.DataFrame) -> Verdict:
+    """That two deep models of other families do not recover shows that depth is not what matters.
+
+    Source: 000, Finding 3.
+    Failure: unit.
+    """
+    rows = nope_recovery_recomputed
+    deep = rows[rows["text_layers"] >= DEEP].drop_duplicates("network")
+    llama = rows[rows["family"] == "Llama 3"].drop_duplicates("network")
+    within = pick(nope_family_tests, comparison="depth within Llama, all captured")
+    deeper = llama[llama["text_layers"] > DEEP]
+    needed = int((llama["recovers"] & (llama["text_layers"] < DEEP)).sum())
+    enough = f"{int(deep['recovers'].sum())} of {len(deep)} networks of {DEEP} layers or more recovers"
+    return judge(
+        needed > 0,
+        (
+            f"{needed} of {len(llama)} Llama networks recover with fewer than {DEEP} layers, and {enough}.",
+            f"It shows that depth is not enough ({enough}), not that it plays no part: within Llama the deepest of "
+            f"{len(llama)} networks recovers and no other (p = {within['p_value']:.2f}, the smallest possible), and "
+            f"the study itself asks for {DEEP} layers.",
+        ),
+        otherwise="not supported",
+        reported="not depth",
+        recomputed=f"{len(deeper)} Llama deeper than {DEEP}",
+        n=len(llama),
+        p_value=float(within["p_value"]),
+    )
+
+
+def c000_f3_smaller_llama(nope_recovery_recomputed: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
+    """The smaller Llama models, of 16 and 28 layers, do not show the pattern.
+
+    Source: 000, Finding 3.
+    """
+    rows = [pick(nope_recovery_recomputed, model=model) for model in ("llama3.2-1b", "llama3.2-3b")]
+    layers = [quote(nope_stated, statement=f"finding_3_llama_{size}_layers").number for size in ("1b", "3b")]
+    words = [
+        f"{row['display_name']} ({row['layers']:.0f} layers) has a recovery of {row['recovery']:+.3f} and a draw-up of "
+        f"{row['draw_up']:+.3f}"
+        for row in rows
+    ]
+    return judge(
+        all(row["recovery_high"] < 0 and row["layers"] == count for row, count in zip(rows, layers, strict=True)),
+        f"{listed(words)}"
+        + (
+            "; the first rises before the window of the dip, so that its profile is not monotone but has no dip and "
+            "recovery where the larger ones have."
+            if rows[0]["draw_up"] > 0 > rows[0]["recovery"] and rows[0]["rise_to"] < DIP
+            else "."
+        ),
+        reported=" and ".join(f"{count:.0f}" for count in layers),
+        recomputed=", ".join(f"{row['recovery']:+.3f}" for row in rows),
+        n=len(rows),
+    )
+
+
+def c000_f3_intersection(
+    nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame, nope_family_tests: pd.DataFrame
+) -> Verdict:
+    """The pattern is specific to Llama models with at least 32 layers.
+
+    Source: 000, Finding 3.
+    Failure: unit.
+    """
+    condition = pick(nope_stated, statement="finding_3_depth_condition")
+    rows = nope_recovery_recomputed
+    both = rows[(rows["family"] == "Llama 3") & (rows["text_layers"] >= DEEP)]
+    networks, deeper = both["network"].nunique(), int((both["text_layers"] > DEEP).sum())
+    tests = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
+    p = float(tests["Llama against others, all captured"])
+    return judge(
+        networks > 1 and deeper > 0,
+        f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(both)} names, {deeper} of them "
+        f"deeper than {DEEP} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} networks, "
+        "and the smaller Llama models differ in size, width and training too.",
+        otherwise="not supported",
+        reported=str(condition["printed"]),
+        recomputed=f"{networks} network",
+        n=networks,
+        p_value=p,
+    )

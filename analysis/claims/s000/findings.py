@@ -1,0 +1,333 @@
+"""Document 000, its question and first two findings: two models with one text network, and what adjacency shows."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+from scipy.stats import t as student
+
+from analysis.claims import ALPHA, Verdict, about, directed, judge, pick, quote, untestable
+from analysis.claims._verdicts.repeats import repeating
+from analysis.statistics import wilson_interval
+
+PAIR = ("llama3.1-8b", "llama3.2-11b")
+# the ranges are printed to 5 or 10 thousand tokens
+COARSE = 5
+NEARLY = 0.9
+
+PARTS = ("dip", "recovery")
+
+
+def c000_question_profile(
+    nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
+) -> list[Verdict]:
+    """Both models dip at 50-65K tokens, recover at 70-100K, and are lowest at the end.
+
+    Source: 000, Question.
+    """
+    printed = {name: str(pick(nope_stated, statement=f"question_{name}_range")["printed"]) for name in PARTS}
+    verdicts = []
+    for model in PAIR:
+        row = pick(decile_profiles, model=model)
+        rise = pick(nope_recovery_recomputed, model=model)
+        values = [float(row[f"d{number}"]) for number in range(10)]
+        width = float(row["captured_context"]) / len(values) / 1000
+        low, peak = int(rise["rise_from"]), int(rise["rise_to"])
+        edges = {"dip": (low * width, (low + 1) * width), "recovery": ((low + 1) * width, (peak + 1) * width)}
+        levels = {"dip": values[low], "recovery": values[peak]}
+        words = {"dip": "is lowest before its rise", "recovery": "lies higher"}
+        for part in PARTS:
+            # lower and upper end, in thousands of tokens
+            stated = [int(number) for number in re.findall(r"\d+", printed[part])]
+            off = max(abs(edge - end) for edge, end in zip(edges[part], stated, strict=True))
+            verdicts.append(
+                judge(
+                    off <= COARSE,
+                    f"It {words[part]} at {edges[part][0]:.0f}-{edges[part][1]:.0f}K ({levels[part]:.3f}); the edges "
+                    f"of deciles lie {off:.1f}K off at most, where {COARSE}K count as the same place.",
+                    reported=printed[part],
+                    recomputed=f"{edges[part][0]:.0f}-{edges[part][1]:.0f}K",
+                    n=len(values),
+                    key=f"{model}-{part}",
+                    statement=f"The {part} of {row['display_name']} lies at {printed[part]} tokens.",
+                )
+            )
+        last = values.index(min(values)) == len(values) - 1
+        verdicts.append(
+            judge(
+                last,
+                f"The smallest of {len(values)} deciles is number {values.index(min(values)) + 1} ({min(values):.3f}).",
+                recomputed=f"{values[-1]:.3f} at the end",
+                n=len(values),
+                key=f"{model}-end",
+                statement=f"{row['display_name']} is lowest at the end of the context.",
+            )
+        )
+    return verdicts
+
+
+def c000_f1_not_cause(
+    models: pd.DataFrame, nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame
+) -> Verdict:
+    """The layers without position encoding do not cause the dip: the pattern is there in a model that has none.
+
+    Source: 000, Finding 1.
+    """
+    plain, vision = (pick(models, model=model) for model in PAIR)
+    none = quote(nope_models, model=PAIR[0], metric="nope_layers").number
+    rise = pick(nope_recovery_recomputed, model=PAIR[0])
+    skipped = "skipped on text" in str(vision["attention"])
+    return judge(
+        none == 0 and rise["shape"] == "rises" and rise["recovery_low"] > 0,
+        f"{plain['display_name']} has {none:.0f} such layers and rises by {rise['draw_up']:.3f}"
+        + (
+            f"; in {vision['display_name']} they are skipped on text, so that they took no part in what was captured "
+            "and could not have been the cause there, whatever the comparison."
+            if skipped
+            else "."
+        ),
+        reported="ruled out",
+        recomputed=f"{rise['draw_up']:+.3f} without such layers",
+        n=1,
+    )
+
+
+def c000_f1_all_rope(models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
+    """Llama-3.1-8B has 32 self-attention layers, all with rotary encoding.
+
+    Source: 000, Finding 1.
+    """
+    row = pick(models, model=PAIR[0])
+    layers = quote(nope_stated, statement="finding_1_layers")
+    every = pick(nope_stated, statement="finding_1_rope_layers")["as_number"]
+    return judge(
+        row["layers"] == layers.number == every and str(row["position_encoding"]).startswith("RoPE"),
+        f"Its configuration has {row['layers']} layers; attention {row['attention']}, position encoding "
+        f"{row['position_encoding']}.",
+        reported=layers.printed,
+        recomputed=str(row["layers"]),
+        n=int(row["layers"]),
+    )
+
+
+def c000_f1_definitive(published_facts: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The comparison of the two models, one with and one without such layers, is definitive.
+
+    Source: 000, Finding 1.
+    Failure: unit.
+    """
+    origin = pick(published_facts, fact="llama32_vision_text")
+    vision = pick(models, model=PAIR[1])
+    shared = {origin["subject"], origin["printed"]} == set(PAIR)
+    skipped = "skipped on text" in str(vision["attention"])
+    return judge(
+        not (shared and skipped),
+        (
+            f"The text weights of {vision['display_name']} are {'' if shared else 'not '}those of "
+            f"{pick(models, model=PAIR[0])['display_name']}, and its cross-attention layers are "
+            f"{'' if skipped else 'not '}skipped on text: the captures differ in such layers.",
+            f"{vision['display_name']} runs the text weights of {pick(models, model=PAIR[0])['display_name']} and "
+            "skips its cross-attention layers on text: both captures are of one network without such layers, so the "
+            "comparison could not have come out otherwise; the conclusion follows from the architecture alone.",
+        ),
+        otherwise="not supported",
+        reported="definitive",
+        recomputed="1 network" if shared else "2 networks",
+        n=1 if shared else 2,
+    )
+
+
+def c000_f1_identical(nope_models: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
+    """The recovery has the identical magnitude in both models.
+
+    Source: 000, Finding 1.
+    """
+    one, two = (quote(nope_models, model=model, metric="recovery") for model in PAIR)
+    apart = pick(nope_twins, quantity="recovery")
+    threshold = pick(nope_twins, quantity="threshold")["value"]
+    return judge(
+        one.interval.low <= two.interval.high and two.interval.low <= one.interval.high,
+        f"{one.printed} and {two.printed} differ by {apart['value']:.3f} ({apart['low']:.3f} to {apart['high']:.3f} "
+        f"given the rounding of the deciles), {'' if apart['value'] > threshold else 'no '}more than the {threshold} "
+        "above which the study calls a layer recovering.",
+        reported="identical",
+        recomputed=f"{apart['value']:+.3f}",
+        n=2,
+    )
+
+
+def c000_f1_about(nope_stated: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
+    """The recovery is about 0.025 in both models.
+
+    Source: 000, Finding 1.
+    """
+    reported = quote(nope_stated, statement="finding_1_recovery")
+    values = [quote(nope_models, model=model, metric="recovery") for model in PAIR]
+    farthest = max(values, key=lambda value: abs(value.number - reported.number))
+    return about(
+        reported,
+        farthest.number,
+        farthest.interval,
+        reason=f"The two models have {values[0].printed} and {values[1].printed}.",
+        n=len(values),
+    )
+
+
+def c000_f2_counts(nope_stated: pd.DataFrame) -> Verdict:
+    """29 of 32 layers of Llama-3.1-8B (one is monotone) and 26 of 32 of Llama-3.2-11B recover by more than 0.005.
+
+    Source: 000, Finding 2.
+    """
+    counts = {
+        key: int(quote(nope_stated, statement=f"finding_2_{key}").number)
+        for key in ("llama31_recovering", "llama31_layers", "llama31_monotone", "llama32_recovering", "llama32_layers")
+    }
+    possible = counts["llama31_recovering"] + counts["llama31_monotone"] <= counts["llama31_layers"]
+    return untestable(
+        f"The profiles of single layers are not printed; the counts are {'possible' if possible else 'not possible'} "
+        f"together ({counts['llama31_recovering']} + {counts['llama31_monotone']} of {counts['llama31_layers']}). All "
+        "recoveries by layer, with the number of heads behind each, would decide it.",
+        reported=f"{counts['llama31_recovering']} and {counts['llama32_recovering']} of {counts['llama31_layers']}",
+    )
+
+
+def c000_f2_every_layer(nope_stated: pd.DataFrame) -> Verdict:
+    """Nearly every layer of Llama-3.1-8B contributes to the recovery.
+
+    Source: 000, Finding 2.
+    """
+    count = int(quote(nope_stated, statement="finding_2_llama31_recovering").number)
+    layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
+    low, high = wilson_interval(count, layers)
+    made = judge(
+        count / layers >= NEARLY,
+        f"{count} of {layers} layers, {100 * count / layers:.0f} % [{100 * low:.0f}, {100 * high:.0f}], by the "
+        "study's own count.",
+        reported=str(pick(nope_stated, statement="finding_2_llama31_contributing")["printed"]),
+        recomputed=f"{count} of {layers}",
+        n=layers,
+        ci=(low, high),
+    )
+    return repeating(made, "c000_f2_counts")
+
+
+def c000_f2_not_few(nope_layer_cells: pd.DataFrame, nope_models: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
+    """The recovery is not driven by a few anomalous layers.
+
+    Source: 000, Finding 2.
+    """
+    layers = int(quote(nope_stated, statement="finding_2_llama31_layers").number)
+    whole = quote(nope_models, model=PAIR[0], metric="recovery").number
+    top = nope_layer_cells[nope_layer_cells["model"] == PAIR[0]]["recovery"]
+    share = float(top.sum()) / (layers * whole)
+    rest = (layers * whole - float(top.sum())) / (layers - len(top))
+    threshold = quote(nope_stated, statement="finding_2_threshold").number
+    return judge(
+        rest > threshold,
+        f"The {len(top)} layers with the largest recovery carry {100 * share:.0f} % of the sum over {layers} layers; "
+        f"without them the mean of the others is {rest:+.3f}, if the model's recovery is the mean over layers.",
+        otherwise="contradicted",
+        reported="not a few",
+        recomputed=f"{rest:+.3f} without {len(top)}",
+        n=layers,
+    )
+
+
+def c000_f2_threshold(nope_stated: pd.DataFrame, nope_twins: pd.DataFrame) -> Verdict:
+    """A difference above 0.005 tells a layer that recovers from one that does not.
+
+    Source: 000, Finding 2.
+    Failure: unit.
+    """
+    threshold = quote(nope_stated, statement="finding_2_threshold")
+    recovery, deciles = (pick(nope_twins, quantity=name)["value"] for name in ("recovery", "decile_mean"))
+    return judge(
+        recovery < threshold.number,
+        f"Two captures of the same text weights differ by {recovery:.3f} in the recovery of the whole model and by "
+        f"{deciles:.3f} in a decile on average; one layer rests on fewer heads than the model"
+        + (
+            ", so its noise is larger than the threshold, for which no test or interval is given."
+            if recovery >= threshold.number
+            else ", so its noise is larger than that, and the threshold has no test or interval."
+        ),
+        otherwise="not supported",
+        reported=threshold.printed,
+        recomputed=f"{recovery:.3f} between captures",
+        n=2,
+    )
+
+
+def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """That most layers recover is found in two models.
+
+    Source: 000, Finding 2.
+    Failure: unit.
+    """
+    origin = pick(published_facts, fact="llama32_vision_text")
+    shares = [pick(nope_count_tests, comparison=model) for model in PAIR]
+    fisher = pick(nope_count_tests, comparison="between models")
+    pairs = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
+    words = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in shares]
+    apart = {origin["subject"], origin["printed"]} != set(PAIR)
+    found = (
+        f"{words[0]} and {words[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies between "
+        f"{pairs.min():.2f} and {pairs.max():.2f} whatever the pairing)"
+    )
+    return judge(
+        apart,
+        (
+            f"{found}, and the text weights are not shared.",
+            f"{found}, but the text weights are the same: this is one network captured twice.",
+        ),
+        otherwise="not supported",
+        reported="2 models",
+        recomputed="2 networks" if apart else "1 network",
+        n=2 if apart else 1,
+        p_value=float(fisher["p_value"]),
+    )
+
+
+def c000_f2_no_effect(nope_adjacency_bounds: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
+    """Adjacency to layers without position encoding has no effect on the recovery.
+
+    Source: 000, Finding 2.
+    """
+    three = pick(nope_adjacency_bounds, comparison="after, before, far")
+    two = pick(nope_adjacency_bounds, comparison="adjacent - far")
+    # no significant difference is no proof of none: a narrow interval around zero would be
+    interval = {"ci_low", "ci_high"} <= set(nope_adjacency_bounds.columns)
+    whole = quote(nope_models, model=PAIR[1], metric="recovery").number
+    return judge(
+        bool(interval and three["p_at_least"] > 0.05),
+        "Without standard deviations no interval can be given; the spread of the layers printed singly bounds F by "
+        f"{three['statistic_at_most']:.2f} (p at least {three['p_at_least']:.2f}), so no effect is shown, and none is "
+        f"excluded: the means differ by {abs(two['difference']):.3f}, {100 * abs(two['difference']) / whole:.0f} % of "
+        "the model's recovery.",
+        otherwise="not supported",
+        reported="no effect",
+        recomputed=f"p >= {three['p_at_least']:.2f}",
+        n=int(two["n_first"] + two["n_second"]),
+    )
+
+
+def c000_f2_adjacent_less(nope_adjacency_bounds: pd.DataFrame) -> Verdict:
+    """Layers next to those without position encoding recover less than distant ones.
+
+    Source: 000, Finding 2.
+    """
+    row = pick(nope_adjacency_bounds, comparison="adjacent - far")
+    # the largest t that the prints allow belongs to the smallest error, hence to the narrowest interval
+    reach = float(student.ppf(1 - ALPHA / 2, row["df"])) * abs(row["difference"]) / row["statistic_at_most"]
+    return directed(
+        float(row["difference"]),
+        (float(row["difference"]) - reach, float(row["difference"]) + reach),
+        -1,
+        f"The means differ by {row['difference']:+.3f}, but whatever the unprinted layers are, |t| is at most "
+        f"{row['statistic_at_most']:.2f} and p at least {row['p_at_least']:.2f} ({row['n_first']:.0f} against "
+        f"{row['n_second']:.0f} layers).",
+        p_value=float(row["p_at_least"]),
+        reported="less",
+        recomputed=f"{row['difference']:+.3f}",
+        n=int(row["n_first"] + row["n_second"]),
+    )

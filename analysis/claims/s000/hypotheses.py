@@ -1,0 +1,168 @@
+"""Document 000, its hypotheses and conclusion: what the captured models already say about them."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+from analysis.statistics import wilson_interval
+
+LLAMA = ("llama3.1-8b", "llama3.2-11b", "llama3.2-3b", "llama3.2-1b")
+
+
+def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Llama 3.1 and 3.2 use a rotary base of 500,000.
+
+    Source: 000, Hypotheses.
+    """
+    base = quote(nope_stated, statement="hypotheses_rope_base")
+    bases = {model: float(pick(models, model=model)["rope_theta"]) for model in LLAMA}
+    return judge(
+        all(value == base.number for value in bases.values()),
+        f"{sum(value == base.number for value in bases.values())} of {len(bases)} captured Llama models do, whether "
+        "they recover or not.",
+        reported=base.printed,
+        recomputed=", ".join(f"{value:.0f}" for value in sorted(set(bases.values()))),
+        n=len(bases),
+    )
+
+
+def c000_hypotheses_frequency(
+    models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame, published_facts: pd.DataFrame
+) -> Verdict:
+    """The rotary base of Llama makes the recovery, by frequencies that complete cycles at 60-100K tokens.
+
+    Source: 000, Hypotheses.
+    Failure: control.
+    """
+    facts = {model: pick(models, model=model) for model in LLAMA}
+    rows = nope_recovery_recomputed.set_index("model").loc[list(LLAMA)]
+    recovering = [model for model in LLAMA if rows["recovers"][model]]
+    same = [
+        model
+        for model in LLAMA
+        if model not in recovering
+        and all(facts[model][name] == facts[recovering[0]][name] for name in ("rope_theta", "head_dim"))
+    ]
+    factor = {model: int(quote(published_facts, fact=f"rope_factor_{model}").number) for model in LLAMA}
+    return judge(
+        not same,
+        f"{listed([str(facts[model]['display_name']) for model in same])} has the same base and head dimension, "
+        "hence the same frequencies before scaling, and falls throughout; the base alone cannot be the reason. The "
+        f"scaling factor, which the study does not mention, does differ ({factor[recovering[0]]} where the profile "
+        f"recovers, {factor[same[0]]} there), as do depth and size."
+        if same
+        else "No model with the same base and head dimension fails to recover.",
+        otherwise="not supported",
+        reported="a hypothesis",
+        recomputed=f"{len(same)} model with the same base falls",
+        n=len(rows),
+    )
+
+
+def c000_hypotheses_cycles(nope_stated: pd.DataFrame, models: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """Some frequencies of the rotary embedding complete a cycle at distances of 60-100K tokens.
+
+    Source: 000, Hypotheses.
+    """
+    facts = pick(models, model=LLAMA[0])
+    base, pairs = float(facts["rope_theta"]), int(facts["head_dim"]) // 2
+    factor = quote(published_facts, fact=f"rope_factor_{LLAMA[0]}").number
+    printed = str(pick(nope_stated, statement="hypotheses_interference_range")["printed"])
+    low, high = (1000 * int(end) for end in printed.removesuffix("K").split("–"))
+    waves = [2 * math.pi * base ** (pair / pairs) for pair in range(pairs)]
+    plain = sum(low <= wave <= high for wave in waves)
+    # the scaling stretches all wavelengths above the first context of the family by its factor
+    scaled = sum(low <= factor * wave <= high for wave in waves)
+    return judge(
+        plain > 0 and scaled > 0,
+        f"{plain} of {pairs} pairs have wavelengths of {printed} at the base, {scaled} once the long ones are "
+        f"stretched {factor:.0f}-fold by the scaling; any geometric set of wavelengths has some in such a range, so "
+        "this does not single it out.",
+        reported=printed,
+        recomputed=f"{plain} and {scaled} of {pairs}",
+        n=pairs,
+    )
+
+
+def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
+    """Llama models of 32 layers or more develop heads that peak at 60-100K tokens, smaller ones lack the capacity.
+
+    Source: 000, Hypotheses.
+    """
+    where = pick(nope_stated, statement="hypotheses_specialist_range")["printed"]
+    depth = quote(nope_stated, statement="hypotheses_depth").printed
+    return untestable(
+        f"Profiles of single heads are not printed; the share of heads that peak at {where}, in Llama models of equal "
+        f"size below and above {depth} layers, would decide it.",
+        reported=f"from {depth} layers, {where}",
+    )
+
+
+def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
+    """The pre-training documents of Llama are typically around 60-100K tokens long, which makes the recovery zone.
+
+    Source: 000, Hypotheses.
+    """
+    length = pick(nope_stated, statement="hypotheses_document_length")["printed"]
+    return untestable(
+        "The lengths of the training documents are not published; two models trained alike on documents of different "
+        "length would decide it.",
+        reported=str(length),
+    )
+
+
+def c000_conclusion_deep(nope_stated: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> Verdict:
+    """The profile is a trait of the Llama family, which appears from 32 layers on.
+
+    Source: 000, Conclusion.
+    """
+    depth = pick(nope_stated, statement="conclusion_depth")
+    llama = nope_recovery_recomputed[nope_recovery_recomputed["family"] == "Llama 3"].drop_duplicates("network")
+    recovering = llama[llama["recovers"].astype(bool)]
+    return judge(
+        len(recovering) > len(llama) / 2 and recovering["text_layers"].nunique() > 1,
+        f"{len(recovering)} of {len(llama)} Llama networks recovers, the one of {recovering['text_layers'].max()} "
+        f"layers; a threshold between {llama['text_layers'].nlargest(2).min()} and {recovering['text_layers'].max()} "
+        "layers cannot be told from any other difference between the networks.",
+        otherwise="not supported",
+        reported=str(depth["printed"]),
+        recomputed=f"{len(recovering)} of {len(llama)} networks",
+        n=len(llama),
+    )
+
+
+def c000_conclusion_uniform(nope_stated: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
+    """In Llama-3.2-11B the recovery is distributed uniformly over all self-attention layers.
+
+    Source: 000, Conclusion.
+    """
+    count, layers = (
+        int(quote(nope_stated, statement=f"finding_2_llama32_{name}").number) for name in ("recovering", "layers")
+    )
+    threshold = quote(nope_stated, statement="finding_2_threshold").number
+    top = nope_layer_cells[nope_layer_cells["model"] == "llama3.2-11b"]["recovery"].max()
+    low, high = wilson_interval(count, layers)
+    return judge(
+        count == layers,
+        f"By the study's own count {layers - count} of {layers} layers do not recover ({count} do, "
+        f"[{100 * low:.0f}, {100 * high:.0f}] %), and the recoveries range from {threshold} or less to {top:.3f}.",
+        reported=str(pick(nope_stated, statement="conclusion_uniform")["printed"]),
+        recomputed=f"{count} of {layers}",
+        n=layers,
+        ci=(low, high),
+    )
+
+
+def c000_conclusion_mechanism() -> Verdict:
+    """The recovery is likely due to the frequencies of the rotary embedding or to how Llama is trained.
+
+    Source: 000, Conclusion.
+    """
+    return untestable(
+        "No analysis by frequency is printed; the share of each rotary pair in the position dependence, by distance "
+        "and against shuffled positions, in models with and without the recovery, would decide the first part."
+    )

@@ -1,0 +1,239 @@
+"""Document 000, its single layers: top layers along the depth, most and least plastic ones."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+from artifacts import wide
+
+PAIR = ("llama3.1-8b", "llama3.2-11b")
+WORDS = ("most plastic", "least plastic")  # how the table calls the two extremes
+
+
+def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:
+    """The listed layers dip, recover, and collapse at the end.
+
+    Source: 000, Per-Layer Anatomy.
+    """
+    rows = nope_layer_cells
+    shaped = (rows["d01"] > rows["d67"]) & (rows["d67"] > rows["d45"]) & (rows["d67"] > rows["d89"])
+    level = rows[~rows["below_dip"].astype(bool)]
+    words = [f"layer {row['layer']} of {row['model']} ({row['d89']:.3f})" for _, row in level.iterrows()]
+    return judge(
+        bool(shaped.all()),
+        f"{int(shaped.sum())} of {len(rows)} fall after the recovery; {listed(words)} ends on the level of its dip, "
+        "the others below theirs.",
+        reported="collapse",
+        recomputed=f"{int(shaped.sum())} of {len(rows)}",
+        n=len(rows),
+    )
+
+
+def c000_anatomy_no_depth(nope_depth_tests: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> Verdict:
+    """The layers that recover show no pattern over depth, they lie early, in the middle and late.
+
+    Source: 000, Per-Layer Anatomy.
+    """
+    tests = [pick(nope_depth_tests, comparison=model) for model in PAIR]
+    lists = [sorted(nope_layer_cells.loc[nope_layer_cells["model"] == model, "text_layer"]) for model in PAIR]
+    n = int(tests[0]["n"])
+    # a share of the layers that could carry the statement: all of them, or at least half
+    enough = min(len(each) for each in lists) >= n / 2
+    said = [", ".join(str(layer) for layer in each) for each in lists]
+    return judge(
+        enough and all(row["p_value"] > 0.05 for row in tests),
+        f"{len(lists[0])} of {n} layers are printed for either model: text layers {said[0]} (exact rank-sum p = "
+        f"{tests[0]['p_value']:.2f}) and {said[1]} (p = {tests[1]['p_value']:.2f})"
+        + ("." if enough else "; so few cannot show that there is no pattern."),
+        otherwise="not supported",
+        reported="no pattern",
+        recomputed=f"p = {tests[0]['p_value']:.2f} and {tests[1]['p_value']:.2f}",
+        n=n,
+    )
+
+
+def c000_extremes_most(
+    nope_extremes: pd.DataFrame, nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.DataFrame
+) -> Verdict:
+    """Layer 16 is the most plastic of Llama-3.2-11B and layer 0 the least.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    overall = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
+    own = nope_layer_cells[nope_layer_cells["model"] == PAIR[1]].set_index("layer")
+    pairs = own[["d01", "d45", "d67", "d89"]]
+    # the fifth pair of deciles lies between the least and the largest of the four printed
+    ends = [(pairs.sum(axis=1) + each) / (pairs.shape[1] + 1) for each in (pairs.min(axis=1), pairs.max(axis=1))]
+    seen = len(set(overall.index) | set(pairs.index))
+    layers = int((nope_layer_kinds["kind"] == "self-attention").sum())
+    low, high = float(ends[0].min()), float(ends[1].max())
+    named = [int(nope_extremes.loc[nope_extremes["category"].str.contains(word), "layer"].iloc[0]) for word in WORDS]
+    agrees = [overall.idxmax(), overall.idxmin()] == named and overall.max() > high and overall.min() < low
+    found = (
+        f"Of the {seen} layers with printed values, {overall.idxmax()} has the highest ({overall.max():.3f}) and "
+        f"{overall.idxmin()} the lowest ({overall.min():.3f}); the five top recovery layers lie between {low:.3f} and "
+        f"{high:.3f}."
+    )
+    more = f" The other {layers - seen} of {layers} layers, which would decide it, are not printed."
+    # what is printed can speak against it; for it only all layers could
+    return Verdict(
+        verdict="not testable" if agrees and seen < layers else "holds" if agrees else "contradicted",
+        reason=found + (more if agrees and seen < layers else ""),
+        reported=", ".join(map(str, named)),
+        recomputed=f"{overall.idxmax()}, {overall.idxmin()}",
+        n=seen,
+    )
+
+
+def c000_extremes_sensitivity(nope_extremes: pd.DataFrame) -> Verdict:
+    """The least plastic layer has the highest sensitivity to position, the most plastic one next to none.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    table = wide(nope_extremes, by=["layer"]).set_index("layer")
+    ranked = table.sort_values("ap_overall")
+    least, most = int(ranked.index[0]), int(ranked.index[-1])
+    beta, r2 = table["beta_norm"], table["r2_pos"]
+    return judge(
+        beta.idxmax() == r2.idxmax() == least and beta.idxmin() == r2.idxmin() == most,
+        f"Of the {len(table)} printed layers, layer {least} has the largest slope ({beta[least]:.6f}) and R2 "
+        f"({r2[least]:.3f}) and layer {most} the smallest ({beta[most]:.6f}, {r2[most]:.3f}); that is still "
+        f"{100 * beta[most] / beta[least]:.0f} % of the largest slope.",
+        reported="highest, near zero",
+        recomputed=f"R2 {r2[least]:.3f}, {r2[most]:.3f}",
+        n=len(table),
+    )
+
+
+def c000_extremes_r2(nope_stated: pd.DataFrame, nope_extremes: pd.DataFrame) -> list[Verdict]:
+    """Layers 16 and 17 have an R2 of position of about 0.02.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    about = quote(nope_stated, statement="extremes_r2_pos")
+    table = wide(nope_extremes, by=["layer"]).set_index("layer")
+    verdicts = []
+    for layer in (16, 17):
+        value = quote(nope_extremes, layer=layer, metric="r2_pos")
+        like = table.index[(table["r2_pos"] == value.number) & (table.index != layer)]
+        others = [f"layer {each} with a plasticity of {table['ap_overall'][each]:.3f}" for each in like]
+        verdicts.append(
+            compare(
+                about,
+                value.number,
+                value.interval,
+                reason=f"The table prints {value.printed} for layer {layer}"
+                + (f", the same as for {listed(others)}." if others else "."),
+                places=value.decimals,
+                key=str(layer),
+                statement=f"Layer {layer} has an R2 of position of about {about.number}.",
+                n=1,
+            )
+        )
+    return verdicts
+
+
+def c000_extremes_outliers(nope_extremes: pd.DataFrame) -> Verdict:
+    """Layers 16 and 17 stand apart from all other layers in plasticity, slope and R2 of position.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    table = wide(nope_extremes, by=["layer"]).set_index("layer")
+    pair, rest = table.loc[[16, 17]], table.drop([16, 17])
+    apart = {
+        "plasticity": pair["ap_overall"].min() > rest["ap_overall"].max(),
+        "slope": pair["beta_norm"].max() < rest["beta_norm"].min(),
+        "R2": pair["r2_pos"].max() < rest["r2_pos"].min(),
+    }
+    failing = [name for name, holds in apart.items() if not holds]
+    return judge(
+        not failing,
+        f"Among the {len(table)} printed layers they are apart in "
+        f"{listed([name for name, holds in apart.items() if holds])}"
+        + (f", not in {listed(failing)}" if failing else "")
+        + f": the higher R2 of the two is {pair['r2_pos'].max():.3f}, the lowest of the others "
+        f"{rest['r2_pos'].min():.3f}.",
+        otherwise="not supported",
+        reported="outliers",
+        recomputed=f"{len(apart) - len(failing)} of {len(apart)} measures",
+        n=len(table),
+    )
+
+
+def c000_extremes_range(nope_stated: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The profile of layer 16 is nearly flat: it ranges over 0.087 across the deciles.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    layer = quote(nope_stated, statement="extremes_range")
+    deciles = decile_profiles.set_index("model")[[f"d{number}" for number in range(10)]]
+    spread = deciles.max(axis=1) - deciles.min(axis=1)
+    own = spread[PAIR[1]]
+    names = decile_profiles.set_index("model")["display_name"]
+    flat = spread[spread <= layer.interval.high + 0.001]
+    return untestable(
+        f"The deciles of the layer are not printed and would decide; {layer.printed} would be "
+        f"{100 * layer.number / own:.0f} % of the range of the whole model ({own:.3f}) and as much as the mean profile "
+        f"of {listed([str(names[model]) for model in flat.index])} ranges.",
+        reported=layer.printed,
+    )
+
+
+def c000_extremes_flat_pair(nope_layer_pairs: pd.DataFrame) -> Verdict:
+    """Layer 17 has a profile that is nearly flat over all positions.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    row = pick(nope_layer_pairs, layer=17)
+    return judge(
+        row["gap"] == 0,
+        f"Its profile is not printed; captured in Llama-3.1-8B, the same text layer ({row['text_layer']}) ranges over "
+        f"at least {row['least_range']:.3f}, is among the five that recover most ({row['recovery']:+.3f}), and has a "
+        f"plasticity of {row['overall_low']:.3f} to {row['overall_high']:.3f}, here {row['ap_overall']:.3f}: "
+        f"{row['gap']:.3f} apart.",
+        otherwise="not supported",
+        reported="nearly flat",
+        recomputed=f"range >= {row['least_range']:.3f} in the other capture",
+        n=2,
+    )
+
+
+def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) -> Verdict:
+    """Layer 4, of low plasticity, follows the cross-attention layer 3.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    named = nope_extremes[nope_extremes["category"].str.contains("cross-attention")]["layer"].unique()
+    groups = nope_groups.set_index("layer")["group"]
+    found = [str(groups[layer]) for layer in named]
+    least = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
+    words = [f"{layer} ({groups[layer]})" for layer in least.index]
+    return judge(
+        found == ["after"],
+        ("It does" if found == ["after"] else f"It is {listed(found)} by the groups")
+        + f"; the three least plastic of the printed layers are {listed(words)}"
+        + (
+            ", so that adjacency is no common trait of theirs."
+            if len({groups[layer] for layer in least.index}) > 1
+            else "."
+        ),
+        reported="after",
+        recomputed=", ".join(found),
+        n=len(least),
+    )
+
+
+def c000_extremes_pure(nope_extremes: pd.DataFrame, nope_stated: pd.DataFrame) -> Verdict:
+    """Layers 16 and 17 are pure content-routing layers.
+
+    Source: 000, Most/Least Plastic Layers.
+    """
+    layers = pick(nope_stated, statement="extremes_outlier_layers")["printed"]
+    plastic = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"]
+    return untestable(
+        f"Plasticities of {plastic[16]:.3f} and {plastic[17]:.3f} leave position a part in who wins (1 would leave "
+        "none), and nothing is printed on what these layers route; interventions on their heads would decide it.",
+        reported=f"layers {layers}",
+    )

@@ -1,0 +1,59 @@
+"""Document 001, numbers that the second study states too: each judged as there."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, pick, quote
+from analysis.claims._verdicts.cells import cell, restated
+
+# statement of the narrative: the same statement of the second study, and the rows that judge it there
+AGAIN = {
+    "profile_ministral_drop": ("cross_ministral_drop", "c002_ministral_drop"),
+    "decomposition_ministral_drop": ("h4_ministral_drop", "c002_h4_numbers.h4_ministral_drop"),
+    "decomposition_qwen_drop": ("cross_qwen_drop", "c002_qwen_drop_range"),
+    "decomposition_excess": ("h6_excess", "c002_h6_excess"),
+    "longbench_ministral_drop": ("drop_ministral_typical", "c002_drop_typical.ministral"),
+    "longbench_qwen_drop": ("drop_qwen_typical", "c002_drop_typical.qwen"),
+    "longbench_llama_drop": ("drop_llama_typical", ""),
+    "aggregate_ministral_last_20": ("h2_ministral", "c002_last_20_ranges.ministral"),
+    "aggregate_ministral_lbp": ("h2_ministral_lbp", "c002_h2_ministral_maps"),
+    "training_checkpoints": ("training_checkpoints", ""),
+    "ruler_mistral_64k_length": ("ruler_mistral_64k_length", ""),
+    "ruler_mistral_128k_length": ("ruler_mistral_128k_length", ""),
+}
+
+
+def c001_stated_again(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> list[Verdict]:
+    """The narrative gives drops, excess and checkpoints as the second study does.
+
+    Source: 001, Cross-Model Results.
+    """
+    return restated(
+        stated_001,
+        {
+            key: cell(stated_002, "the second study", statement=other).by(*judged.split())
+            for key, (other, judged) in AGAIN.items()
+        },
+    )
+
+
+def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
+    """The profile of Ministral-3-14B is given from the shortest length with a bin to the longest one.
+
+    Source: 001, Connecting to Benchmarks: LongBench Pro.
+    """
+    rows = lbp_lengths[(lbp_lengths["model"] == "ministral3-14b") & lbp_lengths["plasticity"].notna()]
+    ends = {"first": int(rows["tokens"].min()), "last": int(rows["tokens"].max())}
+    return [
+        compare(
+            quote(stated_001, statement=f"longbench_ministral3_14b_{end}_length"),
+            1000.0 * tokens / 1024,
+            reason=f"The {end} length with plasticity has {tokens:,} tokens, {tokens // 1024} x 1,024.",
+            places=0,
+            key=end,
+            statement=f"{pick(stated_001, statement=f'longbench_ministral3_14b_{end}_length')['quantity']}.",
+            kind="cell check",
+        )
+        for end, tokens in ends.items()
+    ]

@@ -1,0 +1,195 @@
+"""Document 001, connecting to LongBench Pro, and values that the narrative repeats from the second study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims._shared import tracks
+from analysis.claims._verdicts.cells import cell, restated
+from analysis.claims._verdicts.repeats import repeating
+from analysis.statistics.rounding import percent_change
+
+LLAMA, LLAMA32, MISTRAL, MINISTRAL, DEEP = (
+    "llama3.1-8b",
+    "llama3.2-3b",
+    "mistral-v0.2-7b",
+    "ministral3-3b",
+    "ministral3-14b",
+)
+
+
+def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.DataFrame) -> list[Verdict]:
+    """Seven captured models are matched with LongBench Pro.
+
+    Source: 001, Connecting to Benchmarks: LongBench Pro.
+    """
+    count = reported_mechanistic["model"].nunique()
+    return [
+        compare(
+            quote(stated_001, statement=key),
+            count,
+            reason=f"Table 1 of the second study has {count} rows.",
+            places=0,
+            key=key,
+            statement=f"{pick(stated_001, statement=key)['quantity']}: {count}.",
+            kind="cell check",
+        )
+        for key in ("longbench_models", "profile_matched", "open_gaps_matched")
+    ]
+
+
+def c001_longbench_only(stated_001: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
+    """Ministral-3-14B is the only model with scores by length.
+
+    Source: 001, Connecting to Benchmarks: LongBench Pro.
+    """
+    rows = published_lbp[published_lbp["length"] != "overall"]
+    full = rows.groupby("model")["length"].nunique()
+    return judge(
+        len(full) == 1,
+        f"The benchmark's own summaries give {full.min()} lengths or more for {len(full)} captured models, in "
+        f"{rows['mode'].nunique()} prompt modes.",
+        reported=str(pick(stated_001, statement="longbench_only_model")["printed"]),
+        recomputed=f"{len(full)} models",
+        n=len(full),
+    )
+
+
+def c001_longbench_correlates(stated_001: pd.DataFrame, lbp_length_tests: pd.DataFrame) -> Verdict:
+    """In Ministral-3-14B, plasticity at a length correlates with the score at that length.
+
+    Source: 001, Connecting to Benchmarks: LongBench Pro.
+    Failure: unit.
+    """
+    return tracks(
+        lbp_length_tests,
+        f"{DEEP}, thinking",
+        what="Score with thinking and plasticity",
+        reported=str(pick(stated_001, statement="longbench_ministral3_14b_correlated")["printed"]),
+    )
+
+
+def c001_longbench_declines(stated_001: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> list[Verdict]:
+    """From 8K to 128K, plasticity of Ministral-3-14B declines by about 13 % and its score by about 18 %.
+
+    Source: 001, Connecting to Benchmarks: LongBench Pro.
+    """
+    verdicts = []
+    for metric in ("plasticity", "lbp"):
+        first, last = (
+            quote(reported_lbp_lengths, model=DEEP, length=length, metric=metric) for length in ("8k", "128k")
+        )
+        change = -percent_change(first.interval, last.interval)
+        verdicts.append(
+            compare(
+                quote(stated_001, statement=f"longbench_{DEEP.replace('-', '_')}_{metric}_decline"),
+                100 * (1 - last.number / first.number),
+                change,
+                reason=f"From {first.printed} to {last.printed}.",
+                places=1,
+                key=metric,
+                statement=f"The relative decline of {'the score' if metric == 'lbp' else metric} from 8K to 128K.",
+            )
+        )
+    return verdicts
+
+
+def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
+    """Plasticity of Ministral-3-14B declines less than its score, so difficulty apart from length explains a part.
+
+    Source: 001, Connecting to Benchmarks: LongBench Pro.
+    Failure: control.
+    """
+    falls = {}
+    for mode in ("thinking", "nonthinking"):
+        first, last = (pick(lbp_lengths, model=DEEP, mode=mode, length=length) for length in ("8k", "128k"))
+        falls[mode] = [100 * (1 - float(last[name]) / float(first[name])) for name in ("lbp", "plasticity")]
+    (score, plasticity), (plain, _) = falls["thinking"], falls["nonthinking"]
+    return judge(
+        bool(plasticity < min(score, plain)),
+        f"Plasticity falls by {plasticity:.1f} %, the score by {score:.1f} % with thinking, but by {plain:.1f} % "
+        "without, the mode of the overall scores.",
+        otherwise="not supported",
+        reported="shallower",
+        recomputed=f"{plasticity:.1f} against {score:.1f} and {plain:.1f} %",
+        n=2,
+    )
+
+
+def c001_restated(
+    stated_001: pd.DataFrame,
+    reported_plasticity: pd.DataFrame,
+    reported_lbp_lengths: pd.DataFrame,
+    reported_ruler_plasticity: pd.DataFrame,
+) -> list[Verdict]:
+    """The narrative repeats values of the second study's tables.
+
+    Source: 001, Cross-Model Results.
+    """
+    places = {
+        "aggregate_ministral3_3b": (MINISTRAL, "ap_overall"),
+        "aggregate_ministral3_3b_lbp": (MINISTRAL, "lbp"),
+        "aggregate_qwen3_14b": ("qwen3-14b", "ap_overall"),
+        "aggregate_qwen3_14b_lbp": ("qwen3-14b", "lbp"),
+        "aggregate_llama32_3b_last_20": (LLAMA32, "ap_last_20"),
+        "aggregate_llama32_3b_lbp": (LLAMA32, "lbp"),
+        "longbench_qwen3_14b_drop": ("qwen3-14b", "ap_drop"),
+        "longbench_qwen3_4b_drop": ("qwen3-4b", "ap_drop"),
+        "longbench_qwen3_14b_lbp": ("qwen3-14b", "lbp"),
+        "longbench_qwen3_4b_lbp": ("qwen3-4b", "lbp"),
+        "ruler_llama31_8b_drop": (LLAMA, "ap_drop"),
+        "ruler_llama32_3b_drop": (LLAMA32, "ap_drop"),
+        "ruler_mistral_drop": (MISTRAL, "ap_drop"),
+    }
+    label = "the all-models table"
+    cells = {
+        key: cell(reported_plasticity, label, model=model, metric=metric) for key, (model, metric) in places.items()
+    }
+    for metric in ("plasticity", "lbp"):
+        for end, length in (("first", "8k"), ("last", "128k")):
+            place = cell(reported_lbp_lengths, "Table 3", model=DEEP, length=length, metric=metric)
+            cells[f"longbench_ministral3_14b_{metric}_{end}"] = place
+    lengths = {
+        "ruler_llama31_8b_from": (LLAMA, "4k", "ruler"),
+        "ruler_llama31_8b_to": (LLAMA, "128k", "ruler"),
+        "ruler_llama31_8b_plasticity_from": (LLAMA, "4k", "plasticity"),
+        "ruler_llama31_8b_plasticity_to": (LLAMA, "128k", "plasticity"),
+        "ruler_mistral_from": (MISTRAL, "4k", "ruler"),
+        "ruler_mistral_to": (MISTRAL, "128k", "ruler"),
+        "ruler_mistral_64k": (MISTRAL, "64k", "ruler"),
+        "ruler_mistral_128k": (MISTRAL, "128k", "ruler"),
+    }
+    for key, (model, length, metric) in lengths.items():
+        cells[key] = cell(reported_ruler_plasticity, "Table 8", model=model, length=length, metric=metric)
+    return restated(stated_001, cells)
+
+
+def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> list[Verdict]:
+    """The narrative gives dip and recovery of Llama-3.1-8B, and the windows, as the second study does.
+
+    Source: 001, Connecting to Benchmarks: RULER.
+    """
+    pairs = {
+        "ruler_llama31_8b_dip_place": "ruler_llama_dip_place",
+        "ruler_llama31_8b_recovery_place": "ruler_llama_recovery_place",
+        "ruler_lengths": "ruler_lengths",
+        "ruler_llama31_8b_context": "t8_llama31_8b_coverage",
+        "ruler_mistral_window": "h7_window",
+    }
+    judged = {"ruler_mistral_window": ("c002_ruler_models_window.mistral-v0.2-7b",)}
+    verdicts = []
+    for key, other in pairs.items():
+        one, two = pick(stated_001, statement=key), pick(stated_002, statement=other)
+        check = judge(
+            one["printed"] == two["printed"],
+            f"The second study prints {two['printed']}.",
+            reported=str(one["printed"]),
+            recomputed=str(two["printed"]),
+            key=key,
+            statement=f"{one['quantity']}: {one['printed']}.",
+        )
+        verdicts.append(repeating(replace(check, kind="cell check"), *judged.get(key, ())))
+    return verdicts

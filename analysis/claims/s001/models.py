@@ -1,0 +1,208 @@
+"""Document 001, cross-model results: profiles, aggregates and the recovery of two Llama profiles."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims._shared import rising
+from analysis.claims._verdicts.words import listed
+
+NARRATED = ("Ministral 3", "Qwen3", "Llama 3.2")
+
+
+def _narrated(frame: pd.DataFrame) -> pd.DataFrame:
+    """The models of the three families that the section counts: without Llama-3.1-8B and Mistral-7B-Instruct-v0.2."""
+    return frame[frame["family"].isin(NARRATED[:2]) | frame["model"].str.startswith("llama3.2")]
+
+
+def c001_profile_counts(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> list[Verdict]:
+    """Eleven models of three families are compared.
+
+    Source: 001, Cross-Model Results: positional profile.
+    """
+    counts = {"models": len(_narrated(captured_models)), "families": len(NARRATED)}
+    return [
+        compare(
+            quote(stated_001, statement=f"profile_{key}"),
+            count,
+            reason=f"The captures of {listed(list(NARRATED))} are {counts['models']}.",
+            places=0,
+            key=key,
+            statement=f"{count} {key} are compared.",
+        )
+        for key, count in counts.items()
+    ]
+
+
+def c001_profile_monotone(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """In all eleven models plasticity declines monotonically with position.
+
+    Source: 001, Cross-Model Results: positional profile.
+    """
+    rows = _narrated(decile_profiles)
+    count, words = rising(rows)
+    return judge(
+        count == 0,
+        f"By their deciles, {count} of {len(rows)} rise somewhere by more than the {rows['rounding'].max():.3f} that "
+        f"rounding explains: {words}.",
+        reported=str(pick(stated_001, statement="profile_shape")["printed"]),
+        recomputed=f"{len(rows) - count} of {len(rows)}",
+        n=len(rows),
+    )
+
+
+def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
+    """The drops of Llama 3.2 1B and 3B are about 0.22 to 0.23.
+
+    Source: 001, Cross-Model Results: positional profile.
+    """
+    drops = captured_models.loc[captured_models["model"].isin(["llama3.2-1b", "llama3.2-3b"]), "ap_drop"]
+    reported = quote(stated_001, statement="profile_llama_drop")
+    found = f"{drops.min():.3f} to {drops.max():.3f}"
+    return judge(
+        bool(reported.interval.low <= drops.min() and drops.max() <= reported.interval.high),
+        f"The {len(drops)} drops run from {found} with a mean of {drops.mean():.3f}.",
+        reported=reported.printed,
+        recomputed=found,
+        n=len(drops),
+    )
+
+
+def c001_profile_scale_helps(captured_models: pd.DataFrame) -> Verdict:
+    """Scale helps: Qwen3-14B has a flatter profile than Qwen3-0.6B.
+
+    Source: 001, Cross-Model Results: positional profile.
+    """
+    qwen = captured_models[captured_models["family"] == "Qwen3"].set_index("model")["ap_drop"]
+    between = qwen.drop(["qwen3-14b", "qwen3-0.6b"])
+    worse = between[between > qwen["qwen3-0.6b"]]
+    return judge(
+        bool(qwen["qwen3-14b"] < qwen["qwen3-0.6b"] and worse.empty),
+        f"The larger end drops by {qwen['qwen3-14b']:.3f}, the smaller by {qwen['qwen3-0.6b']:.3f}, and the sizes "
+        f"between them by {listed([f'{name} {value:.3f}' for name, value in between.items()])}: {len(worse)} of "
+        f"{len(between)} by more than the smaller end.",
+        otherwise="not supported" if qwen["qwen3-14b"] < qwen["qwen3-0.6b"] else "contradicted",
+        reported="flatter",
+        recomputed=f"{qwen['qwen3-14b']:.3f} < {qwen['qwen3-0.6b']:.3f}",
+        n=len(qwen),
+    )
+
+
+def c001_profile_llama_steepest(captured_models: pd.DataFrame) -> Verdict:
+    """Llama 3.2 1B and 3B have the steepest declines.
+
+    Source: 001, Cross-Model Results: positional profile.
+    """
+    table = captured_models.set_index("model")["ap_drop"]
+    own, others = table[["llama3.2-1b", "llama3.2-3b"]], table.drop(["llama3.2-1b", "llama3.2-3b"])
+    return judge(
+        bool(own.min() > others.max()),
+        f"They drop by {own.min():.3f} and {own.max():.3f}; the next of {len(table)} models, {others.idxmax()}, by "
+        f"{others.max():.3f}.",
+        reported="steepest",
+        recomputed=f"{own.min():.3f} > {others.max():.3f}",
+        n=len(table),
+    )
+
+
+def c001_profile_converged(stated_001: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """Past 100K tokens, all heads of Llama 3.2 1B and 3B have come together at about 0.45.
+
+    Source: 001, Cross-Model Results: positional profile.
+    """
+    level = quote(stated_001, statement="profile_llama_converged")
+    means = {
+        str(row["display_name"]): (float(row["d8"]), float(row["d9"]))
+        for _, row in decile_profiles[decile_profiles["model"].isin(["llama3.2-1b", "llama3.2-3b"])].iterrows()
+    }
+    # "about" 0.45: a unit of the last digit either way
+    off = [name for name, pair in means.items() if max(abs(value - level.number) for value in pair) > 0.01 + 1e-9]
+    words = [f"{name} {one:.3f} and {two:.3f}" for name, (one, two) in means.items()]
+    return judge(
+        not off,
+        f"The mean over heads is, in the last two deciles, {'; '.join(words)}"
+        + (
+            f": heads that meet at {level.printed} cannot average that, so it fails for {listed(off)}; values per head "
+            "are not printed."
+            if off
+            else f", within 0.01 of {level.printed}; values per head are not printed."
+        ),
+        reported=level.printed,
+        recomputed=f"{len(means) - len(off)} of {len(means)} means",
+        n=len(means),
+    )
+
+
+def c001_family_order(stated_001: pd.DataFrame, matched_models: pd.DataFrame, family_means: pd.DataFrame) -> Verdict:
+    """The order of the drops, Ministral below Qwen below Llama, matches the LongBench Pro ranking of the seven models.
+
+    Source: 001, Cross-Model Results: positional profile.
+    """
+    source = matched_models[matched_models["in_source"]]
+    means = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
+    best = {"Ministral 3": 0, "Qwen3": 1, "Llama 3": 2}
+    ranks = source.sort_values("lbp", ascending=False)["family"].map(best)
+    out = source[
+        (source["family"] == "Ministral 3") & (source["lbp"] < source.loc[source["family"] == "Qwen3", "lbp"].max())
+    ]
+    mixed = [f"{row['display_name']} ({row['lbp']:.2f})" for _, row in out.sort_values("lbp").iterrows()]
+    return judge(
+        bool(ranks.is_monotonic_increasing),
+        f"By their mean drops the families stand {listed(list(means['family']))}, and the ranking of the {len(source)} "
+        "models by score "
+        + (
+            "keeps the families apart in this order."
+            if ranks.is_monotonic_increasing
+            else f"mixes them; of Ministral 3 {listed(mixed)} is below the best Qwen3."
+        ),
+        reported=str(pick(stated_001, statement="profile_family_order")["printed"]),
+        recomputed=f"{len(mixed)} of Ministral 3 below the best Qwen3",
+        n=len(source),
+    )
+
+
+def c001_second_factor(length_decline_tests: pd.DataFrame) -> Verdict:
+    """Benchmark performance is base capability times context preservation, and plasticity measures the second.
+
+    Source: 001, Cross-Model Results: aggregate plasticity.
+    Failure: unit.
+    """
+    tests = length_decline_tests[
+        (length_decline_tests["test"] == "pearson") & length_decline_tests["comparison"].str.startswith("ap_drop")
+    ]
+    words = [
+        f"{row['comparison'].partition(', ')[2]}: {row['estimate']:.2f} (Holm p {row['p_adjusted']:.3f})"
+        for _, row in tests.iterrows()
+    ]
+    weakest = tests.sort_values("p_adjusted").iloc[-1]
+    return judge(
+        bool((tests["p_adjusted"] < 0.05).all()),
+        "Taking the factor as score at 128K over score at 8K, the correlation of ap_drop with its loss is "
+        f"{'; '.join(words)}.",
+        otherwise="not supported",
+        recomputed=f"r = {tests['estimate'].min():.2f} to {tests['estimate'].max():.2f}",
+        n=int(weakest["n"]),
+        p_value=float(weakest["p_value"]),
+        p_adjusted=float(weakest["p_adjusted"]),
+    )
+
+
+def c001_heads_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """Llama-3.2-11B-Vision and Llama-3.1-8B recover in the middle of the context, at 60K to 100K tokens.
+
+    Source: 001, Cross-Model Results: head heterogeneity.
+    """
+    place = quote(reported_landmarks, landmark="narrative_llama_recovery")
+    rows = decile_profiles[decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"])]
+    width = rows["captured_context"].iloc[0] / 10
+    inside = [number for number in range(10) if place.interval.low <= (number + 0.5) * width <= place.interval.high]
+    above = [bool(row[f"d{number}"] > row["d4"]) for _, row in rows.iterrows() for number in inside]
+    return judge(
+        all(above),
+        f"Deciles with their middle there ({10 * inside[0]}-{10 * inside[-1] + 10} %) lie above the dip at 40-50 % in "
+        f"{sum(above)} of {len(above)} cases.",
+        reported=place.printed,
+        recomputed=f"{sum(above)} of {len(above)}",
+        n=len(rows),
+    )

@@ -1,0 +1,92 @@
+"""Document 001, connecting to RULER, and its open gaps."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+
+LLAMA = "llama3.1-8b"
+
+
+def c001_ruler_counts(
+    stated_001: pd.DataFrame,
+    reported_ruler_models: pd.DataFrame,
+    published_ruler: pd.DataFrame,
+    captured_models: pd.DataFrame,
+) -> list[Verdict]:
+    """RULER has scores at six lengths, two models were captured for it, and thirteen are compared.
+
+    Source: 001, Connecting to Benchmarks: RULER.
+    """
+    counts = {
+        "ruler_models": (reported_ruler_models["model"].nunique(), "models captured for RULER"),
+        "ruler_bins": (published_ruler["length"].nunique(), "lengths with a published score"),
+        "ruler_all_models": (len(captured_models), "rows in the table of all models"),
+    }
+    return [
+        compare(
+            quote(stated_001, statement=key),
+            count,
+            reason=f"There are {count} {what}.",
+            places=0,
+            key=key,
+            statement=f"{pick(stated_001, statement=key)['quantity']}: {count}.",
+            kind="cell check",
+        )
+        for key, (count, what) in counts.items()
+    ]
+
+
+def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
+    """The drop of Llama-3.1-8B lies in the range of Qwen3.
+
+    Source: 001, Connecting to Benchmarks: RULER.
+    """
+    own = float(pick(captured_models, model=LLAMA)["ap_drop"])
+    qwen = captured_models.loc[captured_models["family"] == "Qwen3", "ap_drop"]
+    reported = quote(stated_001, statement="profile_qwen_drop")
+    return judge(
+        reported.interval.low <= own <= reported.interval.high,
+        f"{own:.3f} lies in the range as stated, {reported.printed.lstrip('≈ ')} to two decimals, and just below the "
+        f"values themselves, {qwen.min():.3f} to {qwen.max():.3f}.",
+        reported="matching",
+        recomputed=f"{own:.3f}",
+        n=1 + len(qwen),
+    )
+
+
+def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
+    """Degradation with length, in Llama-3.2-3B and the Qwen3 models, is what plasticity detects.
+
+    Source: 001, Connecting to Benchmarks: RULER.
+    """
+    words, holds = [], True
+    for mode, rows in length_decline[length_decline["in_source"]].groupby("mode", sort=False):
+        steep = 100 * rows.loc[rows["family"] != "Ministral 3", "decline"]
+        flat = 100 * rows.loc[rows["family"] == "Ministral 3", "decline"]
+        holds &= bool(steep.min() > flat.max())
+        words.append(
+            f"{steep.min():.0f} to {steep.max():.0f} % against {flat.min():.0f} to {flat.max():.0f} % ({mode})"
+        )
+    return judge(
+        holds,
+        f"From 8K to 128K their scores fall by {' and '.join(words)} for the flat Ministral 3 profiles.",
+        recomputed=words[0],
+        n=int(length_decline["in_source"].sum() // len(words)),
+    )
+
+
+def c001_gap_documents(stated_001: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """All values come from documents of LongBench Pro of 128K tokens and more.
+
+    Source: 001, Open Gaps.
+    """
+    captured = models[models["subject"] == "captured"]
+    short = captured[captured["captured_context"] < 131072]
+    return untestable(
+        f"The captures span {captured['captured_context'].max():,} tokens ({listed(list(short['display_name']))} "
+        f"{short['captured_context'].max():,}); the list of captured documents, which is not printed, would decide.",
+        reported=str(pick(stated_001, statement="open_gaps_context")["printed"]),
+    )

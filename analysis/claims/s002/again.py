@@ -1,0 +1,104 @@
+"""Document 002, places on the profiles and lengths that its prose gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims._verdicts.cells import cell, restated
+
+LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
+PLACES = {
+    **{f"t4_llama32_11b_{part}_place": (VISION, part) for part in ("recovery", "collapse")},
+    **{f"t4_llama31_8b_{part}_place": (LLAMA, part) for part in ("dip", "recovery", "collapse")},
+    **{f"h8_{part}_place": (LLAMA, part) for part in ("dip", "recovery", "collapse")},
+    "ruler_llama_collapse_place": (LLAMA, "collapse"),
+    **{f"ruler_llama32_11b_{part}_place": (VISION, part) for part in ("recovery", "collapse")},
+}
+FAILING = {
+    "h7_failing_length_first": 0,
+    "h7_failing_length_last": -1,
+    "ruler_mistral_64k_length": 0,
+    "ruler_mistral_128k_length": -1,
+}
+FAILED = 50.0  # a RULER score below which most answers are wrong
+
+
+def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> list[Verdict]:
+    """Dip, recovery and collapse of the two Llama models of 32 layers lie in the deciles that are named.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    verdicts = []
+    for key, (model, part) in PLACES.items():
+        row = pick(decile_profiles, model=model)
+        values = [float(row[f"d{decile}"]) for decile in range(10)]
+        dip = values.index(min(values[:7]))
+        where = {"dip": dip, "recovery": values.index(max(values[dip:])), "collapse": values.index(min(values))}[part]
+        reported = quote(stated_002, statement=key)
+        made = judge(
+            reported.interval.low <= 10 * where and 10 * (where + 1) <= reported.interval.high,
+            f"The {part} of {row['display_name']} is at {10 * where} to {10 * (where + 1)} % ({values[where]:.3f}).",
+            reported=reported.printed,
+            recomputed=f"{10 * where} to {10 * (where + 1)} %",
+            key=key,
+            statement=f"{row['display_name']}, {pick(stated_002, statement=key)['quantity']}: {reported.printed}.",
+        )
+        verdicts.append(replace(made, kind="cell check"))
+    return verdicts
+
+
+def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame) -> list[Verdict]:
+    """Mistral-7B-Instruct-v0.2 fails on RULER at 64K and 128K tokens.
+
+    Source: 002, Hypothesis H7.
+    """
+    scores = published_ruler[published_ruler["model"] == MISTRAL].set_index("length")["value"]
+    failed = sorted(int(str(length).removesuffix("k")) for length, score in scores.items() if score < FAILED)
+    verdicts = []
+    for key, end in FAILING.items():
+        length = failed[end]
+        made = compare(
+            quote(stated_002, statement=key),
+            1000.0 * length,
+            reason=f"The published scores are {', '.join(f'{score:g} at {at}' for at, score in scores.items())}; below "
+            f"{FAILED:g} they are from {failed[0]}k on.",
+            places=0,
+            key=key,
+            statement=f"{pick(stated_002, statement=key)['quantity']}: {length}K.",
+            kind="cell check",
+        )
+        verdicts.append(made)
+    return verdicts
+
+
+def c002_windows_again(stated_002: pd.DataFrame) -> list[Verdict]:
+    """The window of 32K tokens stands in the text again.
+
+    Source: 002, RULER analysis: Mistral-v0.2-7B.
+    """
+    window = cell(stated_002, "Hypothesis H7", statement="h7_window").by("c002_ruler_models_window.mistral-v0.2-7b")
+    longest = cell(stated_002, "Hypothesis H7", statement="h7_failing_length_last")
+    return restated(
+        stated_002,
+        {
+            "t8_mistral_window": window,
+            "ruler_mistral_window": window,
+            "ruler_mistral_context": longest,
+            "generations_heterogeneity_length": longest,
+        },
+    )
+
+
+def c002_bins_again(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The context is cut into ten equal bins.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    bins = [name for name in decile_profiles.columns if name[:1] == "d" and name[1:].isdigit()]
+    made = compare(
+        quote(stated_002, statement="t4_bins"), float(len(bins)), reason=f"Table 4 has {len(bins)} columns.", places=0
+    )
+    return replace(made, kind="cell check")

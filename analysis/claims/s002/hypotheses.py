@@ -1,0 +1,211 @@
+"""Document 002, hypotheses H1, H2, H3 and H5: plasticity against LongBench Pro."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims import ALPHA, Verdict, directed, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+
+
+def c002_h1_ordering(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
+    """The drop predicts the order of the scores better than aggregate plasticity does.
+
+    Source: 002, Hypothesis H1.
+    """
+    return _better("ap_drop", "ap_overall", correlation_contrasts, lbp_correlations)
+
+
+def c002_h2_tracks(correlation_contrasts: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
+    """The plasticity of the last fifth follows the scores more closely than aggregate plasticity does.
+
+    Source: 002, Hypothesis H2.
+    """
+    return _better("ap_last_20", "ap_overall", correlation_contrasts, lbp_correlations)
+
+
+def _better(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.DataFrame) -> Verdict:
+    rho = [pick(correlations, comparison=name, test="spearman")["estimate"] for name in (first, second)]
+    sets = sorted({int(text.rpartition("= ")[2]) for text in contrasts["comparison"]})
+    tests = [pick(contrasts, comparison=f"{first} - {second}, n = {n}", test="spearman_difference") for n in sets]
+    own, wider = tests
+    return directed(
+        float(own["estimate"]),
+        (float(own["ci_low"]), float(own["ci_high"])),
+        1,
+        f"|rho| is {abs(rho[0]):.2f} for {first} and {abs(rho[1]):.2f} for {second}; the difference of "
+        f"{own['estimate']:+.2f} [{own['ci_low']:.2f}, {own['ci_high']:.2f}] has bootstrap p = {own['p_value']:.2f}, "
+        f"and with all {sets[-1]} scored models it is {wider['estimate']:+.2f}.",
+        recomputed=f"{own['estimate']:+.2f}",
+        n=int(own["n"]),
+        p_value=float(own["p_value"]),
+    )
+
+
+def c002_h1_within(family_correlations: pd.DataFrame) -> Verdict:
+    """Within families, the order by drop holds in Qwen3 and is ambiguous in Ministral 3.
+
+    Source: 002, Hypothesis H1.
+    """
+    rho = {
+        family: float(pick(family_correlations, comparison=family, test="spearman")["estimate"])
+        for family in ("Qwen3", "Ministral 3")
+    }
+    p = pick(family_correlations, comparison="Qwen3", test="spearman")["p_value"]
+    return judge(
+        rho["Qwen3"] == -1 and abs(rho["Ministral 3"]) < 1,
+        f"rho is {rho['Qwen3']:+.1f} in Qwen3 and {rho['Ministral 3']:+.1f} in Ministral 3; with three models the "
+        f"first has p = {p:.2f}, where 0.33 is the smallest that three can give.",
+        reported="holds, ambiguous",
+        recomputed=f"{rho['Qwen3']:+.1f}, {rho['Ministral 3']:+.1f}",
+        n=3,
+    )
+
+
+def c002_h2_ministral_maps(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
+    """The last-fifth plasticity of 0.57 to 0.59 in Ministral 3 goes with scores of 37 to 40.
+
+    Source: 002, Hypothesis H2.
+    """
+    reported = quote(stated_002, statement="h2_ministral_lbp")
+    family = matched_models[matched_models["family"] == "Ministral 3"].sort_values("ap_last_20", ascending=False)
+    top = family.iloc[0]
+    inside = family["lbp"].between(reported.interval.low, reported.interval.high)
+    return judge(
+        bool(inside.all()),
+        f"The scores run from {family['lbp'].min():.2f} to {family['lbp'].max():.2f}: "
+        f"{top['display_name']} has the highest last-fifth plasticity ({top['ap_last_20']:.3f}) and scores "
+        f"{top['lbp']:.2f}.",
+        reported=reported.printed,
+        recomputed=f"{family['lbp'].min():.2f} to {family['lbp'].max():.2f}",
+        n=len(family),
+    )
+
+
+def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
+    """At each input length, the order of the models by plasticity there matches their order by score.
+
+    Source: 002, Hypothesis H3.
+    """
+    tests = length_ordering_tests[length_ordering_tests["test"] == "spearman"]
+    found = int(((tests["estimate"] > 0) & (tests["p_adjusted"] < ALPHA)).sum())
+    negative = int((tests["estimate"] < 0).sum())
+    smallest = tests.sort_values("p_value").iloc[0]
+    return judge(
+        found == len(tests),
+        f"rho over models runs from {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f} over {len(tests)} "
+        f"lengths and modes, is negative in {negative}, and is significant after Holm in {found} (smallest p "
+        f"{smallest['p_value']:.2f}, at {smallest['comparison']}).",
+        otherwise="contradicted" if not found and negative > len(tests) / 2 else "not supported",
+        recomputed=f"rho {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f}",
+        n=int(tests["n"].max()),
+        p_value=float(smallest["p_value"]),
+        p_adjusted=float(smallest["p_adjusted"]),
+    )
+
+
+def c002_h3_relative_decline(length_decline_tests: pd.DataFrame) -> list[Verdict]:
+    """Models with a steeper decline of plasticity show a steeper relative decline of the score.
+
+    Source: 002, Hypothesis H3.
+    """
+    words = {"nonthinking": "without thinking", "thinking": "with thinking"}
+    return [_relative_decline(length_decline_tests, mode, said) for mode, said in words.items()]
+
+
+def _relative_decline(length_decline_tests: pd.DataFrame, mode: str, said: str) -> Verdict:
+    chosen = length_decline_tests[length_decline_tests["comparison"].str.startswith(f"ap_drop, {mode},")]
+    seven, everyone = (chosen[chosen["n"] == n].set_index("test") for n in sorted(set(chosen["n"])))
+    row, ranks = everyone.loc["pearson"], everyone.loc["spearman"]
+    return directed(
+        float(row["estimate"]),
+        (float(row["ci_low"]), float(row["ci_high"])),
+        1,
+        f"ap_drop and the fall of the score from 8K to 128K correlate with r = {row['estimate']:.2f} (Holm p "
+        f"{row['p_adjusted']:.3f}) over all {row['n']} scored models and {seven.loc['pearson', 'estimate']:.2f} "
+        f"({seven.loc['pearson', 'p_adjusted']:.3f}) over the source's {seven.loc['pearson', 'n']}; by ranks "
+        f"{ranks['estimate']:.2f} ({ranks['p_adjusted']:.3f}).",
+        recomputed=f"r = {row['estimate']:.2f}",
+        n=int(row["n"]),
+        p_value=float(row["p_value"]),
+        p_adjusted=float(row["p_adjusted"]),
+        key=mode,
+        statement=f"Models with a steeper decline of plasticity show a steeper relative decline of the score {said}.",
+    )
+
+
+def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:
+    """Ministral-3-14B has flat plasticity and a score that falls from 51.88 to 37.59: a part has another cause.
+
+    Source: 002, Hypothesis H3.
+    """
+    rows = lbp_lengths[lbp_lengths["model"] == "ministral3-14b"].set_index(["mode", "length"])
+    ends = {mode: rows.loc[mode].loc[["8k", "128k"]] for mode in ("thinking", "nonthinking")}
+    fall = {mode: 100 * (1 - part["lbp"].iloc[1] / part["lbp"].iloc[0]) for mode, part in ends.items()}
+    plasticity = ends["thinking"]["plasticity"]
+    own = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
+    printed = [pick(stated_002, statement=f"h3_ministral3_14b_lbp_{end}")["printed"] for end in ("from", "to")]
+    found: dict[str, Any] = {
+        "reported": f"flat; {printed[0]} to {printed[1]}",
+        "recomputed": f"-{own:.1f} % against -{fall['thinking']:.1f} and -{fall['nonthinking']:.1f} %",
+        "n": len(plasticity),
+    }
+    words = (
+        f"Up to 128K, plasticity falls by {own:.1f} % and the score by {fall['thinking']:.1f} % with thinking and "
+        f"{fall['nonthinking']:.1f} % without; {printed[1]} is the score at 256K, beyond the captured context."
+    )
+    return [
+        judge(
+            own < min(fall.values()) / 2,
+            words,
+            otherwise="not supported",
+            key="flat",
+            statement="The plasticity of Ministral-3-14B is flat while its score falls.",
+            **found,
+        ),
+        untestable(
+            "Two falls of one model have no scale in common, so that neither is a part of the other; scores by length "
+            "of models with equal plasticity profiles would decide it.",
+            reported=f"{printed[0]} to {printed[1]}",
+            key="cause",
+            statement="A part of the fall of Ministral-3-14B's score comes from difficulty that does not depend on "
+            "length.",
+        ),
+    ]
+
+
+def c002_h5_flat(captured_models: pd.DataFrame) -> Verdict:
+    """The drop of Ministral-3-3B is comparable to that of Ministral-3-14B.
+
+    Source: 002, Hypothesis H5.
+    """
+    drops = captured_models.set_index("model")["ap_drop"]
+    gap = abs(drops["ministral3-3b"] - drops["ministral3-14b"])
+    others = captured_models.loc[~captured_models["family"].isin(["Ministral 3", "Mistral"]), "ap_drop"]
+    return judge(
+        bool(gap < (others.min() - drops["ministral3-3b"]) / 2),
+        f"They differ by {gap:.3f}; the next family begins at {others.min():.3f}.",
+        reported="comparable",
+        recomputed=f"{drops['ministral3-3b']:.3f} and {drops['ministral3-14b']:.3f}",
+        n=2,
+    )
+
+
+def c002_h5_bottleneck(length_decline: pd.DataFrame) -> Verdict:
+    """Ministral-3-3B scores low for want of base capability, not for loss of context.
+
+    Source: 002, Hypothesis H5.
+    """
+    rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
+    own, rest = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
+    lower = rest[rest["lbp_8k"] < own["lbp_8k"]]
+    return judge(
+        bool(own["decline"] <= rest["decline"].min() and len(lower) <= 1),
+        f"Published scores have it at {own['lbp_8k']:.2f} at 8K (lower: {listed(list(lower['display_name']))}) and "
+        f"falling by {100 * own['decline']:.0f} % to 128K, the others by {100 * rest['decline'].min():.0f} to "
+        f"{100 * rest['decline'].max():.0f} %.",
+        recomputed=f"{own['lbp_8k']:.2f} at 8K, -{100 * own['decline']:.0f} %",
+        n=len(rows),
+    )

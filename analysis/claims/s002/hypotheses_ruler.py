@@ -1,0 +1,258 @@
+"""Document 002, hypotheses H7 and H8: what plasticity cannot see, and the bump of the Llama profiles."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.repeats import repeating
+from analysis.claims._verdicts.said import said
+from analysis.claims._verdicts.words import listed
+from analysis.statistics.proportion import wilson_interval
+
+MISTRAL = "mistral-v0.2-7b"
+
+
+def c002_h7_best(stated_002: pd.DataFrame, captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
+    """Mistral-7B-Instruct-v0.2 has the best plasticity of all 13 models: the highest aggregate and the smallest drop.
+
+    Source: 002, Hypothesis H7.
+    Failure: control.
+    """
+    table = captured_models.set_index("model")
+    printed = table["ap_overall"].idxmax() == MISTRAL and table["ap_drop"].idxmin() == MISTRAL
+    row = pick(equal_positions, model=MISTRAL)
+    return judge(
+        bool(printed and row["ranked"] == 1 and row["dropped"] == 1),
+        f"The tables print it, but set 32K tokens against 128K; over the first 32K its plasticity of "
+        f"{row['mean_32k']:.4f} has rank {row['ranked']} and its drop of {row['drop_32k']:.3f} rank {row['dropped']} "
+        f"among the {len(equal_positions)} models with values there.",
+        otherwise="not supported" if printed else "contradicted",
+        reported=str(pick(stated_002, statement="h7_mistral_rank")["printed"]),
+        recomputed=f"rank {row['ranked']} of {len(equal_positions)} over 32K",
+        n=len(equal_positions),
+    )
+
+
+def c002_h7_cause(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Mistral-7B-Instruct-v0.2 fails at length because a sliding window of 32K caps its attention.
+
+    Source: 002, Hypothesis H7.
+    """
+    row = pick(models, model=MISTRAL)
+    return judge(
+        str(row["attention"]).startswith("sliding"),
+        f"The attention of {row['display_name']} is {row['attention']}; its maker states {row['claimed_context']:,} "
+        "positions, so failure beyond them is failure at unseen positions.",
+        reported=str(pick(stated_002, statement="h7_cause")["printed"]),
+        recomputed=str(row["attention"]),
+    )
+
+
+def c002_h7_gradual(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Verdict:
+    """The failure of Mistral-7B-Instruct-v0.2 is a hard cut-off beyond 32K, not a gradual loss.
+
+    Source: 002, Hypothesis H7.
+    """
+    own, llama = pick(ruler_summary, model=MISTRAL), pick(ruler_summary, model="llama3.1-8b")
+    fall, whole = 100 * (1 - own["32k"] / own["4k"]), 100 * (1 - llama["128k"] / llama["4k"])
+    plasticity = -pick(ruler_lengths, model=MISTRAL, length="32k")["plasticity_change"]
+    return judge(
+        bool(own["32k"] > 0.95 * own["4k"]),
+        f"Its score falls from {own['4k']:.1f} to {own['32k']:.1f} ({fall:.0f} %) within 32K, as much as "
+        f"{llama['display_name']} loses to 128K ({whole:.0f} %), its effective length is {own['effective']}, and "
+        f"plasticity falls by {plasticity:.0f} % over the same positions.",
+        reported="hard cut-off",
+        recomputed=f"-{fall:.0f} % within 32K",
+    )
+
+
+def c002_h7_blind(models: pd.DataFrame) -> Verdict:
+    """Plasticity cannot detect the failure of Mistral-7B-Instruct-v0.2 beyond 32K.
+
+    Source: 002, Hypothesis H7.
+    """
+    row = pick(models, model=MISTRAL)
+    return untestable(
+        f"Plasticity was captured over {row['captured_context']:,} tokens only; since the model attends to every "
+        "earlier position, a capture at 128K would show whether plasticity falls where the score does.",
+        reported="cannot detect",
+    )
+
+
+def c002_h7_modes(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """There are two distinct ways to fail, degradation and truncation.
+
+    Source: 002, Hypothesis H7.
+    """
+    captured = models[models["subject"] == "captured"]
+    windowed = captured[captured["attention"].str.startswith("sliding")]
+    # a window alone shows no second way to fail: only scores with and without it could
+    return Verdict(
+        verdict="not supported" if windowed.empty else "not testable",
+        reason=f"{len(windowed)} of the {len(captured)} captured models have a sliding window"
+        + (", so truncation is not among the data" if windowed.empty else "")
+        + "; scores of one network with and without its window, beyond its length, would decide it.",
+        reported=str(pick(stated_002, statement="h7_failure_modes")["printed"]),
+        recomputed=f"{len(windowed)} models with a window",
+        n=len(captured),
+    )
+
+
+def c002_h8_nope_layers(stated_002: pd.DataFrame, nope_models: pd.DataFrame) -> Verdict:
+    """Llama-3.1-8B has no layer without position encoding.
+
+    Source: 002, Hypothesis H8.
+    """
+    stated = pick(stated_002, statement="h8_nope_layers")
+    layers = quote(nope_models, model="llama3.1-8b", metric="nope_layers")
+    return judge(
+        said(stated) == layers.number,
+        f"The layer study counts {layers.printed}.",
+        reported=stated["printed"],
+        recomputed=layers.printed,
+    )
+
+
+def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
+    """Llama-3.1-8B (dip at 40-50 %, recovery at 70-80 %, collapse) has the pattern of Llama-3.2-11B-Vision.
+
+    Source: 002, Hypothesis H8.
+    """
+    rows = {model: pick(decile_profiles, model=model) for model in ("llama3.1-8b", "llama3.2-11b")}
+    profiles = {model: [float(row[f"d{number}"]) for number in range(10)] for model, row in rows.items()}
+    places = {
+        model: (values.index(min(values[:7])), values.index(max(values[5:9])), values.index(min(values)))
+        for model, values in profiles.items()
+    }
+    first, second = places.values()
+    apart = max(abs(one - two) for one, two in zip(*profiles.values(), strict=True))
+    return judge(
+        first == second == (4, 7, 9),
+        f"Dip, peak and low fall into the same deciles ({', '.join(str(10 * place) for place in first)} % on); the "
+        f"levels differ by up to {apart:.3f}.",
+        reported="identical",
+        recomputed="same deciles" if first == second else "other deciles",
+        n=2,
+    )
+
+
+def c002_h8_layer_counts(stated_002: pd.DataFrame, nope_stated: pd.DataFrame) -> list[Verdict]:
+    """29 of 32 layers of Llama-3.1-8B recover, and 26 of 32 self-attention layers of Llama-3.2-11B-Vision.
+
+    Source: 002, Hypothesis H8.
+    """
+    pairs = {
+        "h8_llama31_8b_recovering": "finding_2_llama31_recovering",
+        "h8_llama31_8b_layers": "finding_2_llama31_layers",
+        "h8_llama32_11b_recovering": "finding_2_llama32_recovering",
+        "h8_llama32_11b_layers": "finding_2_llama32_layers",
+    }
+    return [
+        repeating(
+            compare(
+                quote(stated_002, statement=key),
+                quote(nope_stated, statement=other).number,
+                reason=f"The layer study gives {quote(nope_stated, statement=other).printed}.",
+                places=0,
+                key=key,
+                statement=f"{pick(stated_002, statement=key)['quantity']}, as in the layer study.",
+                kind="cell check",
+            ),
+            *(("c000_f2_counts",) if key.endswith("recovering") else ()),
+        )
+        for key, other in pairs.items()
+    ]
+
+
+def c002_h8_spread(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """The recovery is spread over nearly all self-attention layers.
+
+    Source: 002, Hypothesis H8.
+    Failure: unit.
+    """
+    counts = {}
+    for key in ("llama31_8b", "llama32_11b"):
+        counts[key] = [int(quote(stated_002, statement=f"h8_{key}_{what}").number) for what in ("recovering", "layers")]
+    (one, layers), (two, _) = counts["llama31_8b"], counts["llama32_11b"]
+    low, high = wilson_interval(two, layers)
+    shared = pick(published_facts, fact="llama32_vision_text")["printed"] == "llama3.1-8b"
+    return judge(
+        min(one, two) / layers >= 0.9 and not shared,
+        f"The counts are {one} and {two} of {layers} ({100 * one / layers:.0f} and {100 * two / layers:.0f} %, the "
+        f"latter [{100 * low:.0f}, {100 * high:.0f}]); both captures run the same text weights, so {one - two} layers "
+        "change sides between captures at a threshold that has no test.",
+        otherwise="not supported",
+        reported=str(pick(stated_002, statement="h8_recovery_spread")["printed"]),
+        recomputed=f"{one} and {two} of {layers}",
+        n=layers,
+    )
+
+
+def c002_h8_depths(stated_002: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """The models without the pattern have 16, 28 and 40 layers.
+
+    Source: 002, Hypothesis H8.
+    """
+    verdicts = []
+    for key in ("llama32_1b", "llama32_3b", "ministral3_14b"):
+        stated = pick(stated_002, statement=f"h8_{key}_layers")
+        layers = int(pick(models, model=stated["model"])["layers"])
+        number = said(stated)
+        check = judge(number == layers, f"Its configuration has {layers} layers.", reported=stated["printed"])
+        verdicts.append(
+            Verdict(
+                verdict=check.verdict,
+                reason=check.reason,
+                reported=check.reported,
+                recomputed=str(layers),
+                key=key,
+                statement=f"{stated['model']} has {number:.0f} layers.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c002_h8_absent(decile_profiles: pd.DataFrame) -> Verdict:
+    """The non-monotone pattern is absent from the smaller Llama models and from all Ministral and Qwen models.
+
+    Source: 002, Hypothesis H8.
+    """
+    others = decile_profiles[
+        ~decile_profiles["model"].isin(["llama3.1-8b", "llama3.2-11b"]) & (decile_profiles["family"] != "Mistral")
+    ]
+    rising = others[others["rise_shown"].astype(bool)]
+    words = [f"{row['display_name']} (+{row['draw_up']:.3f})" for _, row in rising.iterrows()]
+    windows = bool((others["recovery"] <= 0).all())
+    return judge(
+        windows and rising.empty,
+        f"None of {len(others)} recovers in the fixed window (mean of deciles six and seven above four and five), but "
+        f"{listed(words)} rise elsewhere by more than rounding explains.",
+        otherwise="not supported" if windows else "contradicted",
+        reported="absent",
+        recomputed=f"{len(rising)} of {len(others)} rise",
+        n=len(others),
+    )
+
+
+def c002_h8_specific(decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """The pattern is specific to Llama models of 32 layers and more.
+
+    Source: 002, Hypothesis H8.
+    Failure: unit.
+    """
+    llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
+    deep = llama[llama["layers"] >= 32]
+    fact = pick(published_facts, fact="llama32_vision_text")
+    networks = len(deep) - int({fact["subject"], fact["printed"]} <= set(deep["model"]))
+    return judge(
+        networks > 1 and bool((deep["recovery"] > 0).all()),
+        f"The {len(deep)} Llama models of 32 layers or more share their text weights and are {networks} network; "
+        f"depth, size and training recipe all differ from the {len(llama) - len(deep)} smaller ones, so depth is not "
+        "isolated.",
+        otherwise="not supported",
+        reported=">= 32 layers",
+        recomputed=f"{networks} network",
+        n=networks,
+    )

@@ -1,0 +1,216 @@
+"""Document 002, how it proposes to collect the missing scores by length."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+
+MEMORY = "instructions_memory_"
+
+
+def c002_gap_only(
+    stated_002: pd.DataFrame,
+    reported_plasticity: pd.DataFrame,
+    published_lbp: pd.DataFrame,
+    published_ruler: pd.DataFrame,
+) -> Verdict:
+    """Scores by length for six models are the only data gap that remains.
+
+    Source: 002, Instructions: Collecting Per-Length LBP Scores.
+    """
+    cells = reported_plasticity[reported_plasticity["metric"].isin(["lbp", "ruler_128k"])]
+    empty = cells[cells["low"].isna()]
+    published = {("lbp", name) for name in published_lbp["model"]} | {
+        ("ruler_128k", name) for name in published_ruler["model"]
+    }
+    found = [name for metric, name in zip(empty["metric"], empty["model"], strict=True) if (metric, name) in published]
+    return judge(
+        empty.empty,
+        f"The table of all models also leaves {len(empty)} of {len(cells)} benchmark cells empty, of which "
+        f"{len(found)} are published ({listed(found)}).",
+        reported=str(pick(stated_002, statement="instructions_gaps")["printed"]),
+        recomputed=f"{len(empty)} more empty cells",
+        n=len(cells),
+    )
+
+
+def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
+    """Scores by length are missing for six of the seven matched models.
+
+    Source: 002, Per-Length LongBench Pro Scores, Table 3, other models.
+    """
+    scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
+    missing = scores[scores["low"].isna()]
+    found = missing.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    return judge(
+        found.empty,
+        f"Of the {len(missing)} cells that Table 3 leaves open, the benchmark's own summaries fill {len(found)}, in "
+        "both prompt modes.",
+        reported=f"{len(missing)} missing",
+        recomputed=f"{len(missing) - len(found)} missing",
+        n=len(missing),
+    )
+
+
+def c002_option_a(published_facts: pd.DataFrame) -> list[Verdict]:
+    """The benchmark's repository is THUDM/LongBench, and each sample carries a field for its length bucket.
+
+    Source: 002, Instructions: Option A.
+    """
+    repository = str(pick(published_facts, fact="lbp_repository")["printed"])
+    field = str(pick(published_facts, fact="lbp_length_field")["printed"])
+    return [
+        judge(
+            repository == "THUDM/LongBench",
+            f"LongBench Pro and its results are in {repository}; the repository named holds other benchmarks.",
+            reported="THUDM/LongBench",
+            recomputed=repository,
+            key="repository",
+            statement="The scores by length come from the repository THUDM/LongBench.",
+        ),
+        judge(
+            field == "length_bucket",
+            f"The field that holds the length is called {field}.",
+            reported="length_bucket",
+            recomputed=field,
+            key="field",
+            statement="Each sample carries its length in the field length_bucket.",
+        ),
+    ]
+
+
+def c002_option_a_lengths(stated_002: pd.DataFrame, published_lbp: pd.DataFrame) -> Verdict:
+    """Samples come in six lengths, 8K, 16K, 32K, 64K, 128K and 256K.
+
+    Source: 002, Instructions: Option A.
+    """
+    rows = stated_002[stated_002["statement"].str.startswith("instructions_lengths_")]
+    printed = [text.lower() for text in rows["printed"]]
+    lengths = [length for length in dict.fromkeys(published_lbp["length"]) if length != "overall"]
+    questions = published_lbp.loc[published_lbp["length"] != "overall", "questions"].unique()
+    return judge(
+        printed == lengths,
+        f"The published summaries have {', '.join(lengths)}, with {', '.join(str(count) for count in questions)} "
+        "questions each.",
+        reported=", ".join(rows["printed"]),
+        recomputed=", ".join(lengths),
+        n=len(lengths),
+    )
+
+
+def c002_option_b_protocol(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
+    """Without thinking, the benchmark allows 1K new tokens and truncates in the middle.
+
+    Source: 002, Instructions: Option B.
+    """
+    budget = quote(published_facts, fact="lbp_output_budget")
+    place = str(pick(published_facts, fact="lbp_truncation")["printed"])
+    dataset = str(pick(published_facts, fact="lbp_dataset")["printed"])
+    return [
+        compare(
+            quote(stated_002, statement="instructions_output_budget"),
+            budget.number,
+            reason=f"The authors give {budget.printed}.",
+            places=0,
+            key="budget",
+            statement="The output budget without thinking is 1K tokens.",
+        ),
+        judge(
+            place == "middle",
+            f"The authors truncate in the {place}.",
+            reported="middle",
+            recomputed=place,
+            key="truncation",
+            statement="Inputs are truncated in the middle.",
+        ),
+        judge(
+            dataset == "caskcsg/LongBench-Pro",
+            f"The data card is {dataset}.",
+            reported="caskcsg/LongBench-Pro",
+            recomputed=dataset,
+            key="dataset",
+            statement="The data set is caskcsg/LongBench-Pro.",
+        ),
+    ]
+
+
+def c002_option_b_models(stated_002: pd.DataFrame, reported_lbp_lengths: pd.DataFrame) -> list[Verdict]:
+    """Six models are to be run, and the authors asked for seven.
+
+    Source: 002, Instructions: Option B.
+    """
+    scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
+    counts = {"to_run": scores.loc[scores["low"].isna(), "model"].nunique(), "to_ask_for": scores["model"].nunique()}
+    reasons = {
+        "to_run": "Table 3 leaves the scores of so many models open.",
+        "to_ask_for": "So many models stand in Table 3; that of Ministral-3-14B has them with thinking only.",
+    }
+    return [
+        compare(
+            quote(stated_002, statement=f"instructions_models_{key}"),
+            count,
+            reason=reasons[key],
+            places=0,
+            key=key,
+            statement=f"{pick(stated_002, statement=f'instructions_models_{key}')['quantity']}: {count}.",
+        )
+        for key, count in counts.items()
+    ]
+
+
+def c002_option_b_memory(stated_002: pd.DataFrame, inference_memory: pd.DataFrame) -> list[Verdict]:
+    """The models need about 7, 7, 9, 17, 17 and 30 GB of GPU memory.
+
+    Source: 002, Instructions: Option B.
+    """
+    verdicts = []
+    for _, row in stated_002[stated_002["statement"].str.startswith(MEMORY)].iterrows():
+        need = pick(inference_memory, model=row["model"])
+        verdicts.append(
+            judge(
+                bool(need["total_gb"] <= row["as_number"]),
+                f"The weights take {need['weights_gb']:.0f} GB at 16 bits, and the key-value cache of one input of "
+                f"128K tokens {need['cache_gb']:.0f} GB more.",
+                otherwise="not supported",
+                reported=str(row["printed"]),
+                recomputed=f"{need['total_gb']:.0f} GB",
+                key=str(row["model"]),
+                statement=f"{need['display_name']} needs {row['printed']} of GPU memory.",
+            )
+        )
+    return verdicts
+
+
+def c002_option_b_order(stated_002: pd.DataFrame, inference_memory: pd.DataFrame) -> Verdict:
+    """The models are listed in order of the memory they need.
+
+    Source: 002, Instructions: Option B.
+    """
+    rows = stated_002[stated_002["statement"].str.startswith(MEMORY)]
+    needs = rows.merge(inference_memory, on="model").sort_values("as_number", kind="stable")
+    highest = needs.groupby("as_number")["total_gb"].max()
+    lowest = needs.groupby("as_number")["total_gb"].min()
+    ordered = all(lowest.iloc[place + 1] >= highest.iloc[place] for place in range(len(highest) - 1))
+    return judge(
+        ordered,
+        f"With the cache {'no model needs' if ordered else 'a model needs'} less than one listed with a smaller "
+        "number: "
+        + ", ".join(
+            f"{name} {total:.0f} GB" for name, total in zip(needs["display_name"], needs["total_gb"], strict=True)
+        )
+        + ".",
+        n=len(needs),
+    )
+
+
+def c002_option_b_hours(stated_002: pd.DataFrame) -> Verdict:
+    """The runs take about 12 to 24 GPU hours on an A100.
+
+    Source: 002, Instructions: Option B.
+    """
+    return untestable(
+        "A timed run of one model over the 1,500 samples on that device would decide; none is among the sources.",
+        reported=str(pick(stated_002, statement="instructions_gpu_hours")["printed"]),
+    )

@@ -1,0 +1,282 @@
+"""Document 002, what it observes about the seven matched models: which metric follows LongBench Pro."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims._verdicts.words import listed
+from artifacts import wide
+
+
+def c002_aggregate_predicts(stated_002: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
+    """Aggregate plasticity does not predict the overall score across families.
+
+    Source: 002, Observations: aggregate plasticity.
+    """
+    overall, drop = (pick(lbp_correlations, comparison=name, test="pearson") for name in ("ap_overall", "ap_drop"))
+    return judge(
+        overall["ci_high"] < abs(drop["estimate"]),
+        f"r = {overall['estimate']:.2f} [{overall['ci_low']:.2f}, {overall['ci_high']:.2f}], exact p = "
+        f"{overall['p_value']:.3f} over {overall['n']} models, where ap_drop has {drop['estimate']:.2f}"
+        + (
+            ": the interval stays below it."
+            if overall["ci_high"] < abs(drop["estimate"])
+            else ": so few cannot show the absence of a relation."
+        ),
+        otherwise="not supported",
+        reported=str(pick(stated_002, statement="aggregate_predicts")["printed"]),
+        recomputed=f"r = {overall['estimate']:.2f}",
+        n=int(overall["n"]),
+        ci=(float(overall["ci_low"]), float(overall["ci_high"])),
+        p_value=float(overall["p_value"]),
+    )
+
+
+def c002_aggregate_highest(reported_observations: pd.DataFrame, reported_plasticity: pd.DataFrame) -> Verdict:
+    """Ministral-3-3B has the highest aggregate plasticity, yet only the sixth score of the seven.
+
+    Source: 002, Observations: aggregate plasticity.
+    """
+    table = wide(reported_observations[reported_observations["table"] == "aggregate"], by=["model"]).set_index("model")
+    everyone = reported_plasticity[reported_plasticity["metric"] == "ap_overall"].set_index("model")["value"]
+    rank = int(table["lbp"].rank(ascending=False)["ministral3-3b"])
+    return judge(
+        table["ap_overall"].idxmax() == "ministral3-3b" and rank == 6,
+        f"Highest of the {len(table)} matched models is {table['ap_overall'].idxmax()} "
+        f"({table['ap_overall'].max():.3f}), and Ministral-3-3B has score {rank} of {len(table)}; of all "
+        f"{len(everyone)} models {everyone.idxmax()} is highest ({everyone.max():.4f}), over 32K.",
+        reported="highest",
+        recomputed=f"{table['ap_overall'].max():.3f}",
+        n=len(table),
+    )
+
+
+def c002_last_20_separates(family_separation: pd.DataFrame) -> Verdict:
+    """The plasticity of the last fifth separates the families better than aggregate plasticity.
+
+    Source: 002, Observations: ap_last_20.
+    """
+    pairs = [
+        tuple(pick(family_separation, scope=scope, metric=metric) for metric in ("ap_last_20", "ap_overall"))
+        for scope in ("matched", "captured")
+    ]
+    better = all(last[name] > overall[name] for last, overall in pairs for name in ("eta_squared", "gap_share"))
+    (last, overall), (last_all, overall_all) = pairs
+    return judge(
+        better,
+        f"Between families lies {last['eta_squared']:.2f} of the variance of ap_last_20 and "
+        f"{overall['eta_squared']:.2f} of that of ap_overall over {last['n']} models, {last_all['eta_squared']:.2f} "
+        f"and {overall_all['eta_squared']:.2f} over {last_all['n']}; of the range there, the gap between families is "
+        f"{last_all['gap_share']:.2f} in ap_last_20 and {overall_all['gap_share']:.2f} in ap_overall.",
+        reported="better",
+        recomputed=f"{last['eta_squared']:.2f} against {overall['eta_squared']:.2f}",
+        n=int(last["n"]),
+    )
+
+
+def c002_last_20_llama_last(reported_observations: pd.DataFrame) -> Verdict:
+    """Llama-3.2-3B is last both by the plasticity of the last fifth and by score.
+
+    Source: 002, Observations: ap_last_20.
+    """
+    table = wide(reported_observations[reported_observations["table"] == "last_20"], by=["model"]).set_index("model")
+    lasts = table["ap_last_20"].idxmin(), table["lbp"].idxmin()
+    return judge(
+        lasts == ("llama3.2-3b", "llama3.2-3b"),
+        f"Lowest of {len(table)} are {lasts[0]} ({table['ap_last_20'].min():.3f}) and {lasts[1]} "
+        f"({table['lbp'].min():.2f}).",
+        reported="last",
+        recomputed=f"{table['ap_last_20'].min():.3f}, {table['lbp'].min():.2f}",
+        n=len(table),
+    )
+
+
+def c002_last_20_ranges(stated_002: pd.DataFrame, matched_models: pd.DataFrame) -> list[Verdict]:
+    """At the far end, Ministral 3 keeps 0.57 to 0.59 and Qwen3 falls to 0.51 to 0.52.
+
+    Source: 002, Observations: ap_last_20.
+    """
+    source = matched_models[matched_models["in_source"]]
+    verdicts = []
+    for key, family in (("ministral", "Ministral 3"), ("qwen", "Qwen3")):
+        values = source.loc[source["family"] == family, "ap_last_20"]
+        reported = quote(stated_002, statement=f"last_20_{key}")
+        inside = reported.interval.low <= values.min() and values.max() <= reported.interval.high
+        verdicts.append(
+            judge(
+                bool(inside),
+                f"The {len(values)} values run from {values.min():.4f} to {values.max():.4f}.",
+                reported=reported.printed,
+                recomputed=f"{values.min():.4f} to {values.max():.4f}",
+                n=len(values),
+                key=key,
+                statement=f"ap_last_20 of {family} is {reported.printed}.",
+            )
+        )
+    return verdicts
+
+
+def c002_drop_most_informative(lbp_correlations: pd.DataFrame, correlation_contrasts: pd.DataFrame) -> Verdict:
+    """The drop of plasticity is the most informative signal for the score.
+
+    Source: 002, Observations: ap_drop.
+    """
+    tests = lbp_correlations[lbp_correlations["test"] == "pearson"].set_index("comparison")["estimate"].abs()
+    ranked = tests.sort_values(ascending=False)
+    drop = pick(lbp_correlations, comparison="ap_drop", test="pearson")
+    n = int(drop["n"])
+    gap = pick(correlation_contrasts, comparison=f"ap_drop - ap_overall, n = {n}", test="pearson_difference")
+    better = [f"{name} ({value:.2f})" for name, value in ranked.items() if value > tests["ap_drop"]]
+    return judge(
+        ranked.index[0] == "ap_drop" and gap["ci_low"] > 0,
+        f"|r| is {tests['ap_drop']:.2f}, a larger one has {listed(better)}; against aggregate plasticity the "
+        f"difference is {gap['estimate']:+.2f} [{gap['ci_low']:.2f}, {gap['ci_high']:.2f}], bootstrap p = "
+        f"{gap['p_value']:.2f}.",
+        otherwise="not supported",
+        reported="most informative",
+        recomputed=f"rank {list(ranked.index).index('ap_drop') + 1} of {len(ranked)}",
+        n=n,
+        ci=(float(gap["ci_low"]), float(gap["ci_high"])),
+        p_value=float(gap["p_value"]),
+    )
+
+
+def c002_drop_within_family(family_correlations: pd.DataFrame, lbp_correlations: pd.DataFrame) -> Verdict:
+    """Within each family, ap_drop correlates inversely with the score.
+
+    Source: 002, Observations: ap_drop.
+    """
+    pearson = family_correlations[family_correlations["test"] == "pearson"]
+    pooled = pick(lbp_correlations, comparison="ap_drop", test="pearson_within_family")
+    words = [f"{row['comparison']} {row['estimate']:+.2f}" for _, row in pearson.iterrows()]
+    inverse = int((pearson["estimate"] < -0.1).sum())
+    return judge(
+        inverse == 3,
+        f"r is {listed(words)} (three models each, smallest p {pearson['p_value'].min():.2f}), and Llama has one "
+        f"model; pooled within families r = {pooled['estimate']:.2f}, p = {pooled['p_value']:.2f}.",
+        reported="inversely in each family",
+        recomputed=f"{inverse} of 3 families",
+        n=int(pooled["n"]),
+        p_value=float(pooled["p_value"]),
+    )
+
+
+def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: pd.DataFrame) -> Verdict:
+    """Among Ministral 3, the drop is ordered 14B above 8B above 3B.
+
+    Source: 002, Observations: ap_drop.
+    """
+    names = ("ministral3-14b", "ministral3-8b", "ministral3-3b")
+    drops = [quote(reported_observations, table="drop", model=name, metric="ap_drop") for name in names]
+    sizes = {"ministral3-14b": "14B", "ministral3-8b": "8B", "ministral3-3b": "3B"}
+    order = sorted(zip(drops, names, strict=True), key=lambda pair: -pair[0].number)
+    found = " > ".join(f"{sizes[name]} ({drop.printed})" for drop, name in order)
+    printed = " > ".join(
+        f"{sizes[name]} ({pick(stated_002, statement='drop_' + name.replace('-', '_'))['printed']})" for name in names
+    )
+    return judge(
+        found == printed,
+        f"By the printed values the order is {found}.",
+        reported=printed,
+        recomputed=found,
+        n=len(names),
+    )
+
+
+def c002_drop_ministral_anomaly(reported_observations: pd.DataFrame) -> Verdict:
+    """Ministral-3-3B has an anomalously low drop in a nearly flat family.
+
+    Source: 002, Observations: ap_drop.
+    """
+    drops = wide(reported_observations[reported_observations["table"] == "drop"], by=["model"]).set_index("model")
+    family = drops[drops.index.str.startswith("ministral3")]["ap_drop"]
+    own, siblings = family["ministral3-3b"], family.drop("ministral3-3b")
+    return judge(
+        bool(own < siblings.min()),
+        f"Its drop is {own:.3f}, those of its siblings are {siblings.min():.3f} and {siblings.max():.3f}.",
+        otherwise="not supported",
+        reported="anomalously low",
+        recomputed=f"{own:.3f} in {siblings.min():.3f} to {siblings.max():.3f}",
+        n=len(family),
+    )
+
+
+def c002_drop_qwen_monotone(matched_models: pd.DataFrame) -> Verdict:
+    """Among the three scored Qwen3 models, larger ones drop less and score more.
+
+    Source: 002, Observations: ap_drop.
+    """
+    qwen = matched_models[matched_models["in_source"] & (matched_models["family"] == "Qwen3")]
+    qwen = qwen.sort_values("parameters_nominal_b")
+    drops = [f"{value:.3f}" for value in qwen["ap_drop"]]
+    return judge(
+        bool(qwen["ap_drop"].is_monotonic_decreasing and qwen["lbp"].is_monotonic_increasing),
+        f"From small to large, the drops are {listed(drops)} and the scores "
+        f"{listed([f'{value:.2f}' for value in qwen['lbp']])}, over the scored models only.",
+        reported="monotone",
+        recomputed=", ".join(drops),
+        n=len(qwen),
+    )
+
+
+def c002_drop_llama_steepest(matched_models: pd.DataFrame) -> Verdict:
+    """Llama-3.2-3B has the steepest drop and the worst score.
+
+    Source: 002, Observations: ap_drop.
+    """
+    source = matched_models[matched_models["in_source"]].set_index("model")
+    ends = source["ap_drop"].idxmax(), source["lbp"].idxmin()
+    return judge(
+        ends == ("llama3.2-3b", "llama3.2-3b"),
+        f"Of {len(source)} models, {ends[0]} drops most ({source['ap_drop'].max():.3f}) and {ends[1]} scores least "
+        f"({source['lbp'].min():.2f}).",
+        reported="steepest, worst",
+        recomputed=f"{source['ap_drop'].max():.3f}, {source['lbp'].min():.2f}",
+        n=len(source),
+    )
+
+
+def c002_drop_typical(stated_002: pd.DataFrame, family_means: pd.DataFrame) -> list[Verdict]:
+    """Typical drops are 0.07 for Ministral 3, 0.17 for Qwen3 and 0.23 for Llama.
+
+    Source: 002, Observations: ap_drop.
+    """
+    verdicts = []
+    for key, family in (("ministral", "Ministral 3"), ("qwen", "Qwen3"), ("llama", "Llama 3")):
+        row = pick(family_means, scope="source", family=family)
+        verdicts.append(
+            compare(
+                quote(stated_002, statement=f"drop_{key}_typical"),
+                float(row["ap_drop"]),
+                reason=f"The mean over the family's scored models (n = {row['n']}) is {row['ap_drop']:.3f}.",
+                n=int(row["n"]),
+                key=key,
+                statement=f"The typical ap_drop of {family}.",
+            )
+        )
+    return verdicts
+
+
+def c002_drop_family_order(family_means: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
+    """Across families, ap_drop orders Ministral 3, Qwen3 and Llama as LongBench Pro does, but for Ministral-3-3B.
+
+    Source: 002, Observations: ap_drop.
+    Failure: unit.
+    """
+    source = family_means[family_means["scope"] == "source"].sort_values("ap_drop")
+    qwen = matched_models[matched_models["family"] == "Qwen3"]
+    late = pick(matched_models, model="llama3.1-8b")
+    follows = bool(source["lbp"].is_monotonic_decreasing)
+    breaks = late["ap_drop"] < qwen["ap_drop"].min() and late["lbp"] < qwen["lbp"].min()
+    return judge(
+        follows and not breaks,
+        f"By mean drops the order is {', '.join(source['family'])}, and the mean scores "
+        f"{'follow it, as one order in six would by chance' if follows else 'do not follow it'}; "
+        f"{late['display_name']}, whose score of {late['lbp']:.2f} the source lacks, drops by {late['ap_drop']:.3f}, "
+        f"scored Qwen3 by {qwen['ap_drop'].min():.3f} or more with scores of {qwen['lbp'].min():.2f} or more.",
+        otherwise="not supported",
+        reported="matching",
+        recomputed=f"{len(source)} family means agree",
+        n=len(source),
+    )

@@ -1,0 +1,230 @@
+"""Document 002, what it reads off the decile profiles."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+from analysis.claims._verdicts.words import listed
+from artifacts import wide
+
+HALF = "the first half of the context"
+
+
+def c002_t4_ministral_linear(profile_shapes: pd.DataFrame) -> Verdict:
+    """The Ministral 3 profiles decline near-linearly.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    ministral = profile_shapes[profile_shapes["family"] == "Ministral 3"]
+    qwen = profile_shapes[profile_shapes["family"] == "Qwen3"]
+    steps = 9
+    return judge(
+        bool(ministral["r_squared"].min() >= qwen["r_squared"].min()),
+        f"A straight line explains {ministral['r_squared'].min():.2f} to {ministral['r_squared'].max():.2f} of the "
+        f"variance, in Qwen3 {qwen['r_squared'].min():.2f} to {qwen['r_squared'].max():.2f}; the first of {steps} "
+        f"steps takes {100 * ministral['first_step'].min():.0f} to {100 * ministral['first_step'].max():.0f} % of the "
+        f"fall, where a line has {100 / steps:.0f} %.",
+        otherwise="not supported",
+        reported="near-linear",
+        recomputed=f"R2 {ministral['r_squared'].min():.2f} to {ministral['r_squared'].max():.2f}",
+        n=len(ministral),
+    )
+
+
+def c002_t4_ministral_flattest(profile_shapes: pd.DataFrame) -> Verdict:
+    """The Ministral 3 profiles are the flattest of all families.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    ministral = profile_shapes[profile_shapes["family"] == "Ministral 3"]["whole"]
+    full = profile_shapes[~profile_shapes["family"].isin(["Ministral 3", "Mistral"])]["whole"]
+    short = profile_shapes[profile_shapes["family"] == "Mistral"]["whole"]
+    return judge(
+        bool(ministral.max() < full.min()),
+        f"They fall by {ministral.min():.3f} to {ministral.max():.3f} from the first decile to the last, the "
+        f"{len(full)} Qwen3 and Llama models by {full.min():.3f} or more; Mistral-7B-Instruct-v0.2 falls by "
+        f"{short.iloc[0]:.3f}, but over a quarter of the context.",
+        reported="flattest",
+        recomputed=f"{ministral.max():.3f} < {full.min():.3f}",
+        n=len(ministral) + len(full),
+    )
+
+
+def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The decline of the Qwen3 profiles accelerates in the second half of the context.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    qwen = profile_shapes[profile_shapes["family"] == "Qwen3"]
+    faster = qwen["second_half"] > qwen["first_half"]
+    later = qwen["late"] > qwen["early"]
+    rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
+    steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (6, 7, 8)] for _, row in rows.iterrows()]
+    growing = sum(one < two < three for one, two, three in steps)
+    within = growing == len(steps)
+    return judge(
+        bool(faster.all()) and within,
+        f"Read as faster than the first half it is {'' if faster.all() else 'not '}so: over four steps each, they "
+        f"fall by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in {HALF} and by "
+        f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
+        f"{int(faster.sum())} of {len(qwen)} models, and in {int(later.sum())} without the steep first step. Read as "
+        f"faster towards the end it is {'' if within else 'not '}so: the last three steps grow in {growing} of "
+        f"{len(steps)}.",
+        otherwise="not supported" if within else "contradicted",
+        reported="accelerating",
+        recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing} growing",
+        n=len(qwen),
+    )
+
+
+def c002_t4_qwen_scale(profile_shapes: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
+    """Larger Qwen3 models have slightly flatter profiles.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    qwen = captured_models[captured_models["family"] == "Qwen3"].sort_values("parameters_nominal_b")
+    falls = qwen.merge(profile_shapes[["model", "whole"]], on="model")
+    drops = [f"{size:g}B {drop:.3f}" for size, drop in zip(qwen["parameters_nominal_b"], qwen["ap_drop"], strict=True)]
+    return judge(
+        bool(qwen["ap_drop"].is_monotonic_decreasing and falls["whole"].is_monotonic_decreasing),
+        f"ap_drop by size is {listed(drops)}.",
+        reported="slightly flatter",
+        recomputed="; ".join(drops),
+        n=len(qwen),
+    )
+
+
+def c002_t4_llama32_steepest(profile_shapes: pd.DataFrame) -> Verdict:
+    """Llama 3.2 has the steepest decline of all families.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    llama = profile_shapes[profile_shapes["model"].str.startswith("llama3.2")]
+    others = profile_shapes[~profile_shapes["family"].eq("Llama 3")]
+    means = others.groupby("family")["whole"].mean()
+    weak = llama[llama["whole"] < others["whole"].max()]
+    steep = others.sort_values("whole").iloc[-1]
+    return judge(
+        bool(llama["whole"].mean() > means.max()),
+        f"The mean fall of {len(llama)} models is {llama['whole'].mean():.3f}, of {means.idxmax()} {means.max():.3f}; "
+        f"{listed(list(weak['display_name']))} alone falls by less ({weak['whole'].min():.3f}) than "
+        f"{steep['display_name']} ({steep['whole']:.3f}).",
+        reported="steepest",
+        recomputed=f"{llama['whole'].mean():.3f}",
+        n=len(llama),
+    )
+
+
+def c002_t4_llama32_11b_rises(decile_profiles: pd.DataFrame) -> Verdict:
+    """The profile of Llama-3.2-11B-Vision is non-monotone: lowest before 50 %, up again at 60-80 %, lowest at the end.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    return _bump(decile_profiles, "llama3.2-11b", recovery=(6, 7))
+
+
+def c002_t4_llama31_8b_rises(decile_profiles: pd.DataFrame) -> Verdict:
+    """The profile of Llama-3.1-8B dips at 40-50 %, recovers at 70-80 % and collapses in the last decile.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    return _bump(decile_profiles, "llama3.1-8b", recovery=(7,))
+
+
+def _bump(decile_profiles: pd.DataFrame, model: str, recovery: tuple[int, ...], dip: int = 4) -> Verdict:
+    row = pick(decile_profiles, model=model)
+    values = [float(row[f"d{number}"]) for number in range(10)]
+    inner = values[1:9]
+    lowest = values.index(min(inner[: max(recovery)]))
+    return judge(
+        lowest == dip
+        and bool(row["rise_shown"])
+        and max(values[dip:]) in [values[place] for place in recovery]
+        and values[9] == min(values),
+        f"It falls to {values[lowest]:.3f} at {10 * lowest}-{10 * lowest + 10} %, rises by {row['draw_up']:.3f} "
+        f"(rounding explains {row['rounding']:.3f}) to {max(values[dip:]):.3f}, and ends at {values[9]:.3f}.",
+        recomputed=f"draw-up {row['draw_up']:.3f}",
+    )
+
+
+def c002_t4_nope_cause(decile_profiles: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The bump of Llama-3.2-11B-Vision may come from its layers without position encoding or from the vision encoder.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    plain = pick(models, model="llama3.1-8b")
+    cross, bump = (pick(decile_profiles, model=model)["draw_up"] for model in ("llama3.2-11b", "llama3.1-8b"))
+    has_cross = "cross-attention" in str(plain["attention"])
+    return judge(
+        has_cross or bump < cross,
+        f"{plain['display_name']} has {plain['attention']} attention in its {plain['layers']} layers and rises by "
+        f"{bump:.3f}, against {cross:.3f}.",
+        otherwise="contradicted",
+        recomputed=f"{bump:.3f} without such layers",
+    )
+
+
+def c002_t4_llama_family(decile_profiles: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """Llama-3.1-8B has the same non-monotone pattern as Llama-3.2-11B-Vision, which confirms a trait of the family.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    Failure: unit.
+    """
+    origin = pick(published_facts, fact="llama32_vision_text")
+    llama = decile_profiles[decile_profiles["family"] == "Llama 3"]
+    one, two = (pick(llama, model=str(origin[name])) for name in ("subject", "printed"))
+    others = llama[~llama["model"].isin([one["model"], two["model"]])]
+    shared = others[others["recovery"] > 0]
+    return judge(
+        len(shared) == len(others),
+        f"{one['display_name']} is built on the text weights of {two['display_name']}, so that their recoveries of "
+        f"{one['recovery']:+.3f} and {two['recovery']:+.3f} are one network seen twice; "
+        f"{len(shared)} of the {len(others)} other Llama models ({listed(list(others['display_name']))}) recover.",
+        otherwise="not supported",
+        reported="same, confirmed",
+        recomputed=f"{len(shared)} of {len(others)} others",
+        n=len(llama),
+    )
+
+
+def c002_t4_mistral_flattest(
+    stated_002: pd.DataFrame, profile_shapes: pd.DataFrame, equal_positions: pd.DataFrame
+) -> Verdict:
+    """Mistral-7B-Instruct-v0.2 has the flattest profile of all models.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    Failure: control.
+    """
+    least = profile_shapes.sort_values("whole").iloc[0]
+    row = pick(equal_positions, model="mistral-v0.2-7b")
+    flatter = equal_positions[equal_positions["drop_32k"] < row["drop_32k"]]
+    return judge(
+        least["model"] == "mistral-v0.2-7b" and flatter.empty,
+        f"Its fall of {least['whole']:.3f} is the smallest printed, but it spans 32K tokens and the others 128K; over "
+        f"the first 32K tokens it falls by {row['drop_32k']:.3f}, and {listed(list(flatter['display_name']))} fall by "
+        f"{flatter['drop_32k'].min():.3f} to {flatter['drop_32k'].max():.3f}.",
+        otherwise="not supported",
+        reported=str(pick(stated_002, statement="t4_mistral_rank")["printed"]),
+        recomputed=f"rank {row['dropped']} of {len(equal_positions)} over 32K",
+        n=len(equal_positions),
+    )
+
+
+def c002_t4_all_deciles(reported_deciles: pd.DataFrame) -> Verdict:
+    """Each profile has ten equal bins.
+
+    Source: 002, Decile Plasticity Profile, Table 4.
+    """
+    table = wide(
+        reported_deciles.assign(decile="d" + reported_deciles["decile"].astype(str)), metric="decile", by=["model"]
+    )
+    columns = [name for name in table.columns if name != "model"]
+    full = int(table[columns].notna().all(axis=1).sum())
+    return judge(
+        len(columns) == 10 and full == len(table),
+        f"{full} of {len(table)} models have a value in each of {len(columns)} bins.",
+        reported="10",
+        recomputed=str(len(columns)),
+        n=len(table),
+    )

@@ -1,0 +1,287 @@
+"""Document 002, RULER: the benchmark, the two models added for it, and Llama-3.1-8B by length."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._shared import tracks
+from analysis.claims._verdicts.words import listed
+
+LLAMA, MISTRAL = "llama3.1-8b", "mistral-v0.2-7b"
+
+
+def c002_ruler_counts(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> list[Verdict]:
+    """RULER has 13 synthetic tasks and evaluates 17 models.
+
+    Source: 002, Benchmark: RULER.
+    """
+    return [
+        compare(
+            quote(stated_002, statement=f"ruler_{key}"),
+            quote(published_facts, fact=f"ruler_{key}").number,
+            reason=f"RULER's authors count {quote(published_facts, fact=f'ruler_{key}').printed}.",
+            places=0,
+            key=key,
+            statement=f"RULER has {pick(stated_002, statement=f'ruler_{key}')['printed']} {key}.",
+        )
+        for key in ("tasks", "models")
+    ]
+
+
+def c002_ruler_lengths(stated_002: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """RULER evaluates inputs from 4K to 128K tokens.
+
+    Source: 002, Benchmark: RULER.
+    """
+    reported = quote(stated_002, statement="ruler_lengths")
+    ends = [quote(published_facts, fact=f"ruler_{end}") for end in ("shortest", "longest")]
+    words = " to ".join(end.printed for end in ends)
+    return judge(
+        reported.interval.low == ends[0].interval.low and reported.interval.high == ends[1].interval.high,
+        f"RULER's authors give {words}.",
+        reported=reported.printed,
+        recomputed=words,
+    )
+
+
+def c002_ruler_models_added(stated_002: pd.DataFrame, reported_ruler_models: pd.DataFrame) -> Verdict:
+    """Two models were captured to connect with RULER.
+
+    Source: 002, Benchmark: RULER, new models.
+    """
+    stated, added = pick(stated_002, statement="ruler_models_added"), reported_ruler_models["model"].nunique()
+    return judge(
+        stated["as_number"] == added,
+        f"The table of new models has {added} rows.",
+        reported=stated["printed"],
+        recomputed=str(added),
+    )
+
+
+def c002_ruler_models_window(reported_ruler_models: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """Llama-3.1-8B attends over all of 128K tokens, Mistral-7B-Instruct-v0.2 through a sliding window of 32K.
+
+    Source: 002, Benchmark: RULER, new models.
+    """
+    verdicts = []
+    for model, kind in ((LLAMA, "full"), (MISTRAL, "sliding")):
+        row = pick(models, model=model)
+        printed = reported_ruler_models.loc[reported_ruler_models["model"] == model, "window"].iloc[0]
+        verdicts.append(
+            judge(
+                str(row["attention"]).startswith(kind),
+                f"The attention of {row['display_name']} is {row['attention']} over {row['captured_context']:,} "
+                "captured tokens.",
+                reported=printed,
+                recomputed=str(row["attention"]),
+                key=model,
+                statement=f"The attention window of {row['display_name']} is {printed}.",
+            )
+        )
+    return verdicts
+
+
+def c002_t8_unreachable(models: pd.DataFrame) -> Verdict:
+    """Mistral-7B-Instruct-v0.2 cannot attend further back than 32K: needles at the start of 128K are out of reach.
+
+    Source: 002, Benchmark: RULER, Table 8.
+    """
+    row = pick(models, model=MISTRAL)
+    return judge(
+        str(row["attention"]).startswith("sliding"),
+        f"With {row['attention']} attention every earlier token can be attended to; plasticity ends at "
+        f"{row['captured_context']:,} tokens because the capture does.",
+        reported="unreachable",
+        recomputed=str(row["attention"]),
+    )
+
+
+def c002_t8_llama_coverage(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Llama-3.1-8B is covered over the full 128K tokens.
+
+    Source: 002, Benchmark: RULER, Table 8.
+    """
+    reported = quote(stated_002, statement="t8_llama31_8b_coverage")
+    captured = int(pick(models, model=LLAMA)["captured_context"])
+    return judge(
+        captured == 1024 * reported.number / 1000,
+        f"The capture has {captured:,} tokens, which are 128 x 1,024.",
+        reported=reported.printed,
+        recomputed=f"{captured:,}",
+    )
+
+
+def c002_t8_bins(reported_ruler_plasticity: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """Plasticity is given at positions that match RULER's lengths.
+
+    Source: 002, Benchmark: RULER, Table 8.
+    """
+    row = pick(decile_profiles, model=MISTRAL)
+    half = sum(float(row[f"d{number}"]) for number in range(5, 10)) / 5
+    printed = quote(reported_ruler_plasticity, model=MISTRAL, length="32k", metric="plasticity")
+    return untestable(
+        f"Read as the bin from 16K to 32K, the value of Mistral-7B-Instruct-v0.2 at 32K would be {half:.4f} by its "
+        f"deciles and is {printed.printed}; the edges of the bins, which are not given, would decide what is compared.",
+        reported="positions matching the lengths",
+    )
+
+
+def c002_mistral_positions(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Plasticity of Mistral-7B-Instruct-v0.2 was measured at positions 3.5K to 31.6K.
+
+    Source: 002, RULER analysis: Mistral-v0.2-7B.
+    """
+    row = pick(models, model=MISTRAL)
+    buckets = int(row["captured_context"]) // int(row["bucket_tokens"])
+    return untestable(
+        f"The range lies within the {row['captured_context']:,} captured tokens, but the capture's {buckets} buckets "
+        f"of {row['bucket_tokens']:,} tokens do not give these ends; the positions of its query bins would decide.",
+        reported=str(pick(stated_002, statement="ruler_mistral_positions")["printed"]),
+    )
+
+
+def c002_llama_effective(
+    stated_002: pd.DataFrame, ruler_summary: pd.DataFrame, published_facts: pd.DataFrame
+) -> Verdict:
+    """By RULER's rule, the effective length of Llama-3.1-8B is about 32K.
+
+    Source: 002, RULER analysis: Llama-3.1-8B.
+    """
+    row, bar = pick(ruler_summary, model=LLAMA), quote(published_facts, fact="ruler_threshold")
+    reported = pick(stated_002, statement="ruler_llama_effective")
+    return judge(
+        str(reported["printed"]).lstrip("~").lower() == row["effective"] == row["effective_reported"],
+        f"{row['32k']:.1f} at 32K is above the bar of {bar.printed}, {row['64k']:.1f} at 64K below it; the README says "
+        f"{row['effective_reported']}.",
+        reported=str(reported["printed"]),
+        recomputed=str(row["effective"]),
+    )
+
+
+def c002_llama_monotone(ruler_lengths: pd.DataFrame) -> Verdict:
+    """Score and plasticity of Llama-3.1-8B both fall from each length to the next.
+
+    Source: 002, RULER analysis: Llama-3.1-8B.
+    """
+    rows = ruler_lengths[ruler_lengths["model"] == LLAMA]
+    steps = rows[["ruler_step", "plasticity_step"]].dropna()
+    falls = (steps < 0).sum()
+    return judge(
+        bool((steps < 0).all(axis=None)),
+        f"RULER falls in {falls['ruler_step']} and plasticity in {falls['plasticity_step']} of {len(steps)} steps.",
+        reported="monotonically",
+        recomputed=f"{falls.min()} of {len(steps)}",
+        n=len(steps),
+    )
+
+
+def c002_llama_tracks(ruler_tests: pd.DataFrame) -> Verdict:
+    """RULER and plasticity of Llama-3.1-8B decline alongside each other over length.
+
+    Source: 002, RULER analysis: Llama-3.1-8B.
+    Failure: unit.
+    """
+    return tracks(ruler_tests, LLAMA, what="RULER and plasticity", reported="alongside")
+
+
+def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The dip of Llama-3.2-11B-Vision spans 30 to 50 % of the context.
+
+    Source: 002, RULER analysis: Llama-3.1-8B.
+    """
+    row = pick(decile_profiles, model="llama3.2-11b")
+    low = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
+    found = f"{10 * min(low)}-{10 * max(low) + 10}%"
+    other = pick(stated_002, statement="t4_llama32_11b_dip_place")["printed"]
+    reported = str(pick(stated_002, statement="ruler_llama32_11b_dip_place")["printed"])
+    return judge(
+        reported.replace("–", "-") == found,
+        f"The two lowest deciles before the recovery lie at {found} ({row['d4']:.3f}, {row['d5']:.3f}); at 30-40 % the "
+        f"profile is still falling ({row['d3']:.3f}), and Table 4's own reading is {other}.",
+        reported=reported,
+        recomputed=found,
+    )
+
+
+def c002_llama_cause(models: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The bump may come from layers without position encoding or from the base frequency of the rotary embedding.
+
+    Source: 002, RULER analysis: Llama-3.1-8B.
+    """
+    own = pick(models, model=LLAMA)
+    small = models[models["model"].isin(["llama3.2-1b", "llama3.2-3b"])]
+    same = small[small["rope_theta"] == own["rope_theta"]].merge(decile_profiles[["model", "recovery"]], on="model")
+    return judge(
+        same.empty or bool((same["recovery"] > 0).any()),
+        f"{own['display_name']} has rotary embedding in all {own['layers']} layers, and "
+        f"{listed([str(name) for name in same['display_name']])} use the same base ({own['rope_theta']:,.0f}) "
+        f"with a recovery of {listed([f'{value:+.3f}' for value in same['recovery']])}.",
+        otherwise="not supported",
+        recomputed=f"{int((same['recovery'] > 0).sum())} of {len(same)} models with this base recover",
+        n=1 + len(same),
+    )
+
+
+def c002_llama_heatmap(stated_002: pd.DataFrame, reported_landmarks: pd.DataFrame) -> Verdict:
+    """A warm band of the two-distance map of Llama-3.1-8B, 49K to 65K from the query, is the recovery of its profile.
+
+    Source: 002, RULER analysis: Llama-3.1-8B.
+    """
+    band = str(pick(reported_landmarks, landmark="llama31_8b_warm_band")["printed"])
+    place = pick(stated_002, statement="ruler_llama_recovery_place")["printed"]
+    return untestable(
+        f"The recovery lies at {place} of the context as a position, the band at {band} as a distance; the map itself, "
+        "binned by both distances, would decide whether one makes the other.",
+        reported=band,
+    )
+
+
+def c002_declines_only_model(stated_002: pd.DataFrame, published_ruler: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Llama-3.1-8B is the only model with RULER scores and plasticity over the full range.
+
+    Source: 002, RULER analysis: per-length correlation.
+    """
+    scored = published_ruler.drop_duplicates("model").merge(models, on="model", suffixes=("", "_facts"))
+    full = scored[scored["captured_context"] >= 131072]
+    others = full[full["model"] != LLAMA]
+    return judge(
+        others.empty,
+        f"{listed(list(others['display_name']))} have scores at all six lengths too, reported by their makers and "
+        "listed in RULER's README, and were captured over 128K.",
+        reported=str(pick(stated_002, statement="declines_only_model")["printed"]),
+        recomputed=f"{len(full)} models",
+        n=len(full),
+    )
+
+
+def c002_declines_faster(reported_ruler_declines: pd.DataFrame) -> Verdict:
+    """Plasticity falls faster than the RULER score at every length.
+
+    Source: 002, RULER analysis: per-length correlation.
+    """
+    table = reported_ruler_declines[reported_ruler_declines["metric"].str.endswith("_change")]
+    pairs = table.pivot(index="length", columns="metric", values="value").dropna()
+    faster = int((pairs["plasticity_change"] < pairs["ruler_change"]).sum())
+    ends = pairs.loc["128k"]
+    return judge(
+        faster == len(pairs),
+        f"In percent of the value at 4K plasticity is lower at {faster} of {len(pairs)} lengths, "
+        f"{ends['plasticity_change']:.1f} against {ends['ruler_change']:.1f} % at 128K; a probability index and a "
+        "task score share no unit beyond that.",
+        reported="faster",
+        recomputed=f"{faster} of {len(pairs)}",
+        n=len(pairs),
+    )
+
+
+def c002_declines_explained(ruler_summary: pd.DataFrame) -> Verdict:
+    """RULER falls less because its tasks need less than full plasticity, or because redundancy buffers the loss.
+
+    Source: 002, RULER analysis: per-length correlation.
+    """
+    row = pick(ruler_summary, model=LLAMA)
+    return untestable(
+        f"One series of scores ({row['4k']:.1f} to {row['128k']:.1f}) cannot tell the two apart; scores by task and "
+        "the ablation of heads by plasticity would decide."
+    )

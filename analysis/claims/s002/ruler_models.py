@@ -1,0 +1,185 @@
+"""Document 002, RULER: two Llama generations, and Mistral-7B-Instruct-v0.2 against its successors."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+from artifacts import wide
+
+OLD, NEW = "llama3.1-8b", "llama3.2-3b"
+
+
+def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
+    """Llama-3.1-8B has a lower drop and a slightly higher last-fifth plasticity than Llama-3.2-3B.
+
+    Source: 002, RULER analysis: generational comparison.
+    """
+    table = wide(reported_llama_generations, by=["model"]).set_index("model")
+    old, new = table.loc[OLD], table.loc[NEW]
+    return judge(
+        bool(old["ap_drop"] < new["ap_drop"] and old["ap_last_20"] > new["ap_last_20"]),
+        f"The drops are {old['ap_drop']:.3f} and {new['ap_drop']:.3f}, the last-fifth values {old['ap_last_20']:.3f} "
+        f"and {new['ap_last_20']:.3f}; most of the difference in drop is at the near end, as the overall values are "
+        f"{old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
+        reported="lower, slightly higher",
+        recomputed=f"{old['ap_drop'] - new['ap_drop']:+.3f}, {old['ap_last_20'] - new['ap_last_20']:+.3f}",
+        n=2,
+    )
+
+
+def c002_generations_ruler(reported_llama_generations: pd.DataFrame, length_decline: pd.DataFrame) -> Verdict:
+    """The lower drop of Llama-3.1-8B matches its better performance at long context on RULER.
+
+    Source: 002, RULER analysis: generational comparison.
+    """
+    score = pick(reported_llama_generations, model=NEW, metric="ruler_128k")
+    falls = {
+        (mode, model): 100 * float(pick(length_decline, mode=mode, model=model)["decline"])
+        for mode in ("nonthinking", "thinking")
+        for model in (OLD, NEW)
+    }
+    return judge(
+        bool(score["printed"]),
+        f"The RULER score of Llama-3.2-3B beside it is {score['printed'] or 'not given'}; on LongBench Pro the older "
+        f"model falls by {falls['nonthinking', OLD]:.0f} % to 128K and the newer by {falls['nonthinking', NEW]:.0f} % "
+        f"without thinking, by {falls['thinking', OLD]:.0f} and {falls['thinking', NEW]:.0f} % with it.",
+        otherwise="not supported",
+        reported="better",
+        n=2,
+    )
+
+
+def c002_generations_distance(captured_models: pd.DataFrame) -> Verdict:
+    """The 3.1 generation keeps more plasticity at distance than the 3.2 generation.
+
+    Source: 002, RULER analysis: generational comparison.
+    """
+    old = pick(captured_models, model=OLD)
+    own = float(old["ap_last_20"])
+    newer = captured_models[captured_models["model"].str.startswith("llama3.2")]
+    above = newer[newer["ap_last_20"] > own]
+    words = [f"{row['display_name']} ({row['ap_last_20']:.3f})" for _, row in above.iterrows()]
+    return judge(
+        above.empty,
+        f"{len(above)} of the {len(newer)} captured 3.2 models keep more in the last fifth than {old['display_name']} "
+        f"({own:.3f}): {listed(words)}.",
+        reported="more",
+        recomputed=f"{len(newer) - len(above)} of {len(newer)} below",
+        n=1 + len(newer),
+    )
+
+
+def c002_generations_size(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The difference may reflect 8B against 3B parameters.
+
+    Source: 002, RULER analysis: generational comparison.
+    """
+    stated = [pick(stated_002, statement=f"generations_{key}_size") for key in ("llama31_8b", "llama32_3b")]
+    sizes = [float(pick(models, model=model)["parameters_nominal_b"]) for model in (OLD, NEW)]
+    return untestable(
+        f"The models have {sizes[0]:g}B and {sizes[1]:g}B parameters and differ in depth, training and size at once; "
+        "captures of one generation in several sizes would tell them apart.",
+        reported=" against ".join(str(row["printed"]) for row in stated),
+    )
+
+
+def c002_generations_heads(stated_002: pd.DataFrame) -> Verdict:
+    """At 128K the heads of Llama-3.1-8B still differ, while those of Llama-3.2-3B have come together.
+
+    Source: 002, RULER analysis: generational comparison.
+    """
+    return untestable(
+        "No value per head is printed; the standard deviation over heads in the last bin of both captures would "
+        "decide.",
+        reported=str(pick(stated_002, statement="generations_heterogeneity")["printed"]),
+    )
+
+
+def c002_predecessor_bias(stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame) -> Verdict:
+    """Mistral-7B-Instruct-v0.2 has five times the bias of the Ministral 3 models.
+
+    Source: 002, RULER analysis: predecessor comparison.
+    """
+    old = quote(reported_mistral_predecessor, model="mistral-v0.2-7b", metric="bias_strength")
+    new = quote(reported_mistral_predecessor, model="ministral3-3b", metric="bias_strength")
+    within = old.interval / new.interval
+    return compare(
+        quote(stated_002, statement="predecessor_bias_ratio"),
+        old.number / new.number,
+        within,
+        reason=f"{old.printed} over {new.printed}, {within.low:.2f} to {within.high:.2f} given their rounding.",
+        places=2,
+        n=4,
+    )
+
+
+def c002_predecessor_window(predecessor_ratios: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Because its window is short, the bias term of Mistral-7B-Instruct-v0.2 never grows large.
+
+    Source: 002, RULER analysis: predecessor comparison.
+    """
+    ratio = predecessor_ratios["window_ratio"]
+    contexts = models.set_index("model")["captured_context"]
+    return judge(
+        bool((ratio <= 1).all()),
+        f"Bias per token times the captured window is {ratio.min():.2f} times that of the Ministral 3 models, "
+        f"over a window of {contexts['mistral-v0.2-7b']:,} tokens.",
+        reported="never large",
+        recomputed=f"{ratio.min():.2f} times",
+        n=len(predecessor_ratios),
+    )
+
+
+def c002_predecessor_plane(stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame) -> Verdict:
+    """Its plane holds a larger share of variance, 0.410 against about 0.36.
+
+    Source: 002, RULER analysis: predecessor comparison.
+    """
+    rows = reported_mistral_predecessor[reported_mistral_predecessor["metric"] == "plane_var"]
+    old, new = pick(rows, model="mistral-v0.2-7b"), rows[rows["model"] != "mistral-v0.2-7b"]
+    return compare(
+        quote(stated_002, statement="predecessor_ministral_plane_var"),
+        float(new["value"].mean()),
+        reason=f"The mean of {listed(list(new['printed']))}; Mistral has {old['printed']}.",
+        n=len(new),
+    )
+
+
+def c002_predecessor_plasticity(captured_models: pd.DataFrame, equal_positions: pd.DataFrame) -> Verdict:
+    """Within its window, its plasticity is higher than that of the Ministral 3 models.
+
+    Source: 002, RULER analysis: predecessor comparison.
+    Failure: control.
+    """
+    own = pick(equal_positions, model="mistral-v0.2-7b")
+    new = equal_positions[equal_positions["family"] == "Ministral 3"]
+    printed = captured_models[captured_models["family"] == "Ministral 3"]["ap_overall"].max()
+    return judge(
+        bool(own["mean_32k"] > new["mean_32k"].max()),
+        f"{own['ap_overall']:.3f} against {printed:.3f} compares 32K with 128K tokens; over the first 32K tokens it is "
+        f"{own['mean_32k']:.3f}, and theirs {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}.",
+        otherwise="not supported",
+        reported="higher",
+        recomputed=f"{own['mean_32k']:.3f} against {new['mean_32k'].min():.3f} to {new['mean_32k'].max():.3f}",
+        n=1 + len(new),
+    )
+
+
+def c002_predecessor_achievement(stated_002: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Ministral 3 keeps its low bias over a window of 256K.
+
+    Source: 002, RULER analysis: predecessor comparison.
+    """
+    rows = models[models["family"] == "Ministral 3"]
+    reported = quote(stated_002, statement="predecessor_ministral_window")
+    captured = int(rows["captured_context"].max())
+    return judge(
+        captured >= reported.interval.low,
+        f"The makers claim {rows['claimed_context'].min():,} tokens, but the bias was measured over {captured:,}.",
+        otherwise="not supported",
+        reported=reported.printed,
+        recomputed=f"{captured:,}",
+        n=len(rows),
+    )

@@ -1,0 +1,198 @@
+"""Document 002, what it reads off pictures: two-distance maps, head bundles, mean profiles, component weights."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
+
+DECILE = 13107.2  # tokens of a tenth of 131,072
+
+
+def c002_heatmaps(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """Thresholds, onsets and likenesses read off the maps of plasticity over two distances.
+
+    Source: 002, Visual Analysis: bucket heatmaps.
+    """
+    return _unseen(
+        reported_landmarks,
+        "002 heatmaps",
+        "No value of a map is printed; mean plasticity binned by inter-key and key-to-query distance, from the "
+        "captured queries and keys, would decide.",
+        models,
+    )
+
+
+def c002_head_bundles(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """Spread, bundles and convergence read off the profiles of single heads.
+
+    Source: 002, Visual Analysis: per-head plasticity profiles.
+    """
+    heads = reported_landmarks[reported_landmarks["kind"] == "head bundle"]
+    return _unseen(
+        heads,
+        "002 head profiles",
+        "No value of a single head is printed; the spread and the bimodality over heads in each bin of the capture "
+        "would decide.",
+        models,
+    )
+
+
+def _unseen(landmarks: pd.DataFrame, place: str, reason: str, models: pd.DataFrame) -> list[Verdict]:
+    names = models.set_index("model")["display_name"].to_dict()
+    verdicts = []
+    for _, row in landmarks[landmarks["source"] == place].iterrows():
+        whose = names.get(row["model"]) or row["family"] or "All models"
+        statement = f"{whose}, {row['quantity']}: {row['printed']}."
+        verdicts.append(untestable(reason, str(row["printed"]), key=str(row["landmark"]), statement=statement))
+    return verdicts
+
+
+def c002_profile_11b_dip(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The mean profile of Llama-3.2-11B-Vision dips around 30K to 50K tokens.
+
+    Source: 002, Visual Analysis: per-head plasticity profiles.
+    """
+    reported = quote(reported_landmarks, landmark="llama32_11b_dip")
+    row = pick(decile_profiles, model="llama3.2-11b")
+    values = [float(row[f"d{number}"]) for number in range(8)]
+    lowest = values.index(min(values))
+    low, high = lowest * DECILE, (lowest + 1) * DECILE
+    return judge(
+        reported.interval.low <= (low + high) / 2 <= reported.interval.high,
+        f"The lowest decile before the recovery, {values[lowest]:.3f}, spans {low / 1000:.0f}K to {high / 1000:.0f}K; "
+        f"from 26K to 52K the profile is still falling ({values[2]:.3f}, {values[3]:.3f}).",
+        reported=reported.printed,
+        recomputed=f"{low / 1000:.0f}K-{high / 1000:.0f}K",
+    )
+
+
+def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The mean profile of Llama-3.2-11B-Vision recovers to about 0.55 around 70K to 100K tokens.
+
+    Source: 002, Visual Analysis: per-head plasticity profiles.
+    """
+    level = quote(reported_landmarks, landmark="llama32_11b_recovery_level")
+    place = quote(reported_landmarks, landmark="llama32_11b_recovery")
+    row = pick(decile_profiles, model="llama3.2-11b")
+    inside = [
+        float(row[f"d{number}"])
+        for number in range(10)
+        if place.interval.low <= (number + 0.5) * DECILE <= place.interval.high
+    ]
+    mean = sum(inside) / len(inside)
+    # read off a picture: a unit of the second decimal either way
+    return judge(
+        abs(mean - level.number) <= 0.01 and min(inside) > float(row["d4"]),
+        f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in inside])}) average {mean:.3f}, "
+        f"above the dip of {row['d4']:.3f}.",
+        reported=level.printed,
+        recomputed=f"{mean:.3f}",
+        n=len(inside),
+    )
+
+
+def c002_profile_11b_collapse(reported_landmarks: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:
+    """The mean profile of Llama-3.2-11B-Vision collapses from 120K tokens on.
+
+    Source: 002, Visual Analysis: per-head plasticity profiles.
+    """
+    row = pick(decile_profiles, model="llama3.2-11b")
+    values = [float(row[f"d{number}"]) for number in range(10)]
+    steps = [before - after for before, after in pairwise(values)]
+    return judge(
+        values[9] == min(values) and steps[-1] == max(steps),
+        f"The last decile, from 118K on, is the lowest ({values[9]:.3f}) after the largest step of the profile "
+        f"({values[9] - values[8]:+.3f}).",
+        reported=str(pick(reported_landmarks, landmark="llama32_11b_collapse")["printed"]),
+        recomputed=f"{values[9]:.3f}",
+    )
+
+
+def c002_weights_models(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """In all models, positional information sits in the dimensions 33 to 70 and 100 to 128 of a head.
+
+    Source: 002, Visual Analysis: component weights.
+    """
+    cluster = quote(reported_landmarks, landmark="weights_second_cluster")
+    captured = models[models["subject"] == "captured"]
+    lacking = captured[captured["head_dim"].astype(float) < cluster.interval.low]
+    words = [f"{row['display_name']} ({row['head_dim']} dimensions)" for _, row in lacking.iterrows()]
+    return judge(
+        lacking.empty,
+        f"The heads of {listed(words)} have no dimensions {cluster.printed}; for the {len(captured) - len(lacking)} "
+        "others the weights themselves are not printed.",
+        reported=str(pick(reported_landmarks, landmark="weights_models")["printed"]),
+        recomputed=f"{len(captured) - len(lacking)} of {len(captured)} can",
+        n=len(captured),
+    )
+
+
+def c002_weights_pairs(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The two clusters reflect the structure of the rotary embedding directly.
+
+    Source: 002, Visual Analysis: component weights.
+    """
+    ends = [quote(reported_landmarks, landmark=f"weights_{which}_cluster").printed for which in ("first", "second")]
+    (low, high), (low_two, high_two) = ([int(end) for end in text.replace("–", "-").split("-")] for text in ends)
+    half = int(models.loc[models["subject"] == "captured", "head_dim"].max()) // 2
+    partner = (low + half, min(high, half) + half)
+    apart = max(abs(partner[0] - low_two), abs(partner[1] - high_two))
+    tolerance = half / 10
+    agrees = apart <= tolerance
+    # two ranges read off a picture can speak against the pairing; for it only weights by dimension could
+    return Verdict(
+        verdict="not testable" if agrees else "not supported",
+        reason=f"Dimensions i and i + {half} turn at one frequency, so the partner of {ends[0]} is "
+        f"{partner[0]}-{partner[1]}; {ends[1]} is off by {apart} at most, "
+        f"{'within' if agrees else 'beyond'} the tolerance of {tolerance:.0f} taken for ranges read off a picture. The "
+        "weights of single dimensions against their frequencies would decide it.",
+        reported=f"{ends[0]}, {ends[1]}",
+        recomputed=f"{partner[0]}-{partner[1]}",
+    )
+
+
+def c002_weights_zero(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The dimensions between the clusters carry no positional information, only content.
+
+    Source: 002, Visual Analysis: component weights.
+    Failure: control.
+    """
+    text = quote(reported_landmarks, landmark="weights_first_dead_zone").printed.replace("–", "-")
+    slowest = int(text.split("-")[1]) - 1
+    known = models[(models["subject"] == "captured") & models["rope_theta"].notna() & (models["head_dim"] == 128)]
+    turns = [
+        float(row["captured_context"])
+        * float(row["rope_theta"]) ** (-2 * slowest / float(row["head_dim"]))
+        / (2 * math.pi)
+        for _, row in known.iterrows()
+    ]
+    return judge(
+        not turns or max(turns) < 0.5,
+        f"The weights measure a linear trend with position; even the slowest of the dimensions {text} turns "
+        f"{min(turns):.0f} times or more over the captured context ({listed(list(known['display_name']))}, before any "
+        "scaling of frequencies), and such a rotation is positional without leaving a linear trend.",
+        otherwise="not supported",
+        reported=str(pick(reported_landmarks, landmark="weights_dead_share")["printed"]),
+        recomputed=f"{min(turns):.0f} turns",
+        n=len(turns),
+    )
+
+
+def c002_weights_families(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """Positional information is in narrow peaks in Ministral 3, in broader ones in Qwen3, and Llama lies between.
+
+    Source: 002, Visual Analysis: component weights.
+    """
+    rows = reported_landmarks[reported_landmarks["landmark"].str.contains("peaks|qwen_first_cluster")]
+    return _unseen(
+        rows,
+        "002 component weights",
+        "No weight of a dimension is printed; the share of each dimension in the variance that position explains, "
+        "from the capture, would decide.",
+        models,
+    )

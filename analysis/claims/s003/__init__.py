@@ -1,0 +1,1 @@
+"""Claims on document 003."""

@@ -1,0 +1,198 @@
+"""Document 003, what it reads off two charts of layer-wise delta P: series, axes, layers and lowest points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims._verdicts.repeats import repeating
+from analysis.claims.s003._delta_p import SIZES, mark
+
+
+def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
+    """Each of the two charts shows eight series: two ways of anchoring for each of four data sets.
+
+    Source: 003, Overview.
+    """
+    said = delta_p_stated.set_index("statement")["as_number"]
+    product = said["overview_anchorings"] * said["overview_data_sets"]
+    return judge(
+        product == said["overview_conditions"] == said["axes_series"]
+        and said["overview_charts"] == said["overview_models"],
+        f"{said['overview_anchorings']:.0f} times {said['overview_data_sets']:.0f} is {product:.0f}; the overview says "
+        f"{said['overview_conditions']:.0f} and the legend {said['axes_series']:.0f}, of {said['overview_charts']:.0f} "
+        f"charts of {said['overview_models']:.0f} models.",
+        reported=f"{said['overview_conditions']:.0f}",
+        recomputed=f"{product:.0f}",
+        n=int(said["overview_charts"]),
+    )
+
+
+def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+    """The vertical axes run from 0 to -60 for the 1B model and to -80 for the 3B model.
+
+    Source: 003, Components/Axes.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        high, low = (quote(delta_p_stated, statement=f"axes_{size}_delta_p_{end}") for end in ("high", "low"))
+        rows = delta_p_landmarks[
+            (delta_p_landmarks["model"] == model) & delta_p_landmarks["metric"].str.startswith("delta_p")
+        ]
+        inside = rows["value"].between(low.number, high.number)
+        verdict = judge(
+            bool(inside.all()),
+            f"The {len(rows)} values that the description gives run from {rows['value'].min():.0f} to "
+            f"{rows['value'].max():.0f}, {int(inside.sum())} of them inside the axis.",
+            reported=f"{high.printed} to {low.printed}",
+            recomputed=f"{rows['value'].max():.0f} to {rows['value'].min():.0f}",
+            key=size,
+            statement=f"The values of {model} lie on its axis.",
+            n=len(rows),
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c003_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """The horizontal axes show the layers of the models: 1 to 15 of the 1B model, 0 to 27 of the 3B model.
+
+    Source: 003, Components/Axes.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        keys = [f"axes_{size}_layer_{end}" for end in ("first", "last")]
+        first, last = (quote(delta_p_stated, statement=key) for key in keys)
+        # an approximate whole number is taken to one unit
+        slack = [1 if pick(delta_p_stated, statement=key)["qualifier"] == "about" else 0 for key in keys]
+        layers = int(pick(models, model=model)["layers"])
+        verdicts.append(
+            judge(
+                abs(first.number) <= slack[0] and abs(last.number - (layers - 1)) <= slack[1],
+                f"The model has {layers} layers, 0 to {layers - 1}"
+                + (f"; {first.printed} is within an approximate reading of 0." if first.number else "."),
+                reported=f"{first.printed} to {last.printed}",
+                recomputed=f"0 to {layers - 1}",
+                key=size,
+                statement=f"The chart of {model} shows layers {first.printed} to {last.printed}.",
+                n=layers,
+            )
+        )
+    return verdicts
+
+
+def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """The answer-anchored series stay near the top across all layers: 15 of the 1B model, about 27 of the 3B model.
+
+    Source: 003, Detailed Analysis.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        row = pick(delta_p_stated, statement=f"analysis_{size}_answer_layers")
+        printed = quote(delta_p_stated, statement=f"analysis_{size}_answer_layers")
+        first, last = (quote(delta_p_stated, statement=f"axes_{size}_layer_{end}").number for end in ("first", "last"))
+        shown = last - first + 1
+        layers = int(pick(models, model=model)["layers"])
+        # an approximate whole number is taken to one unit
+        slack = 1 if row["qualifier"] == "about" else 0
+        made = judge(
+            abs(shown - printed.number) <= slack,
+            f"The axis is read as layers {first:.0f} to {last:.0f}, {shown:.0f} of them; the model has {layers}.",
+            reported=printed.printed,
+            recomputed=f"{shown:.0f}",
+            key=size,
+            statement=f"The answer-anchored series of {model} are said to run over {printed.printed} layers, as many "
+            "as the axis is read to have.",
+            n=layers,
+        )
+        verdicts.append(repeating(made, f"c003_layers.{size}"))
+    return verdicts
+
+
+def c003_restated(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+    """The lowest values of the summary, about -55 and about -70, are those of the detailed analysis.
+
+    Source: 003, Key Observations.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        stated = quote(delta_p_stated, statement=f"observations_{size}_lowest")
+        lowest = mark(delta_p_landmarks, size, "lowest", "delta_p")
+        verdict = judge(
+            stated.number == lowest.number,
+            f"The analysis prints {lowest.printed}.",
+            reported=stated.printed,
+            recomputed=lowest.printed,
+            key=size,
+            statement=f"The lowest value of {model} is the same in both places.",
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c003_lowest_in_trough(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+    """The lowest point of each chart, at layer 10 and at layer 12, lies in the trough of its curves.
+
+    Source: 003, Detailed Analysis.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        layer = mark(delta_p_landmarks, size, "lowest", "layer")
+        low, high = (mark(delta_p_landmarks, size, "trough", f"layer_{end}") for end in ("low", "high"))
+        verdict = judge(
+            low.number <= layer.number <= high.number,
+            f"The trough is put at layers {low.printed} to {high.printed}.",
+            reported=layer.printed,
+            recomputed=f"{low.printed} to {high.printed}",
+            key=size,
+            statement=f"The lowest point of {model} lies in its trough.",
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c003_points(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+    """Where the curves start, reach their trough and end, and how low.
+
+    Source: 003, Detailed Analysis.
+    """
+    verdicts = []
+    for (model, anchoring, landmark), rows in delta_p_landmarks.groupby(["model", "anchoring", "landmark"], sort=False):
+        values = ", ".join(f"{str(row['metric']).replace('_', ' ')} {row['printed']}" for _, row in rows.iterrows())
+        verdicts.append(
+            untestable(
+                f"Read off by eye ({values}); no series is given. The points of the curves with their intervals would "
+                "decide it.",
+                reported=", ".join(str(text) for text in rows["printed"]),
+                key=f"{model}-{anchoring}-{landmark}".replace(" ", "-"),
+                statement=f"The {anchoring}-anchored curves of {model}: {landmark} as read off the chart.",
+            )
+        )
+    return verdicts
+
+
+def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+    """The degraded layers of the summary, 8 to 15 and 10 to 20, contain the trough of the analysis.
+
+    Source: 003, Key Observations.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        trough, degraded = (
+            [mark(delta_p_landmarks, size, name, f"layer_{end}") for end in ("low", "high")]
+            for name in ("trough", "degraded")
+        )
+        words = [f"{one.printed} to {two.printed}" for one, two in (trough, degraded)]
+        verdict = judge(
+            degraded[0].number <= trough[0].number and trough[1].number <= degraded[1].number,
+            f"The trough is put at layers {words[0]}, the degraded layers at {words[1]}: they begin together and end "
+            f"{degraded[1].number - trough[1].number:.0f} layers apart.",
+            reported=words[1],
+            recomputed=words[0],
+            key=size,
+            statement=f"The degraded layers of {model} contain its trough.",
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts

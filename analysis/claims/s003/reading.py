@@ -1,0 +1,185 @@
+"""Document 003, how it reads the charts: orderings, model size, anchoring against data set, and what delta P is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick, quote, untestable
+from analysis.claims.s003._delta_p import SIZES
+
+NONE_LOST = -5  # points: a band that reaches no lower is read as preserved
+
+
+def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+    """The larger model falls lower, to about -70 against about -55, so that scale amplifies the effect.
+
+    Source: 003, Key Observations.
+    Failure: unit.
+    """
+    rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"]
+    values = rows[rows["metric"] == "delta_p"].set_index("model")
+    one, two = (values.loc[model] for model in SIZES.values())
+    models = len(values)
+    found: dict[str, Any] = {
+        "reported": f"{two['printed']} against {one['printed']}",
+        "recomputed": f"{two['value'] - one['value']:+.0f} points",
+        "n": models,
+    }
+    lower = bool(two["value"] < one["value"])
+    return [
+        judge(
+            lower,
+            f"{two['printed']} ({two['data_set']}) against {one['printed']} ({one['data_set']}), each the lowest of "
+            "four curves, read off by eye.",
+            key="order",
+            statement="The lowest curve of the 3B model lies below that of the 1B model.",
+            **found,
+        ),
+        judge(
+            lower and models > 2,
+            f"{models} models that differ in more than size, with no interval and other samples in the groups, carry "
+            "no statement on scale.",
+            otherwise="not supported" if lower else "contradicted",
+            key="scale",
+            statement="The effect grows with the size of the model.",
+            **found,
+        ),
+    ]
+
+
+def c003_longer_phase(delta_p_landmarks: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The degraded phase of the larger model is longer, across more layers.
+
+    Source: 003, Key Observations.
+    """
+    counts, shares, words = [], [], []
+    for model in SIZES.values():
+        rows = delta_p_landmarks[(delta_p_landmarks["model"] == model) & (delta_p_landmarks["landmark"] == "degraded")]
+        low, high = (quote(rows, metric=f"layer_{end}").number for end in ("low", "high"))
+        layers = int(pick(models, model=model)["layers"])
+        counts.append(high - low + 1)
+        shares.append(counts[-1] / layers)
+        words.append(f"{counts[-1]:.0f} of {layers} layers ({100 * shares[-1]:.0f} %)")
+    return judge(
+        counts[1] > counts[0],
+        f"It is {words[1]} against {words[0]}, "
+        f"{'a larger' if shares[1] > shares[0] else 'but a smaller'} part of the depth.",
+        reported="longer",
+        recomputed=f"{counts[1]:.0f} against {counts[0]:.0f} layers",
+        n=2,
+    )
+
+
+def c003_lowest_data_sets(delta_p_landmarks: pd.DataFrame) -> Verdict:
+    """PopQA has the lowest curve of the 1B model and TriviaQA that of the 3B model.
+
+    Source: 003, Detailed Analysis.
+    """
+    rows = delta_p_landmarks[delta_p_landmarks["landmark"] == "lowest"].drop_duplicates("model")
+    names = rows.set_index("model")["data_set"]
+    return untestable(
+        f"No points of the other curves are given; if {names['llama3.2-1b']} and {names['llama3.2-3b']} are lowest, "
+        "the order within the lower pair is not the same in both models, and the series with their intervals would "
+        "decide it.",
+        reported=f"{names['llama3.2-1b']}, {names['llama3.2-3b']}",
+    )
+
+
+def c003_ordering(delta_p_stated: pd.DataFrame) -> Verdict:
+    """PopQA and TriviaQA lie below HotpotQA and NQ in both models, and the order of the data sets is consistent.
+
+    Source: 003, Key Observations.
+    """
+    words = pick(delta_p_stated, statement="analysis_3b_lowest_data_sets")["printed"]
+    return untestable(
+        "The description gives no value for HotpotQA or NQ and none for any answer-anchored curve by itself; the "
+        "series, and the number of samples behind each, would decide it.",
+        reported=str(words),
+    )
+
+
+def c003_all_four(delta_p_stated: pd.DataFrame) -> Verdict:
+    """All four question-anchored curves fall and all four answer-anchored ones stay flat, in each model.
+
+    Source: 003, Detailed Analysis.
+    """
+    said = delta_p_stated.set_index("statement")["printed"]
+    return untestable(
+        "Ranges over four curves do not tell how each one runs; the series would decide it.",
+        reported=f"{said['analysis_1b_question_series']}, {said['analysis_1b_answer_series']}",
+    )
+
+
+def c003_anchoring_effect(delta_p_landmarks: pd.DataFrame, published_facts: pd.DataFrame) -> Verdict:
+    """Anchoring has a far greater effect than data set or model size.
+
+    Source: 003, Interpretation.
+    """
+    values = delta_p_landmarks[delta_p_landmarks["metric"].str.startswith("delta_p")]
+    lowest = values[values["landmark"] == "lowest"].set_index("model")["value"]
+    floor = values[(values["landmark"] == "band") & (values["metric"] == "delta_p_low")].set_index("model")["value"]
+    ends = values[values["landmark"] == "end"].pivot(index="model", columns="metric", values="value")
+    gap = (floor - lowest).min()
+    spread = (ends["delta_p_high"] - ends["delta_p_low"]).max()
+    size = abs(lowest.iloc[0] - lowest.iloc[1])
+    groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
+    by_outcome = "flips" in groups
+    return judge(
+        gap > max(spread, size) and not by_outcome,
+        f"At the trough the groups are {gap:.0f} points apart or more, data sets spread over up to {spread:.0f} at "
+        f"the end and the models by {size:.0f}; but the groups are {groups}, and a flip is a fall by definition, so "
+        "that a gap between them is built in.",
+        otherwise="not supported" if gap > max(spread, size) else "contradicted",
+        reported="far greater",
+        recomputed=f"{gap:.0f} against {spread:.0f} and {size:.0f} points",
+        n=2,
+    )
+
+
+def c003_performance(published_facts: pd.DataFrame) -> Verdict:
+    """Delta P measures a change of the model's performance on the task.
+
+    Source: 003, Overview.
+    """
+    quantity = str(pick(published_facts, fact="delta_p_quantity")["printed"])
+    return judge(
+        "probe" not in quantity,
+        f"It is the {quantity} when the question is hidden from the answer; the answer itself is given and does not "
+        "change, so no task gets better or worse; the interpretation leaves open whether performance or probability "
+        "is meant, and then reads it as the former.",
+        reported="performance",
+        recomputed=quantity,
+    )
+
+
+def c003_strategy(published_facts: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> Verdict:
+    """An answer anchor preserves performance across all layers, a question anchor degrades it, so the choice matters.
+
+    Source: 003, Interpretation.
+    """
+    groups = str(pick(published_facts, fact="delta_p_groups")["printed"])
+    floor = delta_p_landmarks[
+        (delta_p_landmarks["landmark"] == "band") & (delta_p_landmarks["metric"] == "delta_p_low")
+    ]
+    return judge(
+        not groups.startswith("samples") and floor["value"].min() >= NONE_LOST,
+        f"Anchoring is no method that one could choose: the groups are {groups}. Nor is the answer-anchored group "
+        f"left as it was, since its band reaches down to {floor['value'].min():.0f} points.",
+        reported="a choice",
+        recomputed=groups,
+    )
+
+
+def c003_mid_vulnerability(delta_p_stated: pd.DataFrame) -> Verdict:
+    """The middle layers are a bottleneck where question-anchored representations become less useful for the prediction.
+
+    Source: 003, Interpretation.
+    """
+    models = pick(delta_p_stated, statement="overview_models")["as_number"]
+    return untestable(
+        f"The curves come from probes of {models:.0f} models whose quality by layer is not told: a probe near chance "
+        "cannot fall. The probes' AUROC by layer and a knockout of as many tokens that are not of the question would "
+        "decide it.",
+    )

@@ -1,0 +1,272 @@
+"""Document 004, its opening: what it says before the experiments, and what it repeats of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.cells import Cell, restated
+from analysis.claims._verdicts.repeats import repeating
+
+MODELS = ("RoPE", "DroPE")
+LAYERS = 32
+
+
+def c004_orders_of_magnitude(drope_stated: pd.DataFrame) -> Verdict:
+    """Some dimensions of queries and keys are orders of magnitude larger than their neighbours.
+
+    Source: 004, The Story So Far.
+    """
+    return untestable(
+        "Only counts above five times the mean are published; the norms of single dimensions would decide.",
+        reported=str(pick(drope_stated, statement="story_magnitude")["printed"]),
+    )
+
+
+def c004_rope_spread(massive_layers: pd.DataFrame) -> Verdict:
+    """With rotary positions massive values are spread across layers.
+
+    Source: 004, One Weird Paradox.
+    """
+    top = {
+        tensor: float(massive_layers.loc[massive_layers["tensor"] == tensor, "share_rope"].max())
+        for tensor in ("query", "key", "value")
+    }
+    even = 100 / LAYERS
+    return judge(
+        top["query"] < 2 * even and top["key"] < 2 * even,
+        f"The fullest of {LAYERS} layers holds {top['query']:.1f} % of the massive query values and {top['key']:.1f} % "
+        "of "
+        f"the key ones, against {even:.1f} % if all held as many (of the value ones, {top['value']:.0f} %).",
+        n=LAYERS,
+    )
+
+
+def c004_concentrated_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
+    """Without rotary positions massive values are concentrated in layer 1.
+
+    Source: 004, One Weird Paradox.
+    """
+    query, key = (pick(massive_layer_summary, tensor=tensor) for tensor in ("query", "key"))
+    return judge(
+        bool(min(query["layer1_share_drope"], key["layer1_share_drope"]) > 50),
+        f"Layer 1 is the fullest layer for queries and holds {query['layer1_share_drope']:.0f} % of them; for keys it "
+        "holds "
+        f"{key['layer1_share_drope']:.1f} %, and layer {key['top_layer_drope']} is the fullest.",
+        otherwise="not supported",
+        recomputed=f"{query['layer1_share_drope']:.1f} % and {key['layer1_share_drope']:.1f} %",
+        n=LAYERS,
+    )
+
+
+def c004_passkey_zeroed(drope_stated: pd.DataFrame) -> Verdict:
+    """Passkey retrieval was tested with the massive values zeroed.
+
+    Source: 004, One Weird Paradox.
+    """
+    said = str(pick(drope_stated, statement="paradox_passkey_rope_disrupted")["quantity"])
+    method = str(pick(drope_stated, statement="s4_1_disrupted_dimensions")["quantity"])
+    count = quote(drope_stated, statement="s4_1_disrupted_dimensions")
+    return judge(
+        ("zero" in said) == ("zero" in method),
+        f"By Section 4.1 that experiment replaces {count.printed} dimension a head by its mean; zeroing all massive "
+        "dimensions is the method of the perplexities.",
+        reported="zeroed",
+        recomputed="mean",
+    )
+
+
+def c004_rope_vestigial(knowledge_tasks: pd.DataFrame, disruption_by_text: pd.DataFrame) -> Verdict:
+    """Massive values are vestigial in the model with rotary positions.
+
+    Source: 004, One Weird Paradox.
+    """
+    row = pick(knowledge_tasks, positional="RoPE", task="passkey")
+    rope = disruption_by_text[disruption_by_text["positional"] == "RoPE"]
+    return judge(
+        not bool(row["p_holm"] < 0.05),
+        f"The sentences before it give the passkey's fall from {row['base']:.0f} to {row['disrupted']:.0f} % in that "
+        f"model, and perplexity rises {rope['massive_ratio'].min():,.0f} times or more; elsewhere the report says so "
+        "of DroPE.",
+        n=int(row["n"]),
+        p_value=float(row["p_fisher"]),
+        p_adjusted=float(row["p_holm"]),
+    )
+
+
+def c004_layers_and_heads(drope_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """The models have 32 layers of 32 heads.
+
+    Source: 004, Looking at this deeper.
+    """
+    pair = models[models["model"].isin(["llama2-7b-rope", "llama2-7b-drope"])]
+    verdicts = []
+    for what, column in (("layers", "layers"), ("heads", "query_heads")):
+        values = [int(value) for value in pair[column]]
+        reported = quote(drope_stated, statement=f"deeper_{what}")
+        verdicts.append(
+            judge(
+                all(value == reported.number for value in values),
+                f"By their configurations the two models have {' and '.join(map(str, values))}.",
+                reported=reported.printed,
+                recomputed=str(values[0]),
+                n=len(values),
+                key=what,
+                statement=f"Attention was measured over {reported.printed} {what}.",
+            )
+        )
+    return verdicts
+
+
+def c004_bookkeeping_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
+    """DroPE does all positional bookkeeping in its first layer, where the other spreads it over 32 layers.
+
+    Source: 004, What This Means.
+    """
+    query = pick(massive_layer_summary, tensor="query")
+    return untestable(
+        f"Counts and norms show that layer 1 differs ({query['layer1_share_drope']:.0f} % of the massive query "
+        "values); what positional information a layer carries was not measured, which probes for position by layer "
+        "would show."
+    )
+
+
+def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFrame) -> Verdict:
+    """Whether the change helps at 32K or 128K tokens is not answered.
+
+    Source: 004, What This Means.
+    """
+    longest = int(drope_context["context"].astype(int).max())
+    stated = [quote(drope_stated, statement=f"meaning_untested_{length}") for length in ("32k", "128k")]
+    return judge(
+        all(longest < length.number for length in stated),
+        f"The longest context of Experiment 10 has {longest} tokens.",
+        reported=" and ".join(length.printed for length in stated),
+        recomputed=str(longest),
+    )
+
+
+def c004_abstract_falls(
+    drope_stated: pd.DataFrame, drope_massive_counts: pd.DataFrame, drope_layer1_massive: pd.DataFrame
+) -> list[Verdict]:
+    """The opening repeats the changes of the counts as falls.
+
+    Source: 004, One Weird Paradox.
+    """
+    cells = {
+        "paradox_query_fall": quote(drope_massive_counts, tensor="query", metric="change_from_rope"),
+        "paradox_key_fall": quote(drope_massive_counts, tensor="key", metric="change_from_rope"),
+        "paradox_later_layers_fall": quote(drope_layer1_massive, layers="2-31", metric="change_from_rope"),
+    }
+    judged = {
+        "paradox_query_fall": "c004_massive_change_cells.query",
+        "paradox_key_fall": "c004_massive_change_cells.key",
+        "paradox_later_layers_fall": "c004_later_layers.change",
+    }
+    return [
+        repeating(
+            compare(
+                quote(drope_stated, statement=name),
+                -cell.number,
+                -cell.interval,
+                reason=f"The table prints {cell.printed}.",
+                places=cell.decimals,
+                key=name,
+                statement=f"The text gives {str(pick(drope_stated, statement=name)['quantity']).lower()}.",
+                kind="cell check",
+            ),
+            judged[name],
+        )
+        for name, cell in cells.items()
+    ]
+
+
+def c004_abstract_repeats(
+    drope_stated: pd.DataFrame,
+    drope_layer1_massive: pd.DataFrame,
+    drope_disruption_statistics: pd.DataFrame,
+    drope_knowledge: pd.DataFrame,
+    drope_knowledge_categories: pd.DataFrame,
+    drope_attention: pd.DataFrame,
+    drope_layer1_content: pd.DataFrame,
+    drope_layer1_norms: pd.DataFrame,
+    drope_layer1_perplexity: pd.DataFrame,
+) -> list[Verdict]:
+    """The opening repeats values of the experiments.
+
+    Source: 004, One Weird Paradox and Looking at this deeper.
+    """
+
+    def passkey(model: str, metric: str) -> Cell:
+        return Cell(drope_knowledge, "the table of tasks", {"positional": model, "task": "passkey", "metric": metric})
+
+    def share(model: str, metric: str) -> Cell:
+        return Cell(drope_layer1_content, "the table of contributions", {"positional": model, "metric": metric})
+
+    def norm(model: str, metric: str) -> Cell:
+        return Cell(drope_layer1_norms, "the table of norms", {"positional": model, "metric": metric})
+
+    def ratio(model: str, condition: str) -> Cell:
+        where = {"positional": model, "condition": condition, "metric": "ppl_ratio"}
+        return Cell(drope_layer1_perplexity, "the table of layer-1 ablations", where)
+
+    return restated(
+        drope_stated,
+        {
+            "paradox_layer1_ratio": Cell(
+                drope_layer1_massive,
+                "the table of layer 1",
+                {"layers": "1", "metric": "change_from_rope"},
+            ).by("c004_layer1_tensors"),
+            "paradox_reliance_ratio": Cell(
+                drope_disruption_statistics,
+                "the list of tests",
+                {"statistic": "reliance_ratio"},
+            ).by("c004_reliance.reliance"),
+            "paradox_contextual_fall": Cell(
+                drope_knowledge_categories,
+                "the table of averages",
+                {"positional": "DroPE", "metric": "contextual_average"},
+            ).by("c004_drope_contextual"),
+            "paradox_passkey_rope_baseline": passkey("RoPE", "baseline"),
+            "paradox_passkey_rope_disrupted": passkey("RoPE", "disrupted"),
+            "paradox_passkey_drope_baseline": passkey("DroPE", "baseline"),
+            "paradox_passkey_drope_disrupted": passkey("DroPE", "disrupted"),
+            "deeper_sink_heads": Cell(
+                drope_attention,
+                "the table of attention patterns (DroPE)",
+                {"positional": "DroPE", "metric": "sink_heads"},
+            ).by("c004_pat_head_classes.DroPE-sink_heads"),
+            "deeper_rope_attention_share": share("RoPE", "attention_contribution"),
+            "deeper_rope_mlp_share": share("RoPE", "mlp_contribution"),
+            "deeper_drope_attention_share": share("DroPE", "attention_contribution").by("c004_con_to_residual"),
+            "deeper_drope_mlp_share": share("DroPE", "mlp_contribution"),
+            "deeper_rope_mlp_ablation": ratio("RoPE", "layer1_mlp").by("c004_layer1_ratios.RoPE-layer1_mlp"),
+            "deeper_rope_attention_ablation": ratio("RoPE", "layer1_attn").by("c004_layer1_ratios.RoPE-layer1_attn"),
+            "deeper_rope_query_norm": norm("RoPE", "query_norm"),
+            "deeper_rope_key_norm": norm("RoPE", "key_norm"),
+            "deeper_drope_query_norm": norm("DroPE", "query_norm"),
+            "deeper_drope_key_norm": norm("DroPE", "key_norm"),
+        },
+    )
+
+
+def c004_abstract_about_200(drope_stated: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> list[Verdict]:
+    """Ablating either part of DroPE's layer 1 raises perplexity about 200 times.
+
+    Source: 004, Looking at this deeper.
+    """
+    reported = quote(drope_stated, statement="deeper_drope_either_ablation")
+    verdicts = []
+    for condition in ("layer1_mlp", "layer1_attn"):
+        cell = quote(drope_layer1_perplexity, positional="DroPE", condition=condition, metric="ppl_ratio")
+        verdicts.append(
+            about(
+                reported,
+                cell.number,
+                reason=f"The table prints {cell.printed}.",
+                key=condition,
+                statement=f"With {condition} ablated, the perplexity of DroPE rises about 200 times.",
+            )
+        )
+    return verdicts

@@ -1,0 +1,249 @@
+"""Document 004, Experiment 10: kinds of errors and the examples given for them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.cells import Cell, cell, restated
+
+TRUNCATION = "off_by_one_length"
+
+
+def c004_ans_trials(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> list[Verdict]:
+    """Twenty trials were sorted in each condition.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    verdicts = []
+    drope = error_shares[error_shares["positional"] == "DroPE"]
+    for context, rows in drope.groupby("context"):
+        verdicts.append(
+            compare(
+                quote(drope_stated, statement="s11_5_trials"),
+                float(rows["count"].sum()),
+                reason=f"{' + '.join(str(count) for count in rows['count'])}.",
+                places=0,
+                key=str(context),
+                statement=f"The counts at {context} tokens add up to the trials.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_ans_shares(drope_errors: pd.DataFrame, error_shares: pd.DataFrame) -> list[Verdict]:
+    """The percentages are the counts over the trials.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    verdicts = []
+    for _, row in error_shares[error_shares["positional"] == "DroPE"].iterrows():
+        where = {"positional": "DroPE", "context": row["context"], "category": row["category"]}
+        kind = str(row["category"]).replace("_", " ")
+        verdicts.append(
+            compare(
+                quote(drope_errors, **where, metric="share"),
+                float(row["share"]),
+                reason=f"{row['count']} / {row['trials']}.",
+                places=0,
+                key=f"{row['context']}-{row['category']}",
+                statement=f"The share of {kind} at {row['context']} tokens follows from its count.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_ans_near_misses(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
+    """At 2048 tokens only 14 % of DroPE's errors are near-misses.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    return _of_errors(drope_stated, "s11_5_near_miss_share", error_shares, "near_miss")
+
+
+def c004_ans_truncations(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
+    """At 2048 tokens 45 % of DroPE's errors are truncations.
+
+    Source: 004, 11.5 Error Analysis.
+    Failure: control.
+    """
+    return _of_errors(drope_stated, "s11_5_truncation_share", error_shares, TRUNCATION)
+
+
+def c004_ans_figure_i_near_misses(drope_captions: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
+    """Only 10 % of DroPE's errors are near-misses.
+
+    Source: 004, 15 Publication Figures, Figure I.
+    Failure: control.
+    """
+    return _of_errors(drope_captions, "fig_i_near_miss_share", error_shares, "near_miss")
+
+
+def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
+    """45 % of DroPE's errors are truncations.
+
+    Source: 004, 15 Publication Figures, Figure I.
+    Failure: control.
+    """
+    return _of_errors(drope_captions, "fig_i_truncation_share", error_shares, TRUNCATION)
+
+
+def _of_errors(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
+    row = pick(shares, positional="DroPE", context=2048, category=category)
+    reported = quote(stated, statement=key)
+    on_trials = abs(row["share"] - reported.number) <= 0.5
+    return judge(
+        abs(row["share_of_errors"] - reported.number) <= 0.5,
+        f"{row['count']} of {row['errors']} errors are {row['share_of_errors']:.1f} %, {row['count']} of "
+        f"{row['trials']} trials "
+        f"{row['share']:.0f} %; the source takes near-misses and truncations from different bases.",
+        otherwise="not supported" if on_trials else "contradicted",
+        reported=reported.printed,
+        recomputed=float(row["share_of_errors"]),
+        n=int(row["errors"]),
+        ci=(float(row["errors_ci_low"]), float(row["errors_ci_high"])),
+    )
+
+
+def c004_ans_dominant(error_shares: pd.DataFrame) -> Verdict:
+    """At 2048 tokens an output one digit off in length is the most frequent error.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    rows = error_shares[(error_shares["positional"] == "DroPE") & (error_shares["context"] == 2048)]
+    wrong = rows[rows["category"] != "exact"].sort_values("count", ascending=False)
+    first, second = wrong.iloc[0], wrong.iloc[1]
+    return judge(
+        first["category"] == TRUNCATION,
+        f"{first['count']} of {first['errors']} errors ({first['errors_ci_low']:.0f} to "
+        f"{first['errors_ci_high']:.0f} %), the next "
+        f"kind {second['count']}.",
+        recomputed=float(first["share_of_errors"]),
+        n=int(first["errors"]),
+    )
+
+
+def c004_ans_drope_truncates(error_totals: pd.DataFrame) -> Verdict:
+    """DroPE's errors are truncations.
+
+    Source: 004, 12.1 Summary of Findings.
+    """
+    row = pick(error_totals, category=TRUNCATION)
+    first = error_totals.sort_values("count", ascending=False).iloc[0]
+    return judge(
+        first["category"] == TRUNCATION,
+        f"Over the three lengths {row['count']} of {row['errors']} errors ({row['share']:.0f} %) are one digit off, "
+        f"{first['count']} ({first['share']:.0f} %) of {str(first['category']).replace('_', ' ')}"
+        f"{'' if first['category'] == TRUNCATION else '; the statement is that of 2048 tokens alone'}.",
+        recomputed=float(row["share"]),
+        n=int(row["errors"]),
+    )
+
+
+def c004_ans_4096_fails(error_shares: pd.DataFrame) -> Verdict:
+    """At 4096 tokens DroPE largely fails.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    row = pick(error_shares, positional="DroPE", context=4096, category="exact")
+    return judge(
+        row["ci_high"] < 50,
+        f"{row['count']} of {row['trials']} exact, interval up to {row['ci_high']:.0f} %.",
+        recomputed=float(row["share"]),
+        n=int(row["trials"]),
+    )
+
+
+def c004_ans_4096_defaults(error_shares: pd.DataFrame) -> Verdict:
+    """At 4096 tokens DroPE mostly gives default patterns in place of the number.
+
+    Source: 004, 11.6 Revised Interpretation.
+    """
+    row = pick(error_shares, positional="DroPE", context=4096, category="wrong_length")
+    return untestable(
+        f"{row['count']} of {row['trials']} answers have a wrong length, but only two are quoted; the answers would "
+        "decide it."
+    )
+
+
+def c004_ans_8192_both_fail(context_cells: pd.DataFrame) -> Verdict:
+    """At 8192 tokens both models fail completely.
+
+    Source: 004, 11.6 Revised Interpretation.
+    """
+    rows = context_cells[(context_cells["context"] == 8192) & (context_cells["positional"] == "DroPE")]
+    here, other = (pick(rows, protocol=protocol) for protocol in ("errors", "lengths"))
+    return judge(
+        bool((rows["share"] == 0).all()),
+        f"Section 11.5 has {int(here['correct'])} of {here['trials']} right for DroPE, section 11.2 "
+        f"{int(other['correct'])} of {other['trials']} at the same length.",
+        otherwise="not supported",
+        recomputed=f"{here['share']:.0f} and {other['share']:.0f} %",
+        n=int(rows["trials"].sum()),
+    )
+
+
+def c004_ans_rope(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
+    """At 8192 tokens RoPE's answers have no number or the wrong length, and none is exact.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    rows = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] == 8192)]
+    kinds = ("no_number", "wrong_length")
+    total = sum(quote(drope_stated, statement=f"s11_5_rope_beyond_{kind}").number for kind in kinds)
+    return judge(
+        total == 100 and rows["count"].sum() == rows["trials"].iloc[0],
+        f"{' and '.join(str(count) for count in rows['count'])} of {rows['trials'].iloc[0]} answers have no number or "
+        "the wrong length.",
+        reported=" and ".join(quote(drope_stated, statement=f"s11_5_rope_beyond_{kind}").printed for kind in kinds),
+        recomputed=f"{total:.0f} %",
+        n=int(rows["trials"].iloc[0]),
+    )
+
+
+def c004_ans_figure_i(drope_figures: pd.DataFrame, error_shares: pd.DataFrame) -> list[Verdict]:
+    """Figure I draws the shares of the error tables, with all answers of wrong length or without a number as wrong.
+
+    Source: 004, 15 Publication Figures, Figure I.
+    """
+    kinds = {
+        "Exact": ("exact",),
+        "Near-miss": ("near_miss",),
+        "Truncation": (TRUNCATION,),
+        "Wrong": ("wrong_length", "no_number"),
+    }
+    verdicts = []
+    for _, point in drope_figures[drope_figures["figure"] == "I"].iterrows():
+        model, context = str(point["x"]).split()
+        kind = str(point["series"]).lower()
+        rows = error_shares[(error_shares["positional"] == model) & (error_shares["context"] == int(context))]
+        chosen = rows[rows["category"].isin(kinds[str(point["series"])])]
+        verdicts.append(
+            compare(
+                quote(drope_figures, figure="I", series=point["series"], x=point["x"]),
+                float(chosen["share"].sum()),
+                reason=f"{int(chosen['count'].sum())} of {rows['trials'].iloc[0]} answers.",
+                places=0,
+                key=f"{model}-{context}-{kind}",
+                statement=f"Figure I draws the share of {kind} answers of {model} at {context} tokens.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_ans_restated(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame) -> list[Verdict]:
+    """The prose of sections 11.5 and 11.6 repeats shares of the tables.
+
+    Source: 004, 11.6 Revised Interpretation.
+    """
+
+    def at_2048(category: str) -> Cell:
+        where = {"positional": "DroPE", "context": 2048, "category": category, "metric": "share"}
+        return cell(drope_errors, "the table of section 11.5", **where)
+
+    return restated(
+        drope_stated, {"s11_6_short_exact": at_2048("exact"), "s11_6_short_truncation": at_2048(TRUNCATION)}
+    )

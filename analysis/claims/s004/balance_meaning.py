@@ -1,0 +1,265 @@
+"""Document 004, Experiment 9: is the rewiring local to the first two layers, and what happens in them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Quoted, Verdict, about, judge, pick, quote, untestable
+from analysis.claims._verdicts.said import said
+
+LAYERS = 32
+FAR = 5.0  # points: a difference that no reader of the figures would overlook
+
+
+def c004_bal_about_a_third(drope_stated: pd.DataFrame, balance_summary: pd.DataFrame) -> list[Verdict]:
+    """After layer 1 both models write about 35 % by attention and 65 % by MLP, judged by the mean that is further off.
+
+    Source: 004, 10.4 Key Finding.
+    """
+    row = pick(balance_summary, layers="2-31")
+    verdicts = []
+    for part, statement in (("attention", "s10_4_later_attention"), ("MLP", "s10_4_later_mlp")):
+        reported = quote(drope_stated, statement=statement)
+        value = reported.printed.lstrip("~")
+        means = [
+            row[f"mean_{model}"] if part == "attention" else 100 - row[f"mean_{model}"] for model in ("rope", "drope")
+        ]
+        verdicts.append(
+            about(
+                reported,
+                max(means, key=lambda mean: abs(mean - reported.number)),
+                reason=f"Means over {row['n']} layers: RoPE {means[0]:.1f}, DroPE {means[1]:.1f} %; single layers run "
+                f"from {min(row['low_rope'], row['low_drope']):.0f} to {max(row['high_rope'], row['high_drope']):.0f} "
+                "% attention.",
+                n=int(row["n"]),
+                key=part.lower(),
+                statement=f"After layer 1 the share of the {part} is about {value} in both models.",
+            )
+        )
+    return verdicts
+
+
+def _layers(printed: Quoted) -> list[int]:
+    """The layers of a printed range such as `2-31`."""
+    return [layer for layer in range(LAYERS) if printed.interval.low < layer < printed.interval.high]
+
+
+def c004_bal_nearly_identical(
+    balance_summary: pd.DataFrame, balance_tests: pd.DataFrame, drope_captions: pd.DataFrame
+) -> Verdict:
+    """After layer 1 the balance of the two models is nearly identical, in layers 2 to 31.
+
+    Source: 004, 10.4 Key Finding and Figure 23.
+    """
+    row = pick(balance_summary, layers="2-31")
+    run = pick(balance_tests, comparison="layers 2-31", test="pearson")
+    return judge(
+        row["layers_above_five_points"] == 0,
+        f"The means are {abs(row['mean_difference']):.1f} points apart and the profiles correlate (r = "
+        f"{run['estimate']:.2f}), but "
+        f"single layers differ by {row['mean_absolute_difference']:.1f} points on average, "
+        f"{row['layers_above_five_points']} of "
+        f"{row['n']} by more than {FAR:.0f}, layer {row['largest_difference_layer']} by "
+        f"{row['largest_difference']:.1f}.",
+        otherwise="not supported",
+        reported=quote(drope_captions, statement="fig_23_identical_layers").printed,
+        recomputed=float(row["mean_absolute_difference"]),
+        n=int(row["n"]),
+    )
+
+
+def c004_bal_after_layer2(balance_summary: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
+    """After layer 2 both models are nearly identical.
+
+    Source: 004, 10.3 Results, Figure 22.
+    """
+    after = quote(drope_captions, statement="fig_22_identical_after")
+    row = pick(balance_summary, layers=f"{after.number + 1:.0f}-{LAYERS - 1}")
+    return judge(
+        row["layers_above_five_points"] == 0,
+        f"Of the {row['n']} layers after layer {after.printed}, {row['layers_above_five_points']} differ by more than "
+        f"{FAR:.0f} points, layer "
+        f"{row['largest_difference_layer']} by {row['largest_difference']:.1f}; the means are {row['mean_rope']:.1f} "
+        "and "
+        f"{row['mean_drope']:.1f} %.",
+        otherwise="not supported",
+        recomputed=float(row["mean_absolute_difference"]),
+        n=int(row["n"]),
+    )
+
+
+def c004_bal_identical(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
+    """Layers 2 to 31 are identical in the two models.
+
+    Source: 004, 15 Publication Figures, Figure G.
+    """
+    reported = quote(drope_captions, statement="fig_g_identical_layers")
+    gaps = balance_layers.set_index("layer")["difference"].abs().loc[_layers(reported)]
+    near = int((gaps <= 0.5).sum())
+    return judge(
+        near == len(gaps),
+        f"{near} of {len(gaps)} layers differ by half a point or less; the largest difference is {gaps.max():.1f} "
+        f"points in layer {gaps.idxmax()}.",
+        reported=reported.printed,
+        recomputed=float(gaps.max()),
+        n=len(gaps),
+    )
+
+
+def c004_bal_localized(
+    balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_stated: pd.DataFrame
+) -> Verdict:
+    """The rewiring is localized to the first two layers.
+
+    Source: 004, 10.4 Key Finding.
+    """
+    gaps = balance_layers.set_index("layer")["difference"].abs().sort_values(ascending=False)
+    first = pick(balance_summary, layers="0-1")
+    stated = pick(drope_stated, statement="s10_4_rewired_layers")
+    count = int(said(stated))
+    return judge(
+        set(gaps.index[:count]) == set(range(count)) and gaps.iloc[count - 1] > 2 * gaps.iloc[count],
+        f"Layers 0 and 1 differ by {gaps[0]:.1f} and {gaps[1]:.1f} points, of the others layer "
+        f"{gaps.drop(index=[0, 1]).idxmax()} most, by {gaps.drop(index=[0, 1]).max():.1f}; layers 0 and 1 hold "
+        f"{first['total_share_squared']:.0f} % of the squared differences and {first['total_share']:.0f} % of the "
+        "absolute ones.",
+        reported=str(stated["printed"]),
+        recomputed=float(first["total_share"]),
+        n=len(gaps),
+    )
+
+
+def c004_bal_entirely(balance_summary: pd.DataFrame) -> Verdict:
+    """The difference that makes DroPE work lies entirely in the first layers.
+
+    Source: 004, 10.4 Key Finding.
+    """
+    row = pick(balance_summary, layers="2-31")
+    return judge(
+        row["total_share"] < 5,
+        f"Layers 2 to 31 hold {row['total_share']:.0f} % of the summed absolute difference of the shares; that these "
+        "differences "
+        "make DroPE work is not tested at all.",
+        recomputed=float(row["total_share"]),
+        n=int(row["n"]),
+    )
+
+
+def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
+    """The inversion of attention and MLP is one of layers 0 and 1.
+
+    Source: 004, 10.3 Results, Figure 22; Figure G.
+    """
+    inverted = balance_layers[balance_layers["inverted"]]["layer"].tolist()
+    zero = pick(balance_layers, layer=0)
+    captions = [quote(drope_captions, statement=f"fig_{figure}_inverted_layers") for figure in ("22", "g")]
+    return judge(
+        all(inverted == _layers(caption) for caption in captions),
+        f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the "
+        "larger part in "
+        f"both models (attention {zero['share_rope']:.1f} and {zero['share_drope']:.1f} %).",
+        otherwise="not supported",
+        reported=captions[0].printed,
+        recomputed=f"layer {', '.join(map(str, inverted))}",
+    )
+
+
+def c004_bal_opposite(balance_layers: pd.DataFrame, drope_captions: pd.DataFrame) -> Verdict:
+    """Layers 0 and 1 show opposite patterns.
+
+    Source: 004, 10.3 Results, Figure 23.
+    """
+    reported = quote(drope_captions, statement="fig_23_opposite_layers")
+    gaps = balance_layers.set_index("layer")["difference"].loc[_layers(reported)]
+    zero, one = float(gaps.iloc[0]), float(gaps.iloc[-1])
+    return judge(
+        len(gaps) == 2 and zero < 0 < one,
+        f"DroPE's share of attention is lower by {-zero:.1f} points in layer 0 and higher by {one:.1f} in layer 1.",
+        reported=reported.printed,
+        recomputed=f"{zero:.1f} and {one:+.1f}",
+    )
+
+
+def c004_bal_layer0_suppressed(balance_layers: pd.DataFrame) -> Verdict:
+    """In layer 0 DroPE suppresses attention.
+
+    Source: 004, 10.4 Key Finding.
+    Failure: control.
+    """
+    row = pick(balance_layers, layer=0)
+    return judge(
+        row["attention_ratio"] < 1,
+        f"What attention writes grows {row['attention_ratio']:.1f}-fold ({row['attention_rope']:.2f} to "
+        f"{row['attention_drope']:.2f}); its share falls because the MLP's output grows {row['mlp_ratio']:.0f}-fold.",
+        otherwise="not supported" if row["share_drope"] < row["share_rope"] else "contradicted",
+        recomputed=float(row["attention_ratio"]),
+    )
+
+
+def c004_bal_layer1_amplified(balance_layers: pd.DataFrame) -> Verdict:
+    """In layer 1 DroPE amplifies attention.
+
+    Source: 004, 10.4 Key Finding.
+    """
+    row = pick(balance_layers, layer=1)
+    return judge(
+        row["attention_ratio"] > 1,
+        f"What attention writes grows {row['attention_ratio']:.0f}-fold, the MLP's output falls to "
+        f"{row['mlp_ratio']:.2f} of RoPE's.",
+        recomputed=float(row["attention_ratio"]),
+    )
+
+
+def c004_bal_unchanged(
+    balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_stated: pd.DataFrame
+) -> Verdict:
+    """The remaining 30 layers operate the same way they did before.
+
+    Source: 004, 10.5 Interpretation.
+    """
+    later = balance_layers[balance_layers["layer"] >= 2]
+    row = pick(balance_summary, layers="2-31")
+    same = (later["attention_ratio"] - 1).abs().max() <= 0.05 and (later["mlp_ratio"] - 1).abs().max() <= 0.05
+    reported = quote(drope_stated, statement="s10_5_unchanged_layers")
+    return judge(
+        bool(same) and len(later) == reported.number,
+        f"Attention writes more in {int((later['attention_ratio'] > 1).sum())} of {len(later)} layers "
+        f"({row['attention_ratio']:.2f} "
+        f"times as much in the geometric mean), the MLP in {int((later['mlp_ratio'] > 1).sum())} "
+        f"({row['mlp_ratio']:.2f} times); "
+        f"ratios reach {later['attention_ratio'].max():.1f} for attention and {later['mlp_ratio'].min():.2f} for the "
+        "MLP.",
+        reported=reported.printed,
+        recomputed=float(row["attention_ratio"]),
+        n=len(later),
+    )
+
+
+def c004_bal_back_to_normal(balance_layers: pd.DataFrame) -> Verdict:
+    """After layer 1 the balance is back to normal.
+
+    Source: 004, 10.5 Interpretation.
+    """
+    two = pick(balance_layers, layer=2)
+    later = balance_layers[balance_layers["layer"] > 2]["difference"].abs()
+    return judge(
+        abs(two["difference"]) <= later.median(),
+        f"In layer 2 attention has {two['share_drope']:.1f} % against {two['share_rope']:.1f} in RoPE and writes "
+        f"{two['attention_ratio']:.1f} times as much; the median difference of later layers is {later.median():.1f} "
+        "points.",
+        otherwise="not supported",
+        recomputed=float(two["difference"]),
+    )
+
+
+def c004_bal_two_layers_suffice(drope_stated: pd.DataFrame) -> Verdict:
+    """DroPE only needs to restructure its first two layers.
+
+    Source: 004, 10.5 Interpretation.
+    """
+    return untestable(
+        "Recalibration trained every layer; putting DroPE's first two layers into the original model without "
+        "rotation, or training "
+        "only these two, would decide it.",
+        reported=str(pick(drope_stated, statement="s10_5_restructured_layers")["printed"]),
+    )

@@ -1,0 +1,267 @@
+"""Document 004, Experiment 10: passkey retrieval within and beyond the training length, its table and its figure."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.cells import Cell, cell, restated
+from analysis.claims._verdicts.words import of_trials, p
+
+ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"
+
+
+def c004_ctx_contexts(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """Retrieval was tested over the full range, from 512 to 8192 tokens.
+
+    Source: 004, 11.1 The Critical Distinction.
+    """
+    shortest = quote(drope_stated, statement="s11_1_within_contexts").interval.low + 0.5
+    found = sorted(set(context_cells["context"]))
+    return judge(
+        found[0] <= shortest,
+        f"Results are printed at {', '.join(map(str, found))} tokens; none at {shortest:.0f}.",
+        otherwise="not supported",
+        reported=quote(drope_stated, statement="s11_1_within_contexts").printed,
+        recomputed=f"from {found[0]}",
+    )
+
+
+def c004_ctx_training_length(drope_stated: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """The base model was trained at 4096 tokens.
+
+    Source: 004, 11.1 The Critical Distinction.
+    """
+    row = pick(models, model="llama2-7b-rope")
+    return compare(
+        quote(drope_stated, statement="s11_1_training_length"),
+        float(row["claimed_context"]),
+        reason=f"The configuration of {row['display_name']} has {int(row['claimed_context'])} positions.",
+        places=0,
+    )
+
+
+def c004_ctx_multiples(drope_context_multiples: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """The multiples are the context over the training length.
+
+    Source: 004, 11.2 Results, context table.
+    """
+    trained = float(pick(models, model="llama2-7b-rope")["claimed_context"])
+    return [
+        compare(
+            quote(drope_context_multiples, context=row["context"]),
+            float(row["context"]) / trained,
+            reason=f"{row['context']} / {trained:.0f}.",
+            key=str(row["context"]),
+            statement=f"{row['context']} tokens are {row['printed']} of the training length.",
+            kind="cell check",
+        )
+        for _, row in drope_context_multiples.iterrows()
+    ]
+
+
+def c004_ctx_rope_collapses(context_cells: pd.DataFrame) -> Verdict:
+    """RoPE falls from perfect retrieval within the training length to none beyond it.
+
+    Source: 004, 11.3 The Crossover.
+    """
+    rope = context_cells[context_cells["positional"] == "RoPE"]
+    within, beyond = rope[~rope["beyond"].astype(bool)], rope[rope["beyond"].astype(bool)]
+    sums = [f"{int(rows['correct'].sum())} of {int(rows['trials'].sum())}" for rows in (within, beyond)]
+    return judge(
+        bool((within["share"] == 100).all() and (beyond["share"] == 0).all()),
+        f"{sums[0]} right within, {sums[1]} beyond, over three protocols; single intervals leave "
+        f"{within['ci_low'].min():.0f} % within and {beyond['ci_high'].max():.0f} % beyond.",
+        recomputed=" and ".join(sums),
+        n=len(rope),
+    )
+
+
+def c004_ctx_cliff(context_cells: pd.DataFrame) -> Verdict:
+    """RoPE's fall comes at the training boundary and is no gradual one.
+
+    Source: 004, 11.3 The Crossover.
+    """
+    rope = context_cells[context_cells["positional"] == "RoPE"]
+    last, first = (rope[rope["beyond"].astype(bool) == beyond]["multiple"] for beyond in (False, True))
+    return judge(
+        first.min() - last.max() <= 0.1,
+        f"No length between {last.max():.1f} and {first.min():.1f} times the training length was tested, so where "
+        "and how "
+        "steeply accuracy falls is not known.",
+        otherwise="not supported",
+        recomputed=float(first.min()),
+    )
+
+
+def c004_ctx_drope_no_cliff(context_cells: pd.DataFrame) -> Verdict:
+    """DroPE shows no such cliff at the training boundary.
+
+    Source: 004, 11.3 The Crossover.
+    """
+    rows = context_cells[(context_cells["protocol"] == ERRORS) & (context_cells["positional"] == "DroPE")]
+    below, edge = (pick(rows, context=context) for context in (2048, 4096))
+    return judge(
+        edge["ci_high"] >= below["share"],
+        f"With twenty trials DroPE has {of_trials(below)} at {below['context']} tokens and {of_trials(edge)} at "
+        f"{edge['context']}"
+        + (": it fails at the boundary already." if edge["ci_high"] < below["share"] else ", which may be as many."),
+        recomputed=float(edge["share"]),
+        n=int(edge["trials"]),
+    )
+
+
+def c004_ctx_drope_twice(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """DroPE keeps 80 to 100 % at twice the training length.
+
+    Source: 004, 11.3 The Crossover.
+    """
+    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["multiple"] == 2)]
+    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    reported = quote(drope_stated, statement="s11_3_drope_beyond")
+    return judge(
+        bool((rows["share"] >= 80).all()),
+        f"At {one['context']} tokens one protocol has {of_trials(one)}, the other {of_trials(two)}: "
+        f"{int((rows['share'] >= 80).sum())} of {len(rows)} reach 80 %.",
+        reported=reported.printed,
+        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
+        n=int(rows["trials"].sum()),
+    )
+
+
+def c004_ctx_same_protocols(
+    drope_captions: pd.DataFrame, context_cells: pd.DataFrame, context_tests: pd.DataFrame
+) -> Verdict:
+    """DroPE retrieves 80 % at twice the training length.
+
+    Source: 004, 15 Publication Figures, Figure H; 14 Summary.
+    Failure: control.
+    """
+    test = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
+    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == 8192)]
+    one, two = (pick(rows, protocol=protocol) for protocol in (LENGTHS, ERRORS))
+    return judge(
+        test["p_adjusted"] > 0.05,
+        f"Section 11.2 has {of_trials(one)}, section 11.5 {of_trials(two)} for the same model, length and number of "
+        "digits "
+        f"(Fisher, Holm {p(test['p_adjusted'])}): the two runs do not measure one accuracy, and neither is seeded.",
+        otherwise="not supported",
+        reported=quote(drope_captions, statement="fig_h_drope_accuracy").printed,
+        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
+        n=int(test["n"]),
+        p_value=float(test["p_value"]),
+        p_adjusted=float(test["p_adjusted"]),
+        ci=(float(test["ci_low"]), float(test["ci_high"])),
+    )
+
+
+def c004_ctx_confirms(drope_context: pd.DataFrame) -> Verdict:
+    """The crossover confirms what the DroPE paper claims.
+
+    Source: 004, 11.3 The Crossover.
+    """
+    return untestable(
+        f"The {len(drope_context)} cells rest on five trials each; the paper's own benchmarks and lengths, with its "
+        "released "
+        "recipe, would be needed."
+    )
+
+
+def c004_ctx_layer1_essential(drope_context: pd.DataFrame) -> Verdict:
+    """The restructured layer 1 becomes essential beyond the training length.
+
+    Source: 004, 11.3 The Crossover.
+    """
+    longest = int(drope_context["context"].max())
+    return untestable(
+        f"No ablation was run at long context; ablating or rescaling layer 1 at {longest} tokens would decide it."
+    )
+
+
+def c004_ctx_figure_h(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> list[Verdict]:
+    """Figure H draws the accuracies of sections 11.2 and, at 2048 tokens, 11.5.
+
+    Source: 004, 15 Publication Figures, Figure H.
+    """
+    verdicts = []
+    for _, point in drope_figures[drope_figures["figure"] == "H"].iterrows():
+        there = context_cells[
+            (context_cells["positional"] == point["series"])
+            & (context_cells["context"] == int(point["x"]))
+            & context_cells["share"].notna()
+        ]
+        wanted = LENGTHS if LENGTHS in set(there["protocol"]) else ERRORS
+        row = pick(there, protocol=wanted)
+        verdicts.append(
+            compare(
+                quote(drope_figures, figure="H", series=point["series"], x=point["x"]),
+                float(row["share"]),
+                reason=f"{str(row['section']).capitalize()} has {int(row['correct'])} of {row['trials']}"
+                + (", section 11.2 no number." if wanted == ERRORS and int(point["x"]) >= 4096 else "."),
+                places=0,
+                key=f"{point['series']}-{point['x']}",
+                statement=f"Figure H draws the accuracy of {point['series']} at {point['x']} tokens.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """The points of Figure H form one curve per model.
+
+    Source: 004, 15 Publication Figures, Figure H.
+    Failure: control.
+    """
+    drawn = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
+    full = [
+        name
+        for name, rows in context_cells.groupby("protocol")
+        if set(drawn) <= set(rows[rows["share"].notna()]["context"])
+    ]
+    trials = {name: int(rows["trials"].iloc[0]) for name, rows in context_cells.groupby("protocol")}
+    return judge(
+        bool(full),
+        f"No protocol has all lengths {', '.join(map(str, drawn))}: the line joins cells of {trials[ERRORS]} trials "
+        "(2048) with "
+        f"cells of {trials[LENGTHS]}, and at 4096 a point for which no table has a number.",
+        otherwise="not supported",
+        n=len(drawn),
+    )
+
+
+def c004_ctx_figure_h_boundary(drope_figure_axes: pd.DataFrame, models: pd.DataFrame) -> Verdict:
+    """Figure H marks the training boundary at the training length.
+
+    Source: 004, 15 Publication Figures, Figure H.
+    """
+    return compare(
+        quote(drope_figure_axes, figure="H", element="training_boundary"),
+        float(pick(models, model="llama2-7b-rope")["claimed_context"]),
+        reason="The configuration of the base model.",
+        places=0,
+        kind="cell check",
+    )
+
+
+def c004_ctx_restated(
+    drope_stated: pd.DataFrame, drope_context: pd.DataFrame, drope_captions: pd.DataFrame
+) -> list[Verdict]:
+    """The prose and captions repeat accuracies and multiples of the table.
+
+    Source: 004, 11.3 The Crossover, 11.4 Investigating Failure Modes, Figure H.
+    """
+
+    def at(model: str, context: int) -> Cell:
+        return cell(drope_context, "the table of section 11.2", positional=model, context=context)
+
+    return [
+        *restated(
+            drope_stated,
+            {
+                "s11_3_rope_within": at("RoPE", 4096),
+                "s11_3_rope_beyond": at("RoPE", 8192),
+                "s11_4_drope_copy": at("DroPE", 8192).by("c004_ctx_same_protocols"),
+            },
+        ),
+    ]

@@ -1,0 +1,191 @@
+"""Document 004, Experiment 10: prompt formats, and the rows of the trade-off table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, directed, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import of_trials, p
+
+
+def c004_fmt_matters(context_tests: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """Within the training window the prompt format matters dramatically for DroPE.
+
+    Source: 004, 11.7 Prompt Format Sensitivity.
+    """
+    test = pick(context_tests, study="formats", comparison="both contexts")
+    rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "DroPE")]
+    sums = rows.groupby("format")[["correct", "trials"]].sum()
+    digits = rows.groupby("format")["digits"].first()
+    return directed(
+        float(test["estimate"]),
+        (float(test["ci_low"]), float(test["ci_high"])),
+        0,
+        f"Over both contexts {int(sums['correct']['ruler'])} of {int(sums['trials']['ruler'])} against "
+        f"{int(sums['correct']['simple'])} of {int(sums['trials']['simple'])} (Fisher {p(test['p_value'])}, Holm "
+        f"{p(test['p_adjusted'])}), five trials a cell; the formats also differ in the number's digits "
+        f"({digits['ruler']} and "
+        f"{digits['simple']}).",
+        recomputed=float(test["estimate"]),
+        n=int(test["n"]),
+        p_value=float(test["p_value"]),
+        p_adjusted=float(test["p_adjusted"]),
+    )
+
+
+def c004_fmt_doubles(drope_stated: pd.DataFrame, drope_formats: pd.DataFrame) -> Verdict:
+    """Prompts in RULER's style double DroPE's accuracy against simple ones.
+
+    Source: 004, 12.1 Summary of Findings.
+    """
+    cells = {
+        context: [
+            quote(drope_formats, context=context, positional="DroPE", format=name).number
+            for name in ("ruler", "simple")
+        ]
+        for context in sorted(set(drope_formats["context"]))
+    }
+    shown = ", ".join(f"{one:.0f} against {two:.0f} % at {context}" for context, (one, two) in cells.items())
+    return judge(
+        all(two > 0 and one / two == 2 for one, two in cells.values()),
+        f"{shown} tokens: twice as much at {sum(two > 0 and one == 2 * two for one, two in cells.values())} of "
+        f"{len(cells)} lengths"
+        + (
+            ", and no ratio where simple prompts never succeed; cells of five trials."
+            if any(two == 0 for _, two in cells.values())
+            else "; cells of five trials."
+        ),
+        otherwise="not supported",
+        reported=str(pick(drope_stated, statement="s12_1_prompt_ratio")["printed"]),
+        recomputed=shown,
+    )
+
+
+def c004_fmt_rope_invariant(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """RoPE does not depend on the prompt's format.
+
+    Source: 004, 11.7 Prompt Format Sensitivity; 11.8 Summary.
+    """
+    rows = context_cells[(context_cells["protocol"] == "formats") & (context_cells["positional"] == "RoPE")]
+    return judge(
+        bool((rows["ci_high"] - rows["ci_low"]).max() <= 10),
+        f"The cells of either format have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; with "
+        f"{rows['trials'].iloc[0]} trials each leaves {rows['ci_low'].min():.0f} % open or more"
+        + ("." if (rows["ci_high"] - rows["ci_low"]).max() <= 10 else ", so equality is not shown."),
+        otherwise="not supported",
+        reported=str(pick(drope_stated, statement="s12_1_prompt_invariance")["printed"]),
+        recomputed=of_trials(rows.iloc[0]),
+        n=len(rows),
+    )
+
+
+def c004_fmt_cues(drope_formats: pd.DataFrame) -> Verdict:
+    """DroPE needs explicit cues to know what to attend to, while RoPE has it from position.
+
+    Source: 004, 11.7 Prompt Format Sensitivity.
+    """
+    names = len({name for name in drope_formats["format"] if name != "any"})
+    return untestable(
+        f"The {names} formats differ in wording, in digits and in length at once; one prompt with and without the "
+        "cue, same "
+        "digits, a hundred trials a cell, would decide it."
+    )
+
+
+def c004_fmt_within_drope(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """Within the training length DroPE's accuracy is 30 to 80 %.
+
+    Source: 004, 11.8 Summary, trade-off table.
+    """
+    return _range(drope_tradeoff, context_cells, "within_training_accuracy_range", beyond=False)
+
+
+def c004_fmt_beyond_drope(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """Beyond the training length DroPE's accuracy is 80 to 100 %.
+
+    Source: 004, 11.8 Summary, trade-off table.
+    """
+    return _range(drope_tradeoff, context_cells, "beyond_training_accuracy", beyond=True)
+
+
+def _range(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame, aspect: str, *, beyond: bool) -> Verdict:
+    reported = quote(drope_tradeoff, aspect=aspect, positional="DroPE")
+    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["beyond"].astype(bool) == beyond)]
+    rows = rows[rows["share"].notna()]
+    outside = rows[(rows["share"] < reported.interval.low) | (rows["share"] > reported.interval.high)]
+    shown = "; ".join(
+        f"{int(row['correct'])} of {row['trials']} at {row['context']} ({row['protocol']})"
+        for _, row in outside.iterrows()
+    )
+    return judge(
+        outside.empty,
+        f"The tables have {rows['share'].min():.0f} to {rows['share'].max():.0f} %; outside the range lie "
+        f"{shown or 'none'}.",
+        reported=reported.printed,
+        recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+        n=len(rows),
+    )
+
+
+def c004_fmt_rope_rows(drope_tradeoff: pd.DataFrame, context_cells: pd.DataFrame) -> list[Verdict]:
+    """RoPE's accuracies in the trade-off table are those of the sections before.
+
+    Source: 004, 11.8 Summary, trade-off table.
+    """
+    rope = context_cells[context_cells["positional"] == "RoPE"]
+    verdicts = []
+    for aspect, beyond in (("within_training_accuracy", False), ("beyond_training_accuracy", True)):
+        row = pick(drope_tradeoff, aspect=aspect, positional="RoPE")
+        rows = rope[rope["beyond"].astype(bool) == beyond]
+        given = row["printed"] if str(row["as_number"]) in ("", "nan", "<NA>") else row["as_number"]
+        wanted = float(str(given).rstrip("%"))
+        verdicts.append(
+            judge(
+                bool((rows["share"] == wanted).all()),
+                f"{int((rows['share'] == wanted).sum())} of {len(rows)} cells of RoPE "
+                f"{'beyond' if beyond else 'within'} the training length have {wanted:.0f} %.",
+                reported=str(row["printed"]),
+                recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+                n=len(rows),
+                key="beyond" if beyond else "within",
+                statement=f"{'Beyond' if beyond else 'Within'} the training length RoPE's accuracy is {wanted:.0f} %.",
+            )
+        )
+    return verdicts
+
+
+def c004_fmt_ranges(drope_tradeoff: pd.DataFrame, ranking_cells: pd.DataFrame) -> list[Verdict]:
+    """The ranges of ranking accuracy are those of the ranking table, RoPE's within the training length.
+
+    Source: 004, 11.8 Summary, trade-off table.
+    """
+    verdicts = []
+    for model, longest in (("RoPE", 4096), ("DroPE", 8192)):
+        rows = ranking_cells[(ranking_cells["positional"] == model) & (ranking_cells["context"] <= longest)]
+        reported = quote(drope_tradeoff, aspect="verification_range", positional=model)
+        for end, value in (("low", rows["share"].min()), ("high", rows["share"].max())):
+            verdicts.append(
+                compare(
+                    reported,
+                    float(value),
+                    reason=f"The {end} end of the ranking table's cells up to {longest} tokens is {value:.0f} %.",
+                    places=0,
+                    key=f"{model}-{end}",
+                    statement=f"The {end} end of the range of {model} is that of the ranking table.",
+                    kind="cell check",
+                )
+            )
+    return verdicts
+
+
+def c004_fmt_trades(drope_tradeoff: pd.DataFrame) -> Verdict:
+    """DroPE trades precision within for generalization beyond the training length.
+
+    Source: 004, 11.8 Summary.
+    """
+    aspects = drope_tradeoff["aspect"].nunique()
+    return untestable(
+        f"The table's {aspects} aspects compare one recalibrated model with one that was not trained further; the same "
+        "recalibration with rotary positions kept, and retrieval beyond the training length with enough seeded "
+        "trials, would decide it."
+    )

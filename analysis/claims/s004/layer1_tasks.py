@@ -1,0 +1,146 @@
+"""Document 004, Experiment 6: the four tasks without parts of layer 1."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import EQUIVALENT, Verdict, equivalent, judge, pick
+from analysis.claims._verdicts.cells import copies
+from analysis.claims._verdicts.said import said
+from analysis.claims._verdicts.words import listed, p
+
+
+def c004_layer1_task_baselines(drope_layer1_tasks: pd.DataFrame, drope_functional: pd.DataFrame) -> list[Verdict]:
+    """Task accuracies without ablation are those of Experiment 4.
+
+    Source: 004, 7.3 Results, task table.
+    """
+    return copies(
+        drope_layer1_tasks[drope_layer1_tasks["condition"] == "baseline"],
+        drope_functional,
+        ["condition", "positional", "task"],
+        label="the condition table of 5.5",
+    )
+
+
+def c004_attention_preserves_parametric(
+    layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame
+) -> list[Verdict]:
+    """Removing RoPE's layer-1 attention preserves the parametric tasks.
+
+    Source: 004, 7.4 Key Findings.
+    """
+    verdicts = []
+    for task in ("cities", "sports"):
+        base, hit = (
+            pick(layer1_task_shares, positional="RoPE", condition=condition, task=task)
+            for condition in ("baseline", "layer1_attn")
+        )
+        found = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
+        test = None if found.empty else found.iloc[0]
+        moved = float(hit["share"] - base["share"])
+        told = (
+            f"{task.capitalize()} goes from {base['share']:.0f} to {hit['share']:.1f}% of the answers that can be "
+            f"read, {_read(base)} before and {_read(hit)} after, with chance at {base['chance']:.0f}%: "
+            f"{max(float(hit['lost']), 0):.0f}% of what lay above chance is lost"
+        )
+        verdicts.append(
+            equivalent(
+                (100 * float(test["ci_low"]), 100 * float(test["ci_high"])),
+                EQUIVALENT,
+                f"{told}; the change lies between {100 * test['ci_low']:.0f} and {100 * test['ci_high']:+.0f} points "
+                f"({p(test['p_value'])}, Fisher).",
+                reported=hit["printed_text"],
+                recomputed=f"{moved:+.0f} points",
+                n=int(test["n"]),
+                p_value=float(test["p_value"]),
+                p_adjusted=float(test["p_adjusted"]),
+                key=task,
+                statement=f"RoPE's {task} task is preserved.",
+            )
+            if test is not None
+            else Verdict(
+                verdict="not supported" if abs(moved) <= EQUIVALENT else "contradicted",
+                reason=f"{told}. Without the number of answers there is no test.",
+                reported=hit["printed_text"],
+                recomputed=f"{moved:+.0f} points",
+                key=task,
+                statement=f"RoPE's {task} task is preserved.",
+            )
+        )
+    return verdicts
+
+
+def _read(row: pd.Series) -> str:
+    """How many answers could be read."""
+    fewest, most = int(row["n_low"]), int(row["n_high"])
+    return f"{most} of {row['items']}" if fewest == most else f"{fewest} to {most} of {row['items']}"
+
+
+def c004_attention_destroys_passkey(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame) -> Verdict:
+    """Removing RoPE's layer-1 attention destroys passkey retrieval.
+
+    Source: 004, 7.4 Key Findings.
+    """
+    base, hit = (
+        pick(layer1_task_shares, positional="RoPE", condition=condition, task="passkey")
+        for condition in ("baseline", "layer1_attn")
+    )
+    test = pick(layer1_task_tests, comparison="RoPE, passkey, layer1_attn against baseline")
+    return judge(
+        hit["count"] == 0 and test["p_adjusted"] < 0.05,
+        f"{base['count']} of {base['n']} against {hit['count']} of {hit['n']} ({p(test['p_adjusted'])}, Fisher, Holm).",
+        reported=hit["printed_text"],
+        recomputed=f"{hit['share']:.0f}%",
+        n=int(test["n"]),
+        p_value=float(test["p_value"]),
+        p_adjusted=float(test["p_adjusted"]),
+    )
+
+
+def c004_drope_any_ablation(layer1_task_shares: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
+    """Any ablation of DroPE's layer 1 destroys all tasks.
+
+    Source: 004, 7.4 Key Findings.
+    """
+    rows = layer1_task_shares[
+        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] != "baseline")
+    ]
+    zero = int((rows["right_high"] == 0).sum())
+    stated = [pick(drope_stated, statement=f"s7_4_drope_{what}") for what in ("ablations", "tasks")]
+    ablations, tasks = (said(row) for row in stated)
+    base = layer1_task_shares[
+        (layer1_task_shares["positional"] == "DroPE") & (layer1_task_shares["condition"] == "baseline")
+    ]
+    low = base[base["against_chance"] == "below"]["task"].tolist()
+    return judge(
+        zero == len(rows) == ablations * tasks,
+        f"{zero} of {len(rows)} cells, {ablations:.0f} ablations by {tasks:.0f} tasks, have no right "
+        "answer, though for yes/no tasks it is not stored whether any could be read; "
+        f"{listed(low)} was below chance before, so that little was left to destroy.",
+        reported=", ".join(str(row["printed"]) for row in stated),
+        recomputed=f"{zero} of {len(rows)}",
+        n=len(rows),
+    )
+
+
+def c004_attention_unimportant(layer1_task_tests: pd.DataFrame, layer1_effects: pd.DataFrame) -> Verdict:
+    """In RoPE, attention of layer 1 is relatively unimportant, almost decorative.
+
+    Source: 004, 7.5 Interpretation and Looking at this deeper.
+    """
+    rows = layer1_task_tests[
+        layer1_task_tests["comparison"].str.startswith("RoPE")
+        & layer1_task_tests["comparison"].str.contains("layer1_attn")
+    ]
+    lost = rows[(rows["p_adjusted"] < 0.05) & (rows["estimate"] < 0)]
+    said = [f"{row['comparison'].split(', ')[1]} {100 * row['estimate']:.0f} points" for _, row in lost.iterrows()]
+    ratio = pick(layer1_effects, condition="layer1_attn", positional="RoPE")
+    return judge(
+        len(lost) == 0,
+        f"Perplexity rises only {ratio['ratio_printed']}, but {len(lost)} of the {len(rows)} tasks that can be tested "
+        f"fall significantly{': ' if said else ''}{listed(said) if said else ''} (Fisher, Holm).",
+        reported=ratio["ratio_printed"],
+        recomputed=f"{len(lost)} of {len(rows)} tasks lost",
+        n=len(rows),
+    )

@@ -1,0 +1,237 @@
+"""Document 004, Experiment 7: attention patterns of the two models, over all layers and in layer 1."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims._origins import caveat, unrotated
+from analysis.claims._verdicts.repeats import repeating
+from analysis.claims._verdicts.words import p
+
+PRINTED = {"bos": "bos_attention", "local": "local_attention"}
+
+
+def c004_pat_means(drope_attention: pd.DataFrame, attention_agreement: pd.DataFrame) -> list[Verdict]:
+    """The printed mean attention to BOS and to neighbours is the mean of the published layers.
+
+    Source: 004, 8.3 Results, pattern table.
+    """
+    verdicts = []
+    for kind, metric in PRINTED.items():
+        row = pick(attention_agreement, kind=kind, layers="all layers")
+        for model in ("RoPE", "DroPE"):
+            verdicts.append(
+                compare(
+                    quote(drope_attention, positional=model, metric=metric),
+                    float(row[f"mean_{model.lower()}"]),
+                    reason=f"Mean of {row['n']} published layers.",
+                    places=2,
+                    key=f"{model}-{metric}",
+                    statement=f"The mean {metric.replace('_', ' ')} of {model} is that of the published layers.",
+                    kind="cell check",
+                )
+            )
+    return verdicts
+
+
+def c004_pat_layer1(drope_attention_layer1: pd.DataFrame, attention_layers: pd.DataFrame) -> list[Verdict]:
+    """The printed attention of layer 1 is the published one.
+
+    Source: 004, 8.3 Results, layer-1 table.
+    """
+    layer = pick(attention_layers, layer=1)
+    return [
+        compare(
+            quote(drope_attention_layer1, positional=model, metric=metric),
+            float(layer[f"{kind}_{model.lower()}"]),
+            reason="Layer 1 of the published series.",
+            places=2,
+            key=f"{model}-{metric}",
+            statement=f"The {metric.replace('_', ' ')} of {model} in layer 1 is the published one.",
+            kind="cell check",
+        )
+        for kind, metric in PRINTED.items()
+        for model in ("RoPE", "DroPE")
+    ]
+
+
+def c004_pat_head_classes(drope_attention: pd.DataFrame) -> list[Verdict]:
+    """Of the heads of RoPE and DroPE, 93.5 % and 93.1 % are sinks, 6.4 % and 6.2 % local.
+
+    Source: 004, 8.3 Results, pattern table.
+    """
+    return [
+        untestable(
+            "Attention is published per layer only; attention per head and text would decide it.",
+            reported=quote(drope_attention, positional=model, metric=metric).printed,
+            key=f"{model}-{metric}",
+            statement=f"The share of {metric.replace('_', ' ')} of {model} is as printed.",
+        )
+        for metric in ("sink_heads", "local_heads")
+        for model in ("RoPE", "DroPE")
+    ]
+
+
+def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """The attention analysis runs on eight texts.
+
+    Source: 004, 8.2 Method.
+    """
+    items = str(pick(drope_protocols, experiment="7")["items"])
+    found = re.match(r"\d+", items)
+    return compare(
+        quote(drope_stated, statement="s8_2_texts"),
+        float(found[0]) if found else float("nan"),
+        reason=f"The script runs on {items}.",
+        places=0,
+    )
+
+
+def c004_pat_threshold(drope_stated: pd.DataFrame) -> Verdict:
+    """A head counts as a sink from the same attention to BOS as in Experiment 4.
+
+    Source: 004, 8.2 Method.
+    """
+    other = quote(drope_stated, statement="s5_1_sink_threshold_formula")
+    return compare(
+        quote(drope_stated, statement="s8_2_sink_threshold"),
+        other.number,
+        reason=f"The formula of section 5.1 has {other.printed}.",
+        kind="cell check",
+    )
+
+
+def c004_pat_sink_rate_recalled(drope_stated: pd.DataFrame, attention_experiments: pd.DataFrame) -> Verdict:
+    """The sink rates of about 97 % are those of the heads whose attention patterns are analysed.
+
+    Source: 004, 8.1 Motivation.
+    Failure: control.
+    """
+    other, here = (
+        pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=e) for e in (4, 7)
+    )
+    reported = quote(drope_stated, statement="s8_1_sink_rate")
+    return judge(
+        all(about(reported, here[model], reason="Here.").verdict != "contradicted" for model in ("rope", "drope")),
+        f"Experiment 4 prints {other['rope']:.1f} and {other['drope']:.1f} % on {other['texts']}, this experiment "
+        f"{here['rope']:.1f} and {here['drope']:.1f} % on {here['texts']} with the same threshold: the rate depends on "
+        "the length of the texts.",
+        otherwise="not supported",
+        reported=reported.printed,
+        recomputed=f"{here['rope']:.1f} and {here['drope']:.1f}",
+    )
+
+
+def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.DataFrame) -> list[Verdict]:
+    """In both models about 93 % of the heads are sinks.
+
+    Source: 004, 8.4 Key Finding.
+    """
+    verdicts = []
+    for model in ("RoPE", "DroPE"):
+        cell = quote(drope_attention, positional=model, metric="sink_heads")
+        made = about(
+            quote(drope_stated, statement="s8_4_sink_heads"),
+            cell.number,
+            reason=f"The table prints {cell.printed}.",
+            key=model,
+            statement=f"About 93 % of the heads of {model} are sinks.",
+        )
+        verdicts.append(repeating(made, f"c004_pat_head_classes.{model}-sink_heads"))
+    return verdicts
+
+
+def c004_pat_nearly_identical(
+    attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
+    """The attention patterns of the two models are nearly identical.
+
+    Source: 004, 8.4 Key Finding.
+    """
+    bos, local = (pick(attention_agreement, kind=kind, layers="all layers") for kind in ("bos", "local"))
+    run = pick(attention_tests, comparison="bos, all layers", test="pearson")
+    gap = pick(attention_tests, comparison="bos, all layers", test="paired_t")
+    return judge(
+        bos["mean_absolute_difference"] < 1
+        and local["mean_absolute_difference"] < 1
+        and not unrotated(drope_attention_origins, 7),
+        f"The profiles over {bos['n']} layers run together (r = {run['estimate']:.2f}), but single layers differ by "
+        f"{bos['mean_absolute_difference']:.1f} points of attention to BOS on average and "
+        f"{bos['largest_difference']:.1f} in "
+        f"layer {bos['largest_difference_layer']}; the last {bos['late_run']} layers all attend more to BOS in DroPE "
+        "(mean "
+        f"difference {gap['estimate']:.1f} points, Holm {p(gap['p_adjusted'])}). Means over heads cannot show that "
+        f"heads agree.{caveat(drope_attention_origins, 7)}",
+        otherwise="not supported",
+        recomputed=float(bos["mean_absolute_difference"]),
+        n=int(bos["n"]),
+        p_value=float(gap["p_value"]),
+        p_adjusted=float(gap["p_adjusted"]),
+    )
+
+
+def c004_pat_routed_identically(
+    attention_agreement: pd.DataFrame, attention_tests: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
+    """The two models route attention identically.
+
+    Source: 004, 8.4 Key Finding.
+    """
+    local = pick(attention_agreement, kind="local", layers="all layers")
+    gap = pick(attention_tests, comparison="local, all layers", test="paired_t")
+    bare = unrotated(drope_attention_origins, 7)
+    return judge(
+        local["layers_drope_less"] < 0.75 * local["n"] and not bare,
+        f"DroPE attends less to neighbours in {local['layers_drope_less']} of {local['n']} layers, by "
+        f"{-gap['estimate']:.1f} points on average (Holm {p(gap['p_adjusted'])}, layers as units)."
+        f"{caveat(drope_attention_origins, 7)}",
+        otherwise="not supported" if bare else "contradicted",
+        failure="control" if bare else "",
+        recomputed=float(gap["estimate"]),
+        n=int(local["n"]),
+        p_value=float(gap["p_value"]),
+        p_adjusted=float(gap["p_adjusted"]),
+        ci=(float(gap["ci_low"]), float(gap["ci_high"])),
+    )
+
+
+def c004_pat_similarity_against_function(
+    attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
+    """Similar patterns with different importance of layer 1 show that similarity need not mean equal function.
+
+    Source: 004, 8.4 Key Finding.
+    """
+    network = pick(attention_experiments, quantity="sink heads", layers="all layers", experiment=7)
+    layer = pick(attention_experiments, quantity="sink heads", layers="layer 1", experiment=4)
+    return judge(
+        abs(layer["difference"]) <= 5 and not unrotated(drope_attention_origins, 7),
+        f"The similarity ({network['rope']:.1f} against {network['drope']:.1f} % sink heads) is that of all layers, "
+        "the "
+        f"importance that of layer 1, where Experiment 4 finds {layer['rope']:.0f} against {layer['drope']:.0f} %: the "
+        f"compared layers are not the same.{caveat(drope_attention_origins, 7)}",
+        otherwise="not supported",
+        recomputed=float(layer["difference"]),
+    )
+
+
+def c004_pat_bos_order(attention_experiments: pd.DataFrame, drope_attention_origins: pd.DataFrame) -> Verdict:
+    """By mean attention to BOS the models stand in one order, DroPE above RoPE.
+
+    Source: 004, 8.3 Results, pattern table.
+    Failure: control.
+    """
+    here, other = (
+        pick(attention_experiments, quantity="attention to BOS", layers="all layers", experiment=e) for e in (7, 5)
+    )
+    return judge(
+        here["difference"] > 0 and other["difference"] > 0 and not unrotated(drope_attention_origins, 7),
+        f"Here {here['drope']:.1f} against {here['rope']:.1f} %, in Experiment 5 {other['drope']:.1f} against "
+        f"{other['rope']:.1f} % on other texts{': the order turns' if other['difference'] < 0 else ''}."
+        f"{caveat(drope_attention_origins, 7)}",
+        otherwise="not supported",
+        recomputed=f"{here['difference']:+.1f} and {other['difference']:+.1f} points",
+    )

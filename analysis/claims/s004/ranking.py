@@ -1,0 +1,273 @@
+"""Document 004, Experiment 10: telling the exact number from near-misses by yes/no answers and by ranking."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
+from analysis.claims._verdicts.cells import copies
+from analysis.claims._verdicts.words import of_trials, p
+
+CHOICES = 4  # the exact number and three near-misses
+TRAINED = 4096
+
+
+def c004_rank_digits(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
+    """The numbers have seven digits.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    row = pick(drope_protocols, section="11.4")
+    return compare(
+        quote(drope_stated, statement="s11_4_passkey_digits"),
+        float(row["passkey_digits"]),
+        reason=f"The script of section 11.4 draws numbers of {row['passkey_digits']} digits.",
+        places=0,
+    )
+
+
+def c004_rank_negligible(drope_stated: pd.DataFrame, drope_verification: pd.DataFrame) -> Verdict:
+    """P(yes) differs between exact number and near-miss by about 1 to 2 % in both models.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    reported = quote(drope_stated, statement="s11_4_discrimination")
+    cells = drope_verification.assign(percent=100 * drope_verification["value"])
+    inside = cells["percent"].between(reported.interval.low, reported.interval.high)
+    # a printed hundredth stands for half a hundredth on either side
+    within = (100 * cells["high"] >= reported.interval.low) & (100 * cells["low"] <= reported.interval.high)
+    others = ", ".join(
+        f"{row['positional']} at {row['context']} ({row['printed']})" for _, row in cells[~inside].iterrows()
+    )
+    return judge(
+        bool(inside.all()),
+        f"{int(inside.sum())} of {len(cells)} cells print it; {others or 'none'} reaches the range by its rounding "
+        "only.",
+        otherwise="holds after rounding" if bool(within.all()) else "contradicted",
+        reported=reported.printed,
+        recomputed=f"{cells['percent'].min():.0f} to {cells['percent'].max():.0f} %",
+        n=len(cells),
+    )
+
+
+def c004_rank_neither(drope_stated: pd.DataFrame, ranking_tests: pd.DataFrame) -> Verdict:
+    """Neither model can reliably tell the exact number from a near-miss by its yes/no answer.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    rows = ranking_tests[(ranking_tests["study"] == "against_chance") & (ranking_tests["p_adjusted"] < 0.05)]
+    able = sorted({str(name).split(",")[0] for name in rows["comparison"]})
+    shown = ", ".join(f"{row['comparison']}: {p(row['p_adjusted'])}" for _, row in rows.iterrows())
+    return judge(
+        not able,
+        (
+            "The ranking test uses the same P(yes): neither model puts the exact number first more often than chance "
+            "at any length after Holm's correction.",
+            f"The ranking test uses the same P(yes): {' and '.join(able)} puts the exact number first more often than "
+            f"chance (Holm, {shown}), so its answers do tell, by small but regular differences.",
+        ),
+        reported=str(pick(drope_stated, statement="s11_4_verifying_models")["printed"]),
+        recomputed=" and ".join(able),
+        n=len(rows),
+    )
+
+
+def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cells: pd.DataFrame) -> Verdict:
+    """A larger difference of P(yes) means better discrimination.
+
+    Source: 004, 11.4 Investigating Failure Modes, verification table.
+    """
+    gaps = drope_verification.pivot(index="context", columns="positional", values="value")
+    ranks = ranking_cells.pivot(index="context", columns="positional", values="share")
+    more, fewer = (gaps["DroPE"] > gaps["RoPE"]), (ranks["DroPE"] < ranks["RoPE"])
+    return judge(
+        not bool((more & fewer).any()),
+        f"DroPE's difference is the larger one at {int(more.sum())} of {len(gaps)} lengths, RoPE's ranking the "
+        "better one at "
+        f"{int(fewer.sum())}, both at {int((more & fewer).sum())}: there the two measures of the same answers point in "
+        "opposite directions.",
+        otherwise="not supported",
+        n=len(gaps),
+    )
+
+
+def c004_rank_rope(drope_stated: pd.DataFrame, ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Verdict:
+    """Within the training length RoPE ranks the exact number first in 80 to 90 %.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    rows = ranking_cells[(ranking_cells["positional"] == "RoPE") & (ranking_cells["context"] <= TRAINED)]
+    reported = quote(drope_stated, statement="s11_4_rope_ranking")
+    tests = [pick(ranking_tests, study="against_chance", comparison=f"RoPE, {context}") for context in rows["context"]]
+    worst = max(float(test["p_adjusted"]) for test in tests)
+    return judge(
+        bool(rows["share"].between(reported.interval.low, reported.interval.high).all()) and worst < 0.05,
+        f"{'; '.join(of_trials(row) for _, row in rows.iterrows())}; the largest Holm {p(worst)} against chance.",
+        reported=reported.printed,
+        recomputed=f"{rows['share'].min():.0f} to {rows['share'].max():.0f} %",
+        n=int(rows["trials"].sum()),
+        p_value=max(float(test["p_value"]) for test in tests),
+        p_adjusted=worst,
+    )
+
+
+def c004_rank_tiny_margin(drope_verification: pd.DataFrame) -> Verdict:
+    """The correct number usually wins by a tiny margin in RoPE.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    rope = drope_verification[drope_verification["positional"] == "RoPE"]["value"]
+    return untestable(
+        f"Mean differences of {rope.min():.2f} to {rope.max():.2f} are printed without spread; the margins of single "
+        "trials would "
+        "decide it."
+    )
+
+
+def c004_rank_chance(drope_stated: pd.DataFrame, drope_figure_axes: pd.DataFrame) -> list[Verdict]:
+    """Chance is 25 % among one exact number and three near-misses.
+
+    Source: 004, 11.4 Investigating Failure Modes; Figure J.
+    """
+    others = quote(drope_stated, statement="s11_4_distractors").number
+    places = {
+        "text": (drope_stated, {"statement": "s11_4_chance"}),
+        "figure": (drope_figure_axes, {"figure": "J", "element": "reference_line"}),
+    }
+    return [
+        compare(
+            quote(frame, **where),
+            100 / (1 + others),
+            reason=f"1 / (1 + {others:.0f}).",
+            places=0,
+            key=key,
+            statement=f"The level of chance in the {key} is one in four.",
+            kind="cell check",
+        )
+        for key, (frame, where) in places.items()
+    ]
+
+
+def c004_rank_drope(ranking_tests: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
+    """DroPE ranks at chance, so it cannot systematically favour the exact number.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    cells = ranking_tests[
+        (ranking_tests["study"] == "against_chance") & ranking_tests["comparison"].str.startswith("DroPE")
+    ]
+    pooled = pick(ranking_tests, study="pooled", comparison="DroPE, all contexts")
+    ci = (100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"]))
+    power = str(pooled["note"]).split("a true share of 0.4 reaches with probability ")[1].split(" ")[0]
+    return [
+        equivalent(
+            ci,
+            EQUIVALENT,
+            f"{int((cells['p_adjusted'] < ALPHA).sum())} of {len(cells)} lengths differ from chance (smallest Holm "
+            f"{p(cells['p_adjusted'].min())}); all {pooled['n']} trials give {100 * pooled['estimate']:.0f} % "
+            f"[{ci[0]:.0f}, {ci[1]:.0f}].",
+            null=100 / CHOICES,
+            reported=quote(drope_stated, statement="s11_4_chance").printed,
+            recomputed=100 * float(pooled["estimate"]),
+            n=int(pooled["n"]),
+            p_value=float(pooled["p_value"]),
+            key="level",
+            statement="DroPE's ranking does not differ from chance.",
+        ),
+        judge(
+            ci[1] < 30,
+            f"{pooled['n']} trials leave {ci[0]:.0f} to {ci[1]:.0f} % open; a true 40 % would have been told from "
+            "chance with "
+            f"probability {power}. Not finding a preference is no finding of none.",
+            otherwise="not supported",
+            recomputed=100 * float(pooled["estimate"]),
+            n=int(pooled["n"]),
+            ci=ci,
+            key="inability",
+            statement="DroPE cannot systematically favour the exact number.",
+        ),
+    ]
+
+
+def c004_rank_models(ranking_tests: pd.DataFrame) -> Verdict:
+    """Within the training length RoPE ranks better than DroPE.
+
+    Source: 004, 11.8 Summary.
+    """
+    pooled = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
+    single = ranking_tests[
+        (ranking_tests["study"] == "models") & ranking_tests["comparison"].isin(pooled["comparison"].split(" and "))
+    ]
+    return directed(
+        100 * float(pooled["estimate"]),
+        (100 * float(pooled["ci_low"]), 100 * float(pooled["ci_high"])),
+        1,
+        f"{100 * pooled['estimate']:.0f} points over {pooled['comparison']} tokens together (Fisher, Holm with the "
+        f"single lengths {p(pooled['p_adjusted'])}), put together after no single length told them apart (Holm "
+        f"{p(single['p_adjusted'].min())}).",
+        recomputed=100 * float(pooled["estimate"]),
+        n=int(pooled["n"]),
+        p_value=float(pooled["p_value"]),
+        p_adjusted=float(pooled["p_adjusted"]),
+    )
+
+
+def c004_rank_puzzle(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
+    """DroPE ranks at chance but copies 80 % of the numbers at 8192 tokens, which is a puzzle.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    Failure: unit.
+    """
+    context = int(quote(drope_stated, statement="s11_4_drope_copy_context").number)
+    rows = context_cells[(context_cells["positional"] == "DroPE") & (context_cells["context"] == context)]
+    one, two = (pick(rows, protocol=protocol) for protocol in ("lengths", "errors"))
+    return judge(
+        bool((rows["share"] > 0).all()),
+        f"The copying rests on {of_trials(one)}; the next section has {of_trials(two)} at the same length"
+        + (", where there is no puzzle." if two["share"] == 0 else "."),
+        otherwise="not supported",
+        reported=quote(drope_stated, statement="s11_4_drope_copy").printed,
+        recomputed=f"{one['share']:.0f} and {two['share']:.0f} %",
+        n=int(rows["trials"].sum()),
+    )
+
+
+def c004_rank_alignment(drope_verification: pd.DataFrame) -> Verdict:
+    """Position embeddings are crucial for aligning digits, which is why DroPE cannot verify.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    gaps = drope_verification.pivot(index="context", columns="positional", values="value")
+    return judge(
+        bool((gaps["RoPE"] > gaps["DroPE"]).all()),
+        "With position embeddings the printed difference between exact and near-miss is larger at "
+        f"{int((gaps['RoPE'] > gaps['DroPE']).sum())} of {len(gaps)} lengths "
+        f"(RoPE {gaps['RoPE'].min():.2f} to {gaps['RoPE'].max():.2f}, DroPE {gaps['DroPE'].min():.2f} to "
+        f"{gaps['DroPE'].max():.2f}), and "
+        "no test of digit alignment was made.",
+        otherwise="not supported",
+        n=len(gaps),
+    )
+
+
+def c004_rank_mechanisms(drope_verification: pd.DataFrame) -> Verdict:
+    """Generating and verifying a number use different mechanisms.
+
+    Source: 004, 11.4 Investigating Failure Modes.
+    """
+    cells = len(drope_verification)
+    return untestable(
+        f"The {cells} yes/no cells and the copies come from different prompts and no internal measurement; ablating "
+        "the same heads in "
+        "both tasks would decide it."
+    )
+
+
+def c004_rank_figure_j(drope_figures: pd.DataFrame, drope_ranking: pd.DataFrame) -> list[Verdict]:
+    """Figure J draws the ranking table.
+
+    Source: 004, 15 Publication Figures, Figure J.
+    """
+    points = drope_figures[drope_figures["figure"] == "J"].rename(columns={"series": "positional"})
+    points = points.assign(context=points["x"].astype(int))
+    return copies(points, drope_ranking, ["positional", "context"], label="the ranking table")

@@ -1,0 +1,231 @@
+"""Document 004: settings and repeated factors of the prose and the captions, each judged as where it first stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims._verdicts.cells import Cell, cell, restated
+from analysis.claims._verdicts.repeats import repeating
+from analysis.claims._verdicts.said import said
+
+ABOUT_200 = ("c004_abstract_about_200.layer1_mlp", "c004_abstract_about_200.layer1_attn")
+HUNDREDFOLD = "c004_con_hundredfold"
+
+
+def c004_repeated_factors(drope_stated: pd.DataFrame) -> list[Verdict]:
+    """The factors of layer 1 stand in the text again: 725 of MLP over attention, 200 of either part, 100 of the norms.
+
+    Source: 004, 7.5 Interpretation and later sections.
+    """
+
+    def first(statement: str, label: str) -> Cell:
+        return cell(drope_stated, label, statement=statement)
+
+    over = first("s7_4_rope_mlp_over_attention", "section 7.4").by("c004_mlp_over_attention.number")
+    either = first("deeper_drope_either_ablation", "the opening").by(*ABOUT_200)
+    hundred = first("s9_5_qk_norm_ratio", "section 9.5").by(HUNDREDFOLD)
+    return restated(
+        drope_stated,
+        {
+            **{f"{place}_rope_mlp_over_attention": over for place in ("s8_4", "s9_1")},
+            **{f"{place}_drope_either": either for place in ("s7_5", "s8_4", "s9_1")},
+            **{f"{place}_qk_norm_ratio": hundred for place in ("deeper", "s9_6", "s11_4", "s11_6", "s11_8")},
+        },
+    )
+
+
+def c004_repeated_factor_captions(
+    drope_captions: pd.DataFrame, drope_stated: pd.DataFrame, drope_tradeoff: pd.DataFrame
+) -> list[Verdict]:
+    """The captions repeat the factor of the norms and the ranking accuracies.
+
+    Source: 004, 9.3 Results, Figure 21; Figures F and J.
+    """
+    hundred = cell(drope_stated, "section 9.5", statement="s9_5_qk_norm_ratio").by(HUNDREDFOLD)
+    rope = cell(drope_tradeoff, "the table of section 11.8", aspect="verification_range", positional="RoPE")
+    chance = cell(drope_stated, "section 11.4", statement="s11_4_chance")
+    return restated(
+        drope_captions,
+        {
+            "fig_21_qk_norm_ratio": hundred,
+            "fig_f_qk_norm_ratio": hundred,
+            "fig_j_rope_ranking": rope.by("c004_rank_rope"),
+            "fig_j_drope_ranking": chance.by("c004_rank_drope.level"),
+        },
+    )
+
+
+def c004_repeated_settings(
+    drope_stated: pd.DataFrame, drope_context: pd.DataFrame, drope_knowledge: pd.DataFrame
+) -> list[Verdict]:
+    """Layers, lengths and digits stand in the text again.
+
+    Source: 004, 2.1 Method and later sections.
+    """
+
+    def first(statement: str, label: str, *judged: str) -> Cell:
+        return cell(drope_stated, label, statement=statement).by(*judged)
+
+    layers = first("deeper_layers", "the opening", "c004_layers_and_heads.layers")
+    trained = first("s11_1_training_length", "section 11.1", "c004_ctx_training_length")
+    near = first("s11_4_near_miss_digits", "section 11.4", "c004_ans_near_miss_example")
+    exact = cell(drope_context, "the table of section 11.2", positional="RoPE", context=4096)
+    lost = cell(drope_knowledge, "the table of tasks", positional="DroPE", task="passkey", metric="degradation")
+    return [
+        *restated(
+            drope_stated,
+            {
+                "meaning_rope_layers": layers,
+                "s2_1_layers": layers,
+                "s11_1_limit_context": trained,
+                "s11_5_rope_within_context": trained,
+                "s11_5_near_miss_digits": near,
+                "s11_6_near_miss_digits": near,
+                "s11_6_passkey_digits": first("s11_4_passkey_digits", "section 11.4", "c004_rank_digits"),
+                "s11_5_rope_within_exact": exact.by("c004_ctx_rope_collapses"),
+            },
+        ),
+        *restated(
+            drope_stated,
+            {"s4_5_drope_degradation": lost.by("c004_drope_passkey_unaffected")},
+            words=True,
+        ),
+    ]
+
+
+def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame) -> list[Verdict]:
+    """The lengths called short, medium and extended are those of the error tables.
+
+    Source: 004, 11.6 Revised Interpretation.
+    """
+    tested = sorted(set(drope_errors["context"].astype(int)))
+    names = ("s11_6_short_context", "s11_6_medium_context", "s11_6_extended_context")
+    beyond = {"s11_5_rope_beyond_context": max(tested)}
+    verdicts = []
+    for key, length in {**dict(zip(names, tested, strict=True)), **beyond}.items():
+        verdicts.append(
+            compare(
+                quote(drope_stated, statement=key),
+                float(length),
+                reason=f"The error tables have the lengths {', '.join(map(str, tested))}.",
+                places=0,
+                key=key,
+                statement=f"{pick(drope_stated, statement=key)['quantity']}: {length}.",
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_lengths_beyond(drope_stated: pd.DataFrame, drope_context: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
+    """The lengths beyond the training length run from the first to the last of the table.
+
+    Source: 004, 11.1 The Critical Distinction.
+    """
+    trained = int(pick(models, model="llama2-7b-rope")["claimed_context"])
+    beyond = sorted({int(context) for context in drope_context["context"] if int(context) > trained})
+    reported = quote(drope_stated, statement="s11_1_beyond_contexts")
+    ends = {"first": (reported.interval.low, beyond[0]), "last": (reported.interval.high, beyond[-1])}
+    verdicts = []
+    for key, (said_end, end) in ends.items():
+        made = judge(
+            abs(said_end - end) <= 1,
+            f"The table has {' and '.join(map(str, beyond))} tokens beyond {trained}.",
+            reported=reported.printed,
+            recomputed=str(end),
+            key=key,
+            statement=f"The {key} of the lengths tested beyond the training length is that of the table.",
+        )
+        verdicts.append(replace(made, kind="cell check"))
+    return verdicts
+
+
+def c004_repeated_multiples(
+    drope_stated: pd.DataFrame, drope_captions: pd.DataFrame, drope_context_multiples: pd.DataFrame
+) -> list[Verdict]:
+    """The prose and the captions of Figures 24 and H repeat the multiple of the longest context.
+
+    Source: 004, 11.3 The Crossover; Figures 24 and H.
+    """
+    longest = max(int(context) for context in drope_context_multiples["context"])
+    place = cell(drope_context_multiples, "the table of section 11.2", context=longest).by(
+        f"c004_ctx_multiples.{longest}"
+    )
+    return [
+        *restated(drope_stated, {"s11_3_drope_multiple": place}),
+        *restated(drope_captions, {"fig_24_drope_multiple": place, "fig_h_drope_multiple": place}),
+    ]
+
+
+def c004_error_bars(
+    drope_captions: pd.DataFrame, drope_figures: pd.DataFrame, drope_massive_counts: pd.DataFrame
+) -> Verdict:
+    """The error bars of the counts span one standard deviation to each side, as Figure A draws them.
+
+    Source: 004, 2.2 Results, Figure 1.
+    """
+    bars, deviations = [], []
+    for _, row in drope_figures[(drope_figures["figure"] == "A") & (drope_figures["metric"] == "count_sd")].iterrows():
+        deviation = quote(
+            drope_massive_counts, tensor=str(row["x"]).lower(), positional=row["series"], metric="count_sd"
+        )
+        bars.append(float(row["value"]))
+        deviations.append(deviation.number)
+    ratio = sum(bars) / sum(deviations)
+    made = compare(
+        quote(drope_captions, statement="fig_1_error_bars"),
+        ratio,
+        reason=f"The {len(bars)} bars of Figure A sum to {sum(bars):.0f}, the deviations of the table to "
+        f"{sum(deviations):.1f}.",
+        places=2,
+        n=len(bars),
+    )
+    return replace(made, kind="cell check")
+
+
+def c004_rope_within_errors(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
+    """Within its training length RoPE makes no error.
+
+    Source: 004, 11.5 Error Analysis.
+    """
+    row = pick(drope_stated, statement="s11_5_rope_within_errors")
+    longest = quote(drope_stated, statement="s11_5_rope_within_context").number
+    within = error_shares[(error_shares["positional"] == "RoPE") & (error_shares["context"] <= longest)]
+    wrong = within[within["category"] != "exact"]
+    trials = int(within.drop_duplicates("context")["trials"].sum())
+    made = judge(
+        int(wrong["count"].sum()) == said(row),
+        f"{int(wrong['count'].sum())} of {trials} answers up to {longest:.0f} tokens are wrong.",
+        reported=str(row["printed"]),
+        recomputed=str(int(wrong["count"].sum())),
+        n=trials,
+    )
+    return repeating(made, "c004_ctx_rope_collapses")
+
+
+def c004_advised_lengths(drope_stated: pd.DataFrame, drope_context_multiples: pd.DataFrame) -> list[Verdict]:
+    """The advice names the training length for RoPE and twice as much for DroPE.
+
+    Source: 004, 12.2 Implications for Context Extension.
+    """
+    tested = sorted(int(context) for context in drope_context_multiples["context"])
+    places = {
+        "s12_2_rope_context": (tested[0], "c004_dis_rope_within"),
+        "s12_2_drope_context": (tested[-1], "c004_dis_only_option"),
+    }
+    verdicts = []
+    for key, (length, judged) in places.items():
+        stated = quote(drope_stated, statement=key)
+        made = judge(
+            round(stated.number / 1000) == length // 1024,
+            f"The table of section 11.2 has {length:,} tokens, {length // 1024} x 1,024.",
+            reported=stated.printed,
+            recomputed=f"{length:,}",
+            key=key,
+            statement=f"{pick(drope_stated, statement=key)['quantity']}: {stated.printed}.",
+        )
+        verdicts.append(repeating(replace(made, kind="cell check"), judged))
+    return verdicts

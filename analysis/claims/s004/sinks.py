@@ -1,0 +1,232 @@
+"""Document 004, Experiment 4: attention sinks, their threshold, and the rates per layer."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, about, judge, pick, quote
+from analysis.claims._origins import caveat, unrotated
+from analysis.claims._verdicts.judge import compare
+from analysis.claims._verdicts.words import listed, p
+
+HIGH = 0.9  # share of a layer's heads
+NEARLY_ALL = 0.9
+
+
+def _of(frame: pd.DataFrame, quantity: str, value: str = "value") -> float:
+    return float(pick(frame, quantity=quantity)[value])
+
+
+def c004_sink_threshold_strict(drope_stated: pd.DataFrame) -> Verdict:
+    """A head counts as a sink when its mean attention to the first token exceeds the threshold.
+
+    Source: 004, 5.1 Background.
+    """
+    prose = pick(drope_stated, statement="s5_1_sink_threshold")
+    keys = ("s5_1_sink_threshold_formula", "s5_2_sink_threshold_comment", "s5_2_sink_threshold_code")
+    others = [pick(drope_stated, statement=key) for key in keys]
+    same = all(other["qualifier"] == prose["qualifier"] for other in others)
+    words = {"more_than": "more than", "at_least": "at least"}
+    return judge(
+        same,
+        "The formula, a comment and the code take "
+        f"{listed([words[other['qualifier']] + ' ' + other['printed'] for other in others])}; it matters only for a "
+        "head exactly at the threshold.",
+        reported=f"{words[prose['qualifier']]} {prose['printed']}",
+        recomputed=f"{words[others[0]['qualifier']]} {others[0]['printed']}",
+    )
+
+
+def c004_sink_threshold_disproportionate(sink_summary: pd.DataFrame, drope_stated: pd.DataFrame) -> Verdict:
+    """Heads above the threshold give the first token a disproportionate share of their attention.
+
+    Source: 004, 5.1 Background.
+    Failure: control.
+    """
+    threshold = quote(drope_stated, statement="s5_1_sink_threshold").number
+    shortest, longest = _of(sink_summary, "even_score_shortest"), _of(sink_summary, "even_score_longest")
+    return judge(
+        shortest < threshold,
+        f"Attention spread evenly scores H_T / T, {shortest:.3f} to {longest:.3f} on prompts of "
+        f"{_of(sink_summary, 'shortest_prompt'):.0f} to {_of(sink_summary, 'longest_prompt'):.0f} tokens: up to "
+        f"{_of(sink_summary, 'longest_even_sink'):.0f} tokens a head without any preference passes {threshold}.",
+        otherwise="not supported",
+        reported=f"{threshold}",
+        recomputed=f"{longest:.3f} to {shortest:.3f}",
+    )
+
+
+def c004_attention_by_hand(
+    models: pd.DataFrame,
+    drope_attention_origins: pd.DataFrame,
+    drope_first_sink_rates: pd.DataFrame,
+    sink_rate_layers: pd.DataFrame,
+) -> Verdict:
+    """The sink rates of the rotary model are those of its attention, computed by hand from queries and keys.
+
+    Source: 004, 5.2 Method.
+    """
+    encoding = pick(models, model="llama2-7b-rope")["position_encoding"]
+    shown = pick(drope_attention_origins, experiment="4", run="printed", positional="RoPE")
+    own = 100 * float(drope_first_sink_rates["value"].mean())
+    rotated = {"yes": "are", "no": "are not"}.get(str(shown["rotated"]), "are not shown to be")
+    return judge(
+        str(shown["rotated"]) == "yes" or str(shown["taken_from"]) == "model",
+        f"The printed listing multiplies queries and keys as they leave the projections, but this model ({encoding}) "
+        f"rotates them first, and the printed rates {rotated} of rotated ones: no stored script computes them. The "
+        f"attention that the model returned in a first run, on padded paragraphs, gave {own:.1f}% where "
+        f"{sink_rate_layers['rope'].mean():.1f}% are printed.",
+        otherwise="not supported",
+        failure="control",
+        reported=f"{sink_rate_layers['rope'].mean():.1f}%",
+        recomputed=f"{own:.1f}%",
+        n=len(sink_rate_layers),
+    )
+
+
+def c004_sink_rate_cells(sink_rate_bands: pd.DataFrame, drope_sink_rates: pd.DataFrame) -> list[Verdict]:
+    """The sink rates in the table are those of the published series.
+
+    Source: 004, 5.3 Results, sink-rate table.
+    """
+    verdicts = []
+    for _, row in sink_rate_bands.iterrows():
+        name = "all layers" if row["layers"] == "average" else f"layer {row['layers']}"
+        key = f"{row['positional']}-{row['layers']}"
+        printed = quote(drope_sink_rates, layers=row["layers"], positional=row["positional"])
+        statement = f"The sink rate of {row['positional']} in {name} is {row['printed_text']}."
+        if printed.value is not None:
+            reason = f"The published rates average {row['mean']:.2f}% there."
+            verdicts.append(
+                compare(printed, row["mean"], reason=reason, key=key, statement=statement, kind="cell check")
+            )
+            continue
+        verdicts.append(
+            Verdict(
+                verdict=row["agreement"],
+                reason=f"The published rates run from {row['smallest']:.2f}% to {row['largest']:.2f}% in these layers.",
+                reported=row["printed_text"],
+                recomputed=f"{row['smallest']:.1f}-{row['largest']:.1f}%",
+                key=key,
+                statement=statement,
+                kind="cell check",
+            )
+        )
+    return verdicts
+
+
+def c004_sink_rates_high(
+    sink_summary: pd.DataFrame,
+    sink_rate_layers: pd.DataFrame,
+    drope_first_sink_rates: pd.DataFrame,
+    drope_attention: pd.DataFrame,
+) -> Verdict:
+    """Both models have high sink rates in nearly all layers, so removing the rotation does not remove sinks.
+
+    Source: 004, 5.3 Results.
+    """
+    layers, high = _of(sink_summary, "layers"), _of(sink_summary, "layers_above_90_in_both")
+    own = drope_first_sink_rates.merge(sink_rate_layers, on="layer")
+    sure = int(((own["value"] > HIGH) & (own["drope"] > 100 * HIGH)).sum())
+    drope = quote(drope_attention, positional="DroPE", metric="sink_heads").printed
+    return judge(
+        high >= layers - 2 and sure >= NEARLY_ALL * layers,
+        f"{high:.0f} of {layers:.0f} layers have printed rates above 90% in both models. Those of RoPE are not shown "
+        f"to be of its attention; with the rates of a first run, which read it, {sure} layers have. On prompts this "
+        "short the threshold alone says little, but texts of "
+        f"{_of(sink_summary, 'shortest_pattern_text'):.0f} to {_of(sink_summary, 'longest_pattern_text'):.0f} tokens "
+        f"give DroPE {drope} (Experiment 7).",
+        reported="nearly all",
+        recomputed=f"{sure} of {layers:.0f}",
+        n=int(layers),
+    )
+
+
+def c004_fig12_converge(
+    sink_rate_layers: pd.DataFrame, sink_summary: pd.DataFrame, drope_captions: pd.DataFrame
+) -> list[Verdict]:
+    """Both models converge to a sink rate of about 97% by layer 2.
+
+    Source: 004, 5.3 Results, Figure 12.
+    """
+    level = quote(drope_captions, statement="fig_12_sink_rate")
+    layer = int(quote(drope_captions, statement="fig_12_layer").number)
+    row = pick(sink_rate_layers, layer=layer)
+    verdicts = []
+    for model in ("RoPE", "DroPE"):
+        later = _of(sink_summary, f"{model.lower()}_after_layer_1")
+        verdicts.append(
+            about(
+                level,
+                later,
+                reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
+                "there on; the number in the caption is near the averages over all layers, layers 0 and 1 included.",
+                key=model.lower(),
+                statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
+            )
+        )
+    return verdicts
+
+
+def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
+    """Both models have sink rates of about 97%.
+
+    Source: 004, 6.1 Motivation.
+    """
+    level = quote(drope_stated, statement="s6_1_sink_rate")
+    verdicts = []
+    for model in ("RoPE", "DroPE"):
+        average = quote(drope_sink_rates, layers="average", positional=model)
+        verdicts.append(
+            about(
+                level,
+                average.number,
+                reason=f"The sink-rate table gives {average.printed}.",
+                key=model.lower(),
+                statement=f"{model}'s sink rate is about {level.number:.0f}%.",
+            )
+        )
+    return verdicts
+
+
+def c004_sink_rates_nearly_identical(sink_summary: pd.DataFrame, sink_rate_tests: pd.DataFrame) -> Verdict:
+    """The sink rates of the two models are nearly identical.
+
+    Source: 004, 5.5 Interpretation.
+    """
+    apart = _of(sink_summary, "layers_apart")
+    one = pick(sink_rate_tests, comparison="layer 1")
+    return judge(
+        apart == 0,
+        f"The averages differ by {_of(sink_summary, 'gap_average'):.1f} points, but layer 1 by {one['estimate']:.1f} "
+        f"[{one['ci_low']:.1f}, {one['ci_high']:.1f}] ({p(one['p_adjusted'])}, Welch over prompts, Holm); "
+        f"{apart:.0f} of {_of(sink_summary, 'layers_tested'):.0f} layers that vary differ.",
+        otherwise="not supported",
+        reported="nearly identical",
+        recomputed=f"{one['estimate']:.1f} points in layer 1",
+        n=int(one["n"]),
+        p_value=float(one["p_value"]),
+        p_adjusted=float(one["p_adjusted"]),
+        ci=(float(one["ci_low"]), float(one["ci_high"])),
+    )
+
+
+def c004_later_layers_free(
+    sink_summary: pd.DataFrame, write_layers: pd.DataFrame, drope_attention_origins: pd.DataFrame
+) -> Verdict:
+    """Early processing in DroPE leaves the later layers free for attention to content.
+
+    Source: 004, 6.5 The Massive Activation Connection.
+    """
+    later = write_layers[write_layers["layer"] >= 2]
+    rope, drope = 100 * later["mass_rope"].mean(), 100 * later["mass_drope"].mean()
+    rates = [_of(sink_summary, f"{model}_after_layer_1") for model in ("rope", "drope")]
+    return judge(
+        rope - drope > 10 and not unrotated(drope_attention_origins, 5),
+        f"From layer 2 on {rates[1]:.1f}% of DroPE's heads are sinks against {rates[0]:.1f}% of RoPE's, and the first "
+        f"token takes {drope:.1f}% of later tokens' attention against {rope:.1f}%"
+        f"{': no layer is freed' if rope - drope <= 10 else ''}.{caveat(drope_attention_origins, 5)}",
+        otherwise="not supported",
+        recomputed=f"{rope - drope:.1f} points less attention to the first token",
+        n=len(later),
+    )

@@ -1,0 +1,51 @@
+"""Document 004, its structure: numbers of sections and figures."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge
+from analysis.claims._verdicts.words import listed
+
+
+def c004_sections_numbered_once(headings: pd.DataFrame) -> Verdict:
+    """Each number names one section.
+
+    Source: 004, 16 Citation and 16 References.
+
+    Severity: detail.
+    """
+    rows = headings[(headings["document"] == "004") & (headings["kind"] == "section") & (headings["number"] != "")]
+    twice = [number for number, count in rows["number"].value_counts().items() if count > 1]
+    names = listed([f"{number} ({listed(list(rows.loc[rows['number'] == number, 'heading']))})" for number in twice])
+    return judge(
+        not twice,
+        (f"All {len(rows)} numbers differ.", f"Of {len(rows)} numbered sections two share {names}."),
+        recomputed=f"{rows['number'].nunique()} numbers",
+        n=len(rows),
+    )
+
+
+def c004_figures_in_order(headings: pd.DataFrame) -> Verdict:
+    """The figures are numbered in the order in which they stand.
+
+    Source: 004, 15 Publication Figures and captions.
+
+    Severity: detail.
+    """
+    rows = headings[(headings["document"] == "004") & (headings["kind"] == "caption")].sort_values("position")
+    numbers = [int(number) for number in rows["number"]]
+    ahead = [one for place, one in enumerate(numbers) if any(later < one for later in numbers[place + 1 :])]
+    moved = [two for one, two in itertools.pairwise(numbers) if two < one]
+    return judge(
+        not moved and len(set(numbers)) == len(numbers),
+        (
+            f"The {len(numbers)} captions run from {numbers[0]} to {numbers[-1]}.",
+            f"Of {len(numbers)} captions {listed([f'Figure {number}' for number in moved])} come after figures with "
+            f"larger numbers, and {len(ahead)} stand before a smaller one.",
+        ),
+        recomputed=", ".join(map(str, numbers)),
+        n=len(numbers),
+    )

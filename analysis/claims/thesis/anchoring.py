@@ -1,0 +1,184 @@
+"""What the thesis says of anchoring in the tiny pair, where the truth of every statement is known by construction."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import ALPHA, Verdict, directed, judge, pick, untestable
+from artifacts.errors import DataError
+from artifacts.store.subjects import pair
+
+FEW_FLIPS = 5.0  # percent
+NEAR = 2.0  # percentage points
+
+
+def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
+    """Rows of the tiny models whose probe is above chance.
+
+    Raises
+    ------
+    DataError
+        When there is none.
+    """
+    own = curves["model"].isin(list(pair(curves["model"].unique())))
+    ours = own & (curves["data"] == "planted") & curves["above_chance"].astype(bool)
+    rows = curves[ours & (curves["split"] == split) & (curves["group"] == group)]
+    if rows.empty:
+        raise DataError(
+            "anchoring_curves: no layer of a tiny model with a probe above chance; measure the pair again: "
+            "python build.py run anchoring --model tiny-rope"
+        )
+    return rows
+
+
+def _value(counts: pd.DataFrame, quantity: str) -> float:
+    return float(pick(counts, quantity=quantity)["value"])
+
+
+def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
+    """In the tiny models, statements that need the question lose belief with it in each layer whose probe sees truth.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    rows = _tiny(anchoring_curves, "design", "question")
+    below = int((rows["delta_p_high"] < 0).sum())
+    weakest = rows.iloc[int(rows["delta_p"].argmax())]
+    return judge(
+        below == len(rows),
+        f"In {below} of {len(rows)} layers of {rows['model'].nunique()} models the 95 % interval of Delta P lies below "
+        f"zero; the weakest loss is {weakest['delta_p']:.1f} points ({weakest['display_name']}, layer "
+        f"{weakest['layer']}).",
+        recomputed=f"{below} of {len(rows)} layers",
+        n=int(rows["n"].min()),
+    )
+
+
+def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
+    """In the tiny models, statements whose answer alone tells that they are false come out answer-anchored.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    rows = _tiny(anchoring_curves, "design", "answer")
+    most = rows.iloc[int(rows["question_share"].argmax())]
+    return judge(
+        bool(most["question_share"] < FEW_FLIPS),
+        f"Over {len(rows)} layers of {rows['model'].nunique()} models at most {most['question_share']:.1f} % of them "
+        f"flip ({most['display_name']}, layer {most['layer']}), against a bound of {FEW_FLIPS:g} %.",
+        recomputed=f"{most['question_share']:.1f}%",
+        n=int(rows["n"].min()),
+    )
+
+
+def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
+    """In the tiny models, a cut from as many tokens of the text around moves the probes by less than two points.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
+    most = rows.iloc[int(rows["filler"].abs().argmax())]
+    return judge(
+        bool(abs(most["filler"]) < NEAR),
+        f"Over {len(rows)} groups and layers of {rows['model'].nunique()} models this control is farthest from zero "
+        f"with {most['filler']:.2f} points ({most['display_name']}, layer {most['layer']}).",
+        recomputed=f"{most['filler']:.2f}",
+        n=int(rows["n"].min()),
+    )
+
+
+def thesis_anchoring_opening(anchoring_curves: pd.DataFrame) -> Verdict:
+    """Drawn from all tokens but the question's, the control stays within two points in every layer as well.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    rows = pd.concat([_tiny(anchoring_curves, "design", group) for group in ("question", "answer")], ignore_index=True)
+    beyond = rows[rows["control"].abs() >= NEAR]
+    most = rows.iloc[int(rows["control"].abs().argmax())]
+    return judge(
+        beyond.empty,
+        f"{len(beyond)} of {len(rows)} groups and layers reach two points, the farthest with {most['control']:.2f} "
+        f"({most['display_name']}, layer {most['layer']}, {most['filler']:.2f} with filler alone): the draw can hit "
+        "the word and the full stop that open a statement.",
+        recomputed=f"{most['control']:.2f}",
+        n=int(rows["control_n"].min()),
+    )
+
+
+def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
+    """Groups made by the outcome lie farther apart than groups made by what a statement's truth needs.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    outcome, design = (_value(anchoring_counts, f"gap_{split}") for split in ("layer", "design"))
+    return judge(
+        abs(outcome) > abs(design),
+        f"At the last layer, as a mean over {_value(anchoring_counts, 'models'):.0f} tiny models, the question group "
+        f"lies {abs(outcome):.1f} points below the answer group when flips make the groups, and {abs(design):.1f} when "
+        "the design makes them.",
+        recomputed=f"{outcome:.1f} against {design:.1f}",
+        n=int(_value(anchoring_counts, "models")),
+    )
+
+
+def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
+    """A gap remains when one probe makes the groups and another one, trained on other data, is measured.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    question, answer = (
+        _tiny(anchoring_curves, "half", group).set_index(["model", "layer"]) for group in ("question", "answer")
+    )
+    apart = question["delta_p_high"] < answer["delta_p_low"]
+    least = (question["delta_p"] - answer["delta_p"]).max()
+    return judge(
+        bool(apart.all()),
+        f"In {int(apart.sum())} of {len(apart)} layers of the tiny models the 95 % intervals of the two groups do not "
+        f"meet; the smallest gap is {least:.1f} points.",
+        otherwise="not supported",
+        recomputed=f"{int(apart.sum())} of {len(apart)} layers",
+        n=int(question["n"].min()),
+    )
+
+
+def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
+    """Many samples that come out answer-anchored need the question by construction: surviving a cut is no proof.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    needing, flips = (_value(anchoring_counts, name) for name in ("needing", "question_flips"))
+    return judge(
+        needing > FEW_FLIPS,
+        f"At the last layer at least {needing:.0f} % of the answer-anchored statements have a truth that depends on "
+        f"the question, as only {flips:.0f} % of such statements flip; the probe's guess without the question is right "
+        "by luck for the others.",
+        recomputed=f"{needing:.0f}%",
+        n=int(_value(anchoring_counts, "models")),
+    )
+
+
+def thesis_anchoring_pair(lab_anchoring_tests: pd.DataFrame) -> Verdict:
+    """The two models of the tiny pair differ in how much statements lose with the question.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    rows = lab_anchoring_tests[lab_anchoring_tests["p_adjusted"].notna()]
+    if rows.empty:
+        return untestable(
+            "One training of the pair has no spread; two more, by python build.py lab train --seed 1 and --seed 2, and "
+            "their measurements would decide."
+        )
+    asked = rows[rows["study"].str.endswith("/question")].sort_values("p_value")
+    nearest, seeds = asked.iloc[0], int(rows["n"].min())
+    differ = int((rows["p_adjusted"] < ALPHA).sum())
+    return directed(
+        float(nearest["estimate"]),
+        (float(nearest["ci_low"]), float(nearest["ci_high"])),
+        0,
+        f"{differ} of {len(rows)} differences by group and layer are significant over {seeds} training seeds (paired "
+        f"t, Holm over all); of statements that need the question the nearest to it is {nearest['comparison']}, "
+        f"{nearest['estimate']:+.1f} points [{nearest['ci_low']:.1f}, {nearest['ci_high']:.1f}], corrected p "
+        f"{nearest['p_adjusted']:.2f}.",
+        n=seeds,
+        p_value=float(nearest["p_value"]),
+        p_adjusted=float(nearest["p_adjusted"]),
+        failure="unit",
+    )

@@ -1,0 +1,102 @@
+"""What the thesis says of the captures: sampled heads, their noise, scaled rotations, shared texts."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+from analysis.claims._verdicts.words import listed
+
+FLAT = "Ministral 3"
+
+
+def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
+    """Every capture holds a sample of the query heads, the same number of them from models of different size.
+
+    Source: thesis, Methods.
+    """
+    counts = sorted(set(capture_heads["sampled"]))
+    return judge(
+        bool((capture_heads["sampled"] < capture_heads["heads"]).all() and len(counts) == 1),
+        f"{listed([str(count) for count in counts])} of {capture_heads['heads'].min()} to "
+        f"{capture_heads['heads'].max():,} heads, {capture_heads['share'].min():.0f} to "
+        f"{capture_heads['share'].max():.0f} %.",
+        recomputed=f"{capture_heads['share'].min():.0f} to {capture_heads['share'].max():.0f} %",
+        n=len(capture_heads),
+    )
+
+
+def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:
+    """Two captures of one network differ in overall plasticity by more than the scored models deviate from their mean.
+
+    Source: thesis, Methods.
+    """
+    apart = float(pick(nope_twins, quantity="decile_mean")["value"])
+    scored = matched_models[matched_models["in_source"].astype(bool)]["ap_overall"]
+    spread = float(scored.std(ddof=1))
+    return judge(
+        apart > spread,
+        f"{apart:.3f} on average over the deciles between the two, a standard deviation of {spread:.3f} over the "
+        f"{len(scored)} scored models: what is left of overall plasticity between models is of the size of a capture's "
+        "noise, and correlations with it are held down by it.",
+        recomputed=f"{apart:.3f} against {spread:.3f}",
+        n=len(scored),
+    )
+
+
+def thesis_captured_beyond(capture_heads: pd.DataFrame) -> Verdict:
+    """Two models are captured to four times the context that their makers state.
+
+    Source: thesis, Methods.
+    """
+    rows = capture_heads[capture_heads["beyond"] > 0]
+    times = sorted(set((rows["captured"] / rows["stated"]).tolist()))
+    return judge(
+        len(rows) == 2 and times == [4.0],
+        f"{listed(rows['display_name'].tolist())}: "
+        f"{listed([f'{int(stated):,}' for stated in sorted(set(rows['stated']))])} tokens stated, "
+        f"captured to {listed([f'{each:g}' for each in times])} times as many; up to "
+        f"{rows['beyond'].max() if len(rows) else 0:.0f} % of the captured window lies beyond.",
+        recomputed=f"{len(rows)} models",
+        n=len(capture_heads),
+    )
+
+
+def thesis_flat_family_scaled(capture_heads: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
+    """The one flat family is the one whose own rotation is scaled by YaRN, and the one made for the longest context.
+
+    Source: thesis, Attention plasticity across models.
+    """
+    own = capture_heads[(capture_heads["scaled_by"] == "model") & capture_heads["scaling"].str.startswith("YaRN")]
+    drops = captured_models.groupby("family")["ap_drop"].mean()
+    # Mistral was captured over a shorter context
+    others = drops.drop([FLAT, "Mistral"], errors="ignore")
+    longest = capture_heads.groupby("family")["stated"].min()
+    families = sorted(set(own["family"]))
+    return judge(
+        families == [FLAT] and longest.idxmax() == FLAT and drops[FLAT] < others.min(),
+        f"{listed(families)} comes with {listed(sorted(set(own['scaling'])))}, "
+        f"stated for {int(longest.max()):,} tokens, and has a mean drop of {drops[FLAT]:.3f} where the other families "
+        f"captured over as much text have {others.min():.3f} and more. Training at length, scaling "
+        "and family cannot be told apart.",
+        recomputed=f"{drops[FLAT]:.3f}",
+        n=len(drops),
+    )
+
+
+def thesis_shared_texts(capture_heads: pd.DataFrame) -> Verdict:
+    """Plasticity was captured on documents of the benchmark that it is correlated with.
+
+    Source: thesis, Methods.
+    """
+    texts = sorted(set(capture_heads["texts"]))
+    named = [text for text in texts if "longbench-pro" in text]
+    return judge(
+        texts == named,
+        f"All {len(capture_heads)} captures read {listed(texts)}; a text that is hard for the benchmark is hard for "
+        "the capture as well."
+        if texts == named
+        else f"{len(named)} of {len(texts)} datasets are of the benchmark.",
+        recomputed=f"{len(named)} of {len(texts)}",
+        n=len(capture_heads),
+    )

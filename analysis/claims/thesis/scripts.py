@@ -1,0 +1,149 @@
+"""What the thesis says of the scripts and stored results behind document 004."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, pick
+from analysis.claims._origins import unrotated
+from analysis.claims._verdicts.words import listed
+
+BILLION = 1.0
+APART = 10.0  # points of the sink rate: less is what the texts may do
+
+
+def thesis_texts_repeat(
+    drope_text_repeats: pd.DataFrame, disruption_by_text: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
+) -> Verdict:
+    """Every text of Experiments 1 and 2 repeats one passage: their perplexities are of copying, not of language.
+
+    Source: thesis, Massive values with and without rotary positions.
+    """
+    texts = drope_text_repeats[drope_text_repeats["experiment"].astype(str).isin(["1", "2"])]
+    first, second = (texts.loc[texts["experiment"].astype(str) == number, "repeats"] for number in ("1", "2"))
+    lines = drope_layer1_perplexity[
+        (drope_layer1_perplexity["condition"] == "baseline") & (drope_layer1_perplexity["metric"] == "ppl")
+    ]["value"]
+    copied = disruption_by_text["baseline_ppl"]
+    return judge(
+        bool(texts["repeats"].min() > 1 and copied.max() < lines.min()),
+        f"Passages stand {first.min()} to {first.max()} times in the {len(first)} texts of Experiment 1 and "
+        f"{second.min()} to {second.max()} times in the {len(second)} of Experiment 2, in all its sets. The "
+        f"undisturbed perplexities there are {copied.min():.2f} to {copied.max():.2f}; on lines of an encyclopedia, "
+        f"in Experiment 6, {lines.min():.1f} and {lines.max():.1f}.",
+        recomputed=f"{texts['repeats'].min()} to {texts['repeats'].max()} times",
+        n=len(texts),
+    )
+
+
+def thesis_answers_unknown(
+    functional_shares: pd.DataFrame, layer1_task_shares: pd.DataFrame, knowledge_tasks: pd.DataFrame
+) -> Verdict:
+    """For most arms of the yes/no tasks it is not known of how many answers the accuracy is.
+
+    Source: thesis, Massive values with and without rotary positions.
+    """
+    ends = [
+        shares.loc[shares["task"].isin(["cities", "sports"]), ["n_low", "n_high"]].to_numpy()
+        for shares in (functional_shares, layer1_task_shares)
+    ]
+    tasks = knowledge_tasks[knowledge_tasks["category"] == "parametric"]
+    ends += [tasks[[f"{arm}_n_low", f"{arm}_n_high"]].to_numpy() for arm in ("base", "disrupted")]
+    pairs = [(int(low), int(high)) for each in ends for low, high in each.tolist()]
+    unknown = [pair for pair in pairs if pair[0] != pair[1]]
+    none = sum(high == 0 for _, high in pairs)
+    return judge(
+        2 * len(unknown) > len(pairs),
+        f"The scripts leave out answers that read as neither yes nor no. Of {len(pairs)} arms of cities and sports in "
+        f"Experiments 3, 4 and 6 the stored share leaves the number of answers open in {len(unknown)}, and in {none} "
+        "no answer could be read.",
+        recomputed=f"{len(unknown)} of {len(pairs)}",
+        n=len(pairs),
+    )
+
+
+def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict:
+    """RoPE's attention in Experiments 5 and 7 is of queries and keys without their rotation: no model's attention.
+
+    Source: thesis, What removing rotary positions changes.
+    """
+    found = {number: unrotated(drope_attention_origins, number) for number in (5, 7)}
+    named = [f"Experiment {number}" for number, bare in found.items() if bare]
+    return judge(
+        all(found.values()),
+        "Multiplied as the projections give them, without the rotation that the model applies: RoPE in "
+        f"{listed(named) if named else 'neither'}. Dropping the rotation leaves DroPE's untouched.",
+        recomputed=f"{len(named)} of {len(found)}",
+        n=len(found),
+    )
+
+
+def thesis_sinks_first_run(drope_first_sink_rates: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
+    """The sink rates of the attention that RoPE returns are others than those that the report prints.
+
+    Source: thesis, Sinks, the first token, and layer 1.
+    """
+    own = 100 * drope_first_sink_rates.sort_values("layer")["value"].to_numpy(dtype=float)
+    shown = sink_rate_layers.sort_values("layer")["rope"].to_numpy(dtype=float)
+    apart = abs(own - shown)
+    early = [int(layer) for layer in range(len(apart)) if apart[layer] > APART]
+    return judge(
+        bool(early),
+        f"A first run read them from the model's own attention, on paragraphs padded to one length: {own.mean():.1f} % "
+        f"on average where {shown.mean():.1f} are printed, {own[0]:.1f} and {own[1]:.1f} % in layers 0 and 1 where the "
+        f"printed ones are {shown[0]:.1f} and {shown[1]:.1f}; {len(early)} of {len(apart)} layers differ by more than "
+        f"{APART:.0f} points. Padding and texts differ too.",
+        recomputed=f"{own.mean():.1f} %",
+        n=len(apart),
+    )
+
+
+def thesis_factor_not_stored(drope_first_perplexity: pd.DataFrame, bos_mlp_effects: pd.DataFrame) -> Verdict:
+    """The perplexities behind the largest factor of the report are in no stored result; those that are give another.
+
+    Source: thesis, Sinks, the first token, and layer 1.
+    """
+    rows = drope_first_perplexity[drope_first_perplexity["positional"] == "RoPE"].set_index("condition")["value"]
+    stored = float(rows["bos_mlp_ablation"] / rows["baseline"])
+    printed = pick(bos_mlp_effects, experiment=4, positional="RoPE")
+    return judge(
+        not printed["ratio_low"] <= stored <= printed["ratio_high"],
+        f"Stored are {rows['baseline']:.2f} and {rows['bos_mlp_ablation']:,.0f}, on five paragraphs, a factor of "
+        f"{stored:.0f}; printed are {printed['baseline_printed']} and {printed['ablated_printed']}, "
+        f"{printed['ratio_printed']} ({printed['ratio_low']:.0f} to {printed['ratio_high']:.0f} by their rounding).",
+        reported=str(printed["ratio_printed"]),
+        recomputed=f"{stored:.0f}×",
+    )
+
+
+def thesis_removal_alone(massive_removal: pd.DataFrame) -> Verdict:
+    """Removing the rotation without training takes few massive values away; what DroPE loses, recalibration takes.
+
+    Source: thesis, Massive values with and without rotary positions.
+    """
+    bare, trained = (
+        massive_removal[massive_removal["recalibrated"] == word].set_index("tensor")["change"] for word in ("no", "yes")
+    )
+    return judge(
+        bool(trained["query"] < bare["query"] < 0 and trained["key"] < 0 < bare["key"]),
+        f"In SmolLM-360M queries change by {bare['query']:+.0f} % and keys by {bare['key']:+.0f} % when the rotation "
+        f"goes and nothing is trained; in Llama-2-7B after recalibration by {trained['query']:+.0f} and "
+        f"{trained['key']:+.0f} %. Two models of different size, one run each.",
+        recomputed=f"{bare['query']:+.1f} % and {bare['key']:+.1f} %",
+        n=len(bare),
+    )
+
+
+def thesis_recalibration_is_training(recalibration_tokens: pd.DataFrame) -> Verdict:
+    """What follows the removal of the rotation is training on billions of tokens, not an adjustment.
+
+    Source: thesis, Massive values with and without rotary positions.
+    """
+    fewest = recalibration_tokens.sort_values("tokens_billion").iloc[0]
+    return judge(
+        bool(fewest["tokens_billion"] > BILLION),
+        f"By the authors' configurations from {fewest['tokens_billion']:.1f} billion tokens ({fewest['model']}) to "
+        f"{recalibration_tokens['tokens_billion'].max():.0f} billion.",
+        recomputed=f"{fewest['tokens_billion']:.1f} billion",
+        n=len(recalibration_tokens),
+    )

@@ -1,0 +1,1 @@
+"""What the anchoring experiment is made of: samples, states, probes, groups."""

@@ -1,0 +1,1 @@
+"""Measuring: models and captures opened, experiments run on them, tidy rows written."""

@@ -1,0 +1,1 @@
+"""LongBench Pro: samples, prompts, predictions, metrics, scores."""

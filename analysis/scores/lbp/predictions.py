@@ -1,0 +1,156 @@
+"""Prediction files: one JSON object a line with `id`, `mode`, `prediction` and, where there are several, `run`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.scores.lbp.data import Sample
+from analysis.scores.lbp.tasks import MODES
+from artifacts.errors import DataError
+
+SHOWN = 3  # ids that a message lists
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model answered to one sample in one run."""
+
+    id: str
+    run: int
+    mode: str
+    text: str
+
+
+def read(paths: Sequence[Path], samples: Sequence[Sample], mode: str | None = None) -> dict[str, list[Prediction]]:
+    """Read prediction files; a file is of one prompt mode.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files.
+    samples : sequence of Sample
+        The samples that predictions may be of.
+    mode : str or None
+        The mode that all files must have; None takes what they say.
+
+    Returns
+    -------
+    dict of str to list of Prediction
+        Predictions by mode.
+
+    Raises
+    ------
+    DataError
+        When a file is absent or empty, a line is no JSON or lacks a field, a mode is wrong or mixed, an id unknown, or
+        a prediction is given twice; the message names the line.
+    """
+    known = {sample.id for sample in samples}
+    seen: dict[tuple[str, str, int], str] = {}
+    found: dict[str, list[Prediction]] = {}
+    for path in paths:
+        for where, prediction in _lines(path, mode):
+            if prediction.id not in known:
+                raise DataError(
+                    f"{where}: the data set has no sample {prediction.id!r} (of the lengths asked for); give the data "
+                    "set that was answered with --data, its lengths with --lengths"
+                )
+            key = (prediction.mode, prediction.id, prediction.run)
+            if key in seen:
+                raise DataError(
+                    f"{where}: sample {prediction.id!r}, run {prediction.run} stands at {seen[key]} already; remove "
+                    "one, or number the runs with `run`"
+                )
+            seen[key] = where
+            found.setdefault(prediction.mode, []).append(prediction)
+    return found
+
+
+def missing(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
+    """Samples and runs without a prediction: every sample must have every run that any sample has."""
+    runs = sorted({prediction.run for prediction in predictions})
+    given = {(prediction.id, prediction.run) for prediction in predictions}
+    return [(sample, run) for sample in samples for run in runs if (sample.id, run) not in given]
+
+
+def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction], mode: str) -> None:
+    """Refuse predictions that leave samples out.
+
+    Raises
+    ------
+    DataError
+        Whole lengths without a prediction are named first, then the first absent samples.
+    """
+    given = {prediction.id for prediction in predictions}
+    absent = missing(samples, predictions)
+    if not absent:
+        return
+    lengths = dict.fromkeys(sample.length for sample in samples)
+    bare = [length for length in lengths if not any(s.length == length and s.id in given for s in samples)]
+    if bare:
+        raise DataError(
+            f"{mode}: no predictions of length {', '.join(bare)}; give them, name the lengths to score with --lengths, "
+            "or score what is there with --partial"
+        )
+    first = ", ".join(f"{sample.id} (run {run})" for sample, run in absent[:SHOWN])
+    more = f" and {len(absent) - SHOWN} more" if len(absent) > SHOWN else ""
+    raise DataError(
+        f"{mode}: {len(absent)} of {len(absent) + len(predictions)} predictions are missing: {first}{more}; give them, "
+        "or score what is there with --partial"
+    )
+
+
+def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such prediction file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read as UTF-8 text ({error})") from None
+    rows = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            rows.append((f"{path}:{number}", parsed(line, f"{path}:{number}")))
+    if not rows:
+        raise DataError(f"{path}: the file is empty; a prediction file has one JSON object a line")
+    wanted = mode or rows[0][1].mode
+    for where, prediction in rows:
+        if prediction.mode != wanted:
+            why = "asked for" if mode else f"of {rows[0][0]}"
+            raise DataError(
+                f"{where}: mode {prediction.mode!r} where {wanted!r} was {why}; the two modes are never scored "
+                "together, keep a file for each"
+            )
+    return rows
+
+
+def parsed(line: str, where: str) -> Prediction:
+    """One line of a prediction file.
+
+    Raises
+    ------
+    DataError
+        When it is no JSON object with the fields.
+    """
+    try:
+        row: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
+    if not isinstance(row, dict):
+        raise DataError(f"{where}: a {type(row).__name__} where an object should be")
+    lacking = [name for name in ("id", "mode", "prediction") if row.get(name) is None]
+    if lacking:
+        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {', '.join(row)}")
+    if row["mode"] not in MODES:
+        raise DataError(f"{where}: no mode {row['mode']!r}; it is one of {', '.join(MODES)}")
+    run = row.get("run", 1)
+    if isinstance(run, bool) or not isinstance(run, int) or run < 1:
+        raise DataError(f"{where}: run is {run!r}; runs are numbered from 1")
+    if not isinstance(row["prediction"], str):
+        raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
+    if half := next((char for char in f"{row['id']}{row['prediction']}" if "\ud800" <= char <= "\udfff"), ""):
+        raise DataError(f"{where}: holds half of a character ({half!a}); the program that wrote it cut a text in two")
+    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=row["prediction"])

@@ -1,0 +1,1 @@
+"""RULER: the harness and its results, needles in noise, scores."""

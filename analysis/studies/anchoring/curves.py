@@ -1,0 +1,218 @@
+"""Delta P over the layers of measured models: curves, their landmarks, and tests of what is in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.statistics import Estimate, frame, welch_t_from_stats
+from analysis.statistics.effects import d_z_interval
+from analysis.studies._families import corrected
+from artifacts.store.subjects import subjects
+
+CURVE = ("delta_p", "control", "excess")
+ENDS = ("low", "high")
+CHANCE = 0.5
+KEYS = ["model", "positional", "data", "split", "group", "layer"]
+TESTED = ("layer", "half", "design")
+
+
+def anchoring_curves(anchoring: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Mean Delta P of each model, data set, way of grouping, group and layer, with its 95 % bootstrap interval.
+
+    A model that the sources describe gets their key and name for it. `depth` is the layer's place from first to last,
+    in percent. `control` is the same with as many other tokens cut, `filler` with as many of the text around where
+    there is one, `excess` the mean of the first less that of the second.
+    `above_chance` tells whether the lower end of the interval of the probe's AUROC lies above one half, over the
+    samples that need the question where these are known. `n` counts units.
+    """
+    parts = anchoring["condition"].str.split("/", expand=True)
+    rows = anchoring.assign(data=parts[0], split=parts[1], group=parts[2])
+    rows = rows[rows["split"] != "seed"]
+    measured = [str(model).removesuffix(f"-{data}") for model, data in zip(rows["model"], rows["data"], strict=True)]
+    known = {
+        str(name).rpartition("/")[2].lower(): key
+        for key, name in models.set_index("model")["captured_checkpoint"].items()
+    }
+    rows["model"] = [str(known.get(model, model)) for model in measured]
+    probes = _probes(rows[rows["split"] == "probe"])
+    rest = rows[rows["split"] != "probe"]
+    values = rest.pivot(index=KEYS, columns="metric", values="value").reset_index()
+    for end in ("", *(f"_{end}" for end in ENDS), "_sd"):  # no data but the planted ones has it
+        if f"filler{end}" not in values:
+            values[f"filler{end}"] = np.nan
+    counts = rest[rest["metric"].isin(CURVE)].pivot(index=KEYS, columns="metric", values="n").reset_index()
+    last = values.groupby(["model", "data"])["layer"].transform("max").astype(float)
+    wanted = [f"{name}{end}" for name in (*CURVE, "filler") for end in ("", "_low", "_high", "_sd")]
+    table = values[KEYS].assign(
+        depth=100 * values["layer"].astype(float) / last.where(last > 0, 1.0),
+        **{name: values[name] for name in wanted},
+        **{name: values[name] for name in ("question_share", "question_share_low", "question_share_high")},
+        n=counts["delta_p"].astype("int64"),
+        control_n=counts["control"].astype("int64"),
+        samples=values["samples"].astype("int64"),
+    )
+    table = table.merge(probes, on=["model", "data", "layer"], how="left", validate="many_to_one")
+    shown = models.set_index("model")["display_name"].to_dict()
+    table.insert(1, "display_name", [shown.get(model) or _label(model) for model in table["model"]])
+    table["reason"] = [_why(row) for _, row in table.iterrows()]
+    return table.sort_values(KEYS, ignore_index=True)
+
+
+def _label(model: str) -> str:
+    """The name in print of a model that the table of models does not describe: that of the subject, or its key."""
+    subject = subjects().get(model)
+    return subject.label if subject and subject.label else model
+
+
+def _probes(rows: pd.DataFrame) -> pd.DataFrame:
+    """The probe of each model, data set and layer, over the samples that need the question where these are known."""
+    kept = []
+    for _, part in rows.groupby(["model", "data"]):
+        kept.append(part[part["group"] == ("question" if (part["group"] == "question").any() else "all")])
+    wide = pd.concat(kept).pivot(index=["model", "data", "layer"], columns="metric", values="value").reset_index()
+    names = ["model", "data", "layer", "auroc", "auroc_low", "auroc_high", "accuracy"]
+    return wide[names].assign(above_chance=wide["auroc_low"] > CHANCE)
+
+
+def _why(row: pd.Series) -> str:
+    said = []
+    if row["n"] == 0:
+        said.append("no sample in this group")
+    elif row["n"] == 1:
+        said.append("one unit has no spread")
+    elif row["control_n"] == 0:
+        said.append("no sample has as many other tokens as the question has")
+    elif row["control_n"] == 1:
+        said.append("one unit has a control, which has no spread")
+    if row["n"] and pd.isna(row["filler"]):
+        said.append("filler: no text around the question")
+    if row["split"] not in ("design", "all"):
+        said.append("question_share: the group is made by it")
+    return "; ".join(said)
+
+
+def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Tests by layer; of one model and data set, the tests of a hypothesis are corrected over all splits and layers.
+
+    Paired t of the cut against none in either group, of the cut against the control, and Welch's t between the groups.
+    Layers whose probe is not above chance are tested like the others and carry a note. Further training seeds of the
+    tiny models are left out: there seeds are the units.
+    """
+    found: list[Estimate] = []
+    rows = anchoring_curves[~anchoring_curves["model"].str.contains(r"-s\d+$")]
+    for keys, part in rows[rows["split"].isin(TESTED)].groupby(["model", "data", "split"], sort=False):
+        name = "/".join(map(str, keys))
+        groups = {str(group): rows for group, rows in part.groupby("group")}
+        for group, rows in groups.items():
+            found += _within(f"{name}/{group}, cut against none", rows, "delta_p")
+        found += _within(f"{name}/question, cut against control", groups["question"], "excess")
+        found += _between(f"{name}, question against answer", groups)
+    return frame(corrected(found, test_families, "anchoring_tests", _model_and_data))
+
+
+def _model_and_data(row: Estimate) -> str:
+    return "/".join(row.study.split("/")[:2])
+
+
+def _within(study: str, rows: pd.DataFrame, metric: str) -> Iterator[Estimate]:
+    counted = "control_n" if metric == "excess" else "n"
+    for _, row in rows.iterrows():
+        yield _paired(
+            float(row[metric]) if row[counted] else math.nan,
+            float(row[f"{metric}_sd"]) if row[counted] > 1 else 0.0,
+            int(row[counted]),
+            study=study,
+            comparison=f"layer {row['layer']}",
+            note=_notes(row),
+        )
+
+
+def _paired(mean: float, sd: float, n: int, *, study: str, comparison: str, note: str) -> Estimate:
+    """The paired t-test from mean and sd (ddof 1) of n differences; `analysis.statistics.paired_t` takes the values."""
+    if n == 0 or n == 1 or sd <= 1e-9 * max(1.0, abs(mean)):
+        why = {0: "no unit", 1: "a single unit"}.get(n, "the differences have no variance")
+        return Estimate(
+            study=study, comparison=comparison, test="paired_t", unit="unit", n=n,
+            estimate=mean if n else None, effect_name="d_z", note=f"{note}; no interval, statistic and effect: {why}",
+        )  # fmt: skip
+    error = sd / math.sqrt(n)
+    half = float(stats.t.isf(0.025, n - 1)) * error
+    ends = d_z_interval(mean / error, n)
+    return Estimate(
+        study=study,
+        comparison=comparison,
+        test="paired_t",
+        unit="unit",
+        n=n,
+        estimate=mean,
+        ci_low=mean - half,
+        ci_high=mean + half,
+        statistic=mean / error,
+        df=n - 1,
+        p_value=float(2 * stats.t.sf(abs(mean / error), n - 1)),
+        effect_name="d_z",
+        effect=mean / sd,
+        effect_ci_low=ends[0] if ends else None,
+        effect_ci_high=ends[1] if ends else None,
+        note=note + ("" if ends else "; no d_z interval: the noncentral t has no finite ends here"),
+    )
+
+
+def _between(study: str, groups: dict[str, pd.DataFrame]) -> Iterator[Estimate]:
+    ordered = (groups[group].sort_values("layer") for group in ("question", "answer"))
+    for (_, one), (_, other) in zip(*(rows.iterrows() for rows in ordered), strict=True):
+        if min(one["n"], other["n"]) < 2:
+            continue
+        yield welch_t_from_stats(
+            *(one["delta_p"], one["delta_p_sd"], int(one["n"])),
+            *(other["delta_p"], other["delta_p_sd"], int(other["n"])),
+            study=study,
+            comparison=f"layer {one['layer']}",
+            unit="unit",
+            names=("question", "answer"),
+            note=f"{_notes(one)}; a unit with samples in both groups counts in both",
+        )
+
+
+def _notes(row: pd.Series) -> str:
+    chance = "" if row["above_chance"] else "; the probe is not above chance, so not interpreted"
+    return "a unit is a question, or all statements about one name" + chance
+
+
+LANDMARKS: dict[str, Callable[[pd.DataFrame], int]] = {
+    "start": lambda rows: 0,
+    "lowest": lambda rows: int(np.argmin(rows["delta_p"])),
+    "highest": lambda rows: int(np.argmax(rows["delta_p"])),
+    "end": lambda rows: len(rows) - 1,
+}
+
+
+def anchoring_landmarks(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
+    """Start, lowest, highest and last point of each curve of the groups made layer by layer, as the source made them.
+
+    Layers whose probe is not above chance, and layers without a sample in the group, are left out.
+    """
+    rows = anchoring_curves[(anchoring_curves["split"] == "layer") & anchoring_curves["above_chance"].astype(bool)]
+    rows = rows.assign(layers=rows["model"].map(anchoring_curves.groupby("model")["layer"].max() + 1))
+    found = []
+    for keys, part in rows[rows["n"] > 0].groupby(["model", "display_name", "positional", "data", "group"]):
+        part = part.sort_values("layer").reset_index(drop=True)
+        for landmark, choose in LANDMARKS.items():
+            row = part.iloc[choose(part)]
+            found.append(
+                {
+                    **dict(zip(("model", "display_name", "positional", "data", "group"), keys, strict=True)),
+                    "landmark": landmark,
+                    "layer": int(row["layer"]),
+                    "layers": int(row["layers"]),
+                    **{name: float(row[name]) for name in ("delta_p", "delta_p_low", "delta_p_high", "control")},
+                    "n": int(row["n"]),
+                    "reason": "" if pd.notna(row["control"]) else str(row["reason"]),
+                }
+            )
+    return pd.DataFrame(found)

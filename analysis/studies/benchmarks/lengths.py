@@ -1,0 +1,200 @@
+"""LongBench Pro and plasticity over input length: series at matched bins, and the decline of each model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.contrast import levels_and_differences
+from analysis.statistics.estimate import SEPARATOR, Estimate, frame, no
+from analysis.statistics.permutation import permutation_p
+from analysis.statistics.rounding import Interval, agreement, difference
+from analysis.statistics.sample import FloatArray, IntArray
+from analysis.studies._families import corrected
+from analysis.studies._metrics import METHODS, caveats
+from artifacts import wide
+from artifacts.typeset.numbers import finite, round_half_up
+
+LENGTHS = ("8k", "16k", "32k", "64k", "128k", "256k")
+BINS = {"8k": "0-8K", "16k": "8K-16K", "32k": "16K-32K", "64k": "32K-64K", "128k": "64K-128K"}
+MODES = ("nonthinking", "thinking")
+
+
+def bin_profiles(reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Plasticity per length bin with the total drop as printed and recomputed (last bin minus first).
+
+    `total_rounded` is the recomputed drop to the printed digits (halves away from zero); `total_low` and `total_high`
+    are what the rounding of both bins leaves open, `total_agreement` how printed and recomputed agree.
+    """
+    table = wide(reported_length_bins, metric="bin", by=["model"]).rename(columns={"total": "total_drop"})
+    cells = reported_length_bins.set_index(["model", "bin"])
+    first, last = BINS["8k"], BINS["128k"]
+    rows = []
+    for model in table["model"]:
+        start, end, drop = (cells.loc[(model, name)] for name in (first, last, "total"))
+        within = difference(Interval(end["low"], end["high"]), Interval(start["low"], start["high"]))
+        exact, digits = finite(end["value"]) - finite(start["value"]), int(drop["decimals"])
+        rows.append(
+            {
+                "model": model,
+                "total_recomputed": float(exact),
+                "total_low": within.low,
+                "total_high": within.high,
+                "total_rounded": float(round_half_up(exact, digits)),
+                "total_agreement": agreement(float(exact), within, drop["value"], digits),
+            }
+        )
+    return models[["model", "display_name", "family"]].merge(table, on="model").merge(pd.DataFrame(rows), on="model")
+
+
+def lbp_lengths(published_lbp: pd.DataFrame, reported_length_bins: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """LongBench Pro score per model, mode and length, with the plasticity of the bin that ends at that length."""
+    scores = published_lbp[published_lbp["length"].isin(LENGTHS)]
+    scores = scores[["model", "mode", "length", "questions", "value"]].rename(columns={"value": "lbp"})
+    bins = reported_length_bins[["model", "bin", "value"]].rename(columns={"value": "plasticity"})
+    scores = scores.assign(bin=scores["length"].map(BINS).fillna(""))
+    table = scores.merge(bins, on=["model", "bin"], how="left")
+    table = table.merge(models[["model", "display_name", "family"]], on="model")
+    binned = set(bins["model"])
+    table["note"] = [_bin_note(row, row["model"] in binned) for _, row in table.iterrows()]
+    order = {length: position for position, length in enumerate(LENGTHS)}
+    table["position"] = table["length"].map(order)
+    table["tokens"] = [1024 * int(length.removesuffix("k")) for length in table["length"]]
+    return table.sort_values(["model", "mode", "position"], ignore_index=True)
+
+
+def _bin_note(row: pd.Series, binned: bool) -> str:
+    if pd.notna(row["plasticity"]):
+        return ""
+    return "longer than the captured context" if binned else "no length bins are reported for this model"
+
+
+def length_decline(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
+    """Relative decline 1 - s(128k)/s(8k) of each matched model in both modes, beside ap_drop and the total drop."""
+    ends = lbp_lengths[lbp_lengths["length"].isin(["8k", "128k"])]
+    table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
+    table.columns.name = None
+    table = table.rename(columns={"8k": "lbp_8k", "128k": "lbp_128k"})
+    table["decline"] = 1 - table["lbp_128k"] / table["lbp_8k"]
+    facts = ["model", "display_name", "family", "captured_context", "checkpoint_match", "lbp", "ap_drop", "total_drop"]
+    table = matched_models[[*facts, "in_source"]].merge(table, on="model")
+    table["note"] = ["" if pd.notna(drop) else "total_drop: not given for this model" for drop in table["total_drop"]]
+    return table.sort_values(["mode", "lbp"], ascending=[True, False], ignore_index=True)
+
+
+def length_decline_tests(length_decline: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Hypothesis H3: does a steeper plasticity drop go with a steeper relative decline of the score?
+
+    `ap_drop` in both modes over 7 and 8 models, and the total drop (sign turned, so that more is steeper) over the 7
+    that have it, each by three coefficients; Holm over all eighteen.
+    """
+    tests: list[Estimate] = []
+    for method in METHODS:
+        for mode in MODES:
+            rows = length_decline[length_decline["mode"] == mode]
+            seven = rows[rows["in_source"].astype(bool)]
+            for chosen, metric in ((seven, "ap_drop"), (rows, "ap_drop"), (seven, "total_drop")):
+                tests.append(
+                    method(
+                        chosen[metric] * (-1 if metric == "total_drop" else 1),
+                        chosen["decline"],
+                        study="length_decline_tests",
+                        comparison=f"{metric}, {mode}, n = {len(chosen)}",
+                        unit="model",
+                        note=caveats(chosen, "decline"),
+                        names=(metric, "decline"),
+                    )
+                )
+    return frame(corrected(tests, test_families, "length_decline_tests"))
+
+
+def length_ordering_tests(
+    lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
+    """Hypothesis H3 at each length: do models with more plasticity in a bin score higher at that length?
+
+    Over the models with length bins, at each of the five shared lengths and in both modes, by three coefficients; Holm
+    over all thirty. The same models return at every length, so the tests are no replicates of each other.
+    """
+    shared = lbp_lengths[lbp_lengths["plasticity"].notna()].drop(columns=["display_name", "family"])
+    shared = shared.merge(matched_models.drop(columns=["lbp", "note"]), on="model")
+    tests: list[Estimate] = []
+    for method in METHODS:
+        for mode in MODES:
+            for length in BINS:
+                rows = shared[(shared["mode"] == mode) & (shared["length"] == length)]
+                tests.append(
+                    method(
+                        rows["plasticity"],
+                        rows["lbp"],
+                        study="length_ordering_tests",
+                        comparison=f"{length}, {mode}",
+                        unit="model",
+                        note=caveats(rows, "lbp"),
+                        names=("plasticity", "lbp"),
+                    )
+                )
+    return frame(corrected(tests, test_families, "length_ordering_tests"))
+
+
+def lbp_length_tests(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Score against plasticity over the shared lengths of each model: levels, and first differences beside them.
+
+    Holm over the first differences; levels of two series that fall are no test.
+    """
+    tests: list[Estimate] = []
+    shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
+    for (model, mode), rows in shared.groupby(["model", "mode"], sort=False):
+        tests += levels_and_differences(
+            rows["plasticity"], rows["lbp"], study="lbp_length_tests", comparison=f"{model}, {mode}", unit="length"
+        )
+    return frame(corrected(tests, test_families, "lbp_length_tests"))
+
+
+def lbp_length_steps(lbp_lengths: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Changes of score and plasticity from one length to the next, over models at once.
+
+    Each series is taken as its changes, and the mean change of all models at a step is taken off both: what is left
+    tells whether a model that loses more plasticity than the others at a step loses more of its score there too. A
+    trend that all models share cannot make it. Changes of one model depend on each other, so whole models are
+    relabelled for p.
+    """
+    shared = lbp_lengths[lbp_lengths["plasticity"].notna()]
+    tests: list[Estimate] = []
+    for mode in MODES:
+        rows = shared[shared["mode"] == mode]
+        one, two = (_centred_steps(rows, name) for name in ("plasticity", "lbp"))
+        size = float(np.linalg.norm(one) * np.linalg.norm(two))
+        observed = float(np.sum(one * two)) / size
+
+        def statistic(index: IntArray, one: FloatArray = one, two: FloatArray = two, size: float = size) -> FloatArray:
+            return np.asarray(np.einsum("mij,ij->m", one[index], two) / size, dtype=np.float64)
+
+        outcome = permutation_p(observed, statistic, [np.arange(len(one))])
+        notes = [
+            f"{one.size} changes of {len(one)} models, the mean change at each step taken off",
+            f"{outcome.note} of whole models",
+            no("interval", "statistic", "df", "effect interval", because="changes of one model depend on each other"),
+        ]
+        tests.append(
+            Estimate(
+                study="lbp_length_steps",
+                comparison=mode,
+                test="pearson_steps",
+                unit="model",
+                n=len(one),
+                estimate=observed,
+                p_value=outcome.p_value,
+                effect_name="r",
+                effect=observed,
+                note=SEPARATOR.join(notes),
+            )
+        )
+    return frame(corrected(tests, test_families, "lbp_length_steps"))
+
+
+def _centred_steps(rows: pd.DataFrame, name: str) -> FloatArray:
+    """Give each model's changes (models, steps), less the mean over models at each step."""
+    series = rows.pivot(index="model", columns="position", values=name).to_numpy(dtype=np.float64)
+    steps = np.diff(series, axis=1)
+    return np.asarray(steps - steps.mean(axis=0), dtype=np.float64)

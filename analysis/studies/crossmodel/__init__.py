@@ -1,0 +1,1 @@
+"""The captured models side by side."""

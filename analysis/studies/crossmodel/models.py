@@ -1,0 +1,92 @@
+"""The captured models in one table: their facts, metrics and benchmark scores, with ap_drop recomputed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.rounding import Interval, agreement, difference
+from artifacts import wide
+from artifacts.errors import DataError
+from artifacts.typeset.numbers import finite, round_half_up
+
+ROTATION = ["r_k_a", "r_q_a", "plane_var"]
+SCORES = ["lbp", "ruler_128k", "total_drop", *ROTATION]
+
+
+def captured_models(
+    models: pd.DataFrame,
+    reported_plasticity: pd.DataFrame,
+    reported_mechanistic: pd.DataFrame,
+    reported_rotation_ruler: pd.DataFrame,
+    reported_length_bins: pd.DataFrame,
+    published_lbp: pd.DataFrame,
+    published_ruler: pd.DataFrame,
+) -> pd.DataFrame:
+    """All captured models: facts, plasticity, bias per token and per window, rotation metrics, and both benchmarks.
+
+    `bias_window` is the bias per token times the captured context (tokens), comparable across context lengths; it
+    takes the bias to grow evenly with distance. `ap_drop` is the drop as printed; `ap_drop_recomputed` is ap_first_20 -
+    ap_last_20 of the printed ends, `ap_drop_low` and `ap_drop_high` what their rounding leaves open,
+    `ap_drop_rounded` the recomputed drop to the printed digits (halves up) and `ap_drop_agreement` how the two agree.
+    `lbp` is the published overall score without thinking, `ruler_128k` the published score at 128k tokens
+    and `ruler_origin` who measured it. Models are in falling order of plasticity.
+    """
+    facts = models[models["subject"] == "captured"].drop(columns=["reason", "source", "rope_theta", "subject"])
+    metrics = wide(reported_plasticity, by=["model"]).drop(columns=["lbp", "ruler_128k"])
+    rotation = pd.concat([wide(reported_mechanistic, by=["model"]), wide(reported_rotation_ruler, by=["model"])])
+    overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
+    longest = published_ruler[published_ruler["length"] == "128k"]
+    total = reported_length_bins[reported_length_bins["bin"] == "total"]
+    table = facts.merge(metrics, on="model", how="left").merge(_drops(reported_plasticity), on="model", how="left")
+    for frame, name in ((overall, "lbp"), (longest, "ruler_128k"), (total, "total_drop")):
+        table = table.merge(frame[["model", "value"]].rename(columns={"value": name}), on="model", how="left")
+    origins = longest[["model", "origin"]].rename(columns={"origin": "ruler_origin"})
+    table = table.merge(origins, on="model", how="left").fillna({"ruler_origin": ""})
+    table = table.merge(rotation[["model", *ROTATION]], on="model", how="left")
+    if table["ap_overall"].isna().any():
+        lost = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
+        raise DataError(f"captured_models: no plasticity for {lost}; add them to sources/reported_plasticity.csv")
+    table["bias_window"] = table["bias_strength"] * table["captured_context"].astype(float)
+    table["log_parameters"] = np.log(table["parameters_nominal_b"])
+    full = table["captured_context"].max()
+    table["note"] = [_note(row, full) for _, row in table.iterrows()]
+    return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
+
+
+def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
+    """Recompute the drop of each model from its printed ends and compare it with the printed drop."""
+    cells = plasticity.set_index(["model", "metric"])
+    rows = []
+    for model in plasticity["model"].unique():
+        first, last, drop = (cells.loc[(model, name)] for name in ("ap_first_20", "ap_last_20", "ap_drop"))
+        within = difference(Interval(first["low"], first["high"]), Interval(last["low"], last["high"]))
+        # the ends are decimals, so their difference is taken as one: a float would turn halves into near-halves
+        exact = finite(first["value"]) - finite(last["value"])
+        rows.append(
+            {
+                "model": model,
+                "ap_drop_recomputed": float(exact),
+                "ap_drop_low": within.low,
+                "ap_drop_high": within.high,
+                "ap_drop_rounded": float(round_half_up(exact, int(drop["decimals"]))),
+                "ap_drop_agreement": agreement(float(exact), within, drop["value"], int(drop["decimals"])),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _note(row: pd.Series, full: int) -> str:
+    notes = [f"{name}: not given for this model" for name in SCORES if pd.isna(row[name])]
+    if row["captured_context"] < full:
+        notes.append(f"captured over {row['captured_context']} tokens only")
+    return "; ".join(notes)
+
+
+def matched_models(captured_models: pd.DataFrame, reported_mechanistic: pd.DataFrame) -> pd.DataFrame:
+    """The captured models that LongBench Pro scored; `in_source` marks the ones that source 002 compares."""
+    table = captured_models[captured_models["lbp"].notna()].copy()
+    if table.empty:
+        raise DataError("matched_models: no captured model has a LongBench Pro score; see sources/published_lbp.csv")
+    table["in_source"] = table["model"].isin(set(reported_mechanistic["model"]))
+    return table.sort_values("lbp", ascending=False, ignore_index=True)

@@ -1,0 +1,128 @@
+"""Interventions on the first token's MLP output and on Q and K: perplexity in nats, and the four tasks."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.statistics import frame
+from analysis.studies._perplexity import agrees, effect, number, one
+from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+from artifacts.typeset.numbers import finite
+
+MODELS = ("RoPE", "DroPE")
+TASKS = "5 (tasks)"
+
+
+def bos_mlp_effects(
+    drope_bos_mlp: pd.DataFrame,
+    drope_layer1_perplexity: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    drope_published_content: pd.DataFrame,
+    phase_layers: pd.DataFrame,
+) -> pd.DataFrame:
+    """Perplexity when a layer's output at the first token is removed, with what that layer writes there.
+
+    `mlp at BOS` is Experiment 4, which removes the MLP output in layer 1 of RoPE and layer 2 of DroPE; `both at BOS` is
+    Experiment 6, which removes MLP and attention output in layer 1 of both. `mlp_write` is the published norm of the
+    layer's MLP output at the first token, `norm_after` that of the first token after the layer, and `write_share` their
+    ratio in percent: how much of the state the intervention can take away. Nats are of mean log-perplexity per token.
+    """
+    rows = []
+    for model in MODELS:
+        layer = int(one(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
+        rows.append(
+            {"experiment": 4, "removed": "mlp at BOS", "positional": model, "layer": layer}
+            | _effect(
+                *(
+                    one(drope_bos_mlp, positional=model, metric=metric)
+                    for metric in ("baseline_ppl", "ablated_ppl", "ppl_ratio")
+                )
+            )
+        )
+    for model in MODELS:
+        rows.append(
+            {"experiment": 6, "removed": "both at BOS", "positional": model, "layer": 1}
+            | _effect(
+                *(
+                    one(drope_layer1_perplexity, positional=model, condition=condition, metric=metric)
+                    for condition, metric in (
+                        ("baseline", "ppl"),
+                        ("layer1_bos_only", "ppl"),
+                        ("layer1_bos_only", "ppl_ratio"),
+                    )
+                )
+            )
+        )
+    for row in rows:
+        layer = int(str(row["layer"]))
+        written = one(drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos")
+        after = number(phase_layers, f"norm_{str(row['positional']).lower()}", layer=layer)
+        row |= {
+            "mlp_write": written["value"],
+            "norm_after": after,
+            "write_share": 100 * float(written["value"]) / after,
+        }
+    return pd.DataFrame(rows)
+
+
+def _effect(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) -> dict[str, object]:
+    found = effect(baseline, ablated)
+    return {
+        "baseline_ppl": baseline["value"],
+        "baseline_printed": baseline["printed"],
+        "ablated_ppl": ablated["value"],
+        "ablated_printed": ablated["printed"],
+        "ratio_printed": factor["printed"],
+        **found.columns,
+        "agreement": agrees(found, factor),
+    }
+
+
+def functional_shares(
+    drope_functional: pd.DataFrame, drope_script_rates: pd.DataFrame, drope_protocols: pd.DataFrame
+) -> pd.DataFrame:
+    """Accuracy of both models on four tasks under four conditions, in percent of the answers counted."""
+    return shares(drope_functional, drope_script_rates, drope_protocols, TASKS, "4")
+
+
+def functional_tests(functional_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Fisher's exact test of each intervention against the baseline where both counts are known, Holm over these."""
+    return frame(against_baseline(functional_shares, "functional_tests", test_families))
+
+
+def functional_losses(functional_shares: pd.DataFrame) -> pd.DataFrame:
+    """Share of the accuracy above chance that each intervention removes; empty where the baseline reaches chance."""
+    return frame(losses(functional_shares, "functional_losses"))
+
+
+def functional_categories(functional_shares: pd.DataFrame) -> pd.DataFrame:
+    """Mean accuracy over the two tasks of a category, in percent, with the change from the baseline in points.
+
+    Empty where a task of the two has no share, since no answer could be read.
+    """
+    keys = ["positional", "condition", "category"]
+    rows = []
+    for (model, condition, category), tasks in functional_shares.groupby(keys, sort=False):
+        base = functional_shares[
+            (functional_shares["positional"] == model)
+            & (functional_shares["category"] == category)
+            & (functional_shares["condition"] == "baseline")
+        ]
+        before = float(base["share"].mean())
+        whole = bool(tasks["share"].notna().all())
+        mean = float(finite(tasks["share"].mean())) if whole else None
+        rows.append(
+            {
+                "positional": model,
+                "condition": condition,
+                "category": category,
+                "mean": mean,
+                "smallest": float(tasks["share"].min()) if whole else None,
+                "largest": float(tasks["share"].max()) if whole else None,
+                "tasks": len(tasks),
+                "baseline": before,
+                "change": None if mean is None else float(finite(mean) - finite(before)),
+                "note": "" if whole else "mean, smallest, largest, change: no answer of a task could be read",
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,130 @@
+"""Removing parts of layer 1: perplexity as ratios and in nats, what the parts add up to, and the four tasks."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from analysis.statistics import frame
+from analysis.statistics.rounding import Interval, ratio
+from analysis.studies._perplexity import agrees, effect, one
+from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+
+MODELS = ("RoPE", "DroPE")
+CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
+TASKS = "5 (tasks)"  # the tasks of Experiment 6 are run as those of Experiment 4
+
+
+def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
+    """Perplexity under each ablation of layer 1: ratio to the baseline as printed and recomputed, and nats per token.
+
+    `share_of_both` is the effect in nats in percent of the effect of removing both parts.
+    """
+    rows = []
+    for condition in CONDITIONS:
+        for model in MODELS:
+            baseline, ablated = (
+                one(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
+                for name in ("baseline", condition)
+            )
+            factor = one(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
+            found = effect(baseline, ablated)
+            rows.append(
+                {
+                    "condition": condition,
+                    "positional": model,
+                    "baseline_ppl": baseline["value"],
+                    "ablated_ppl": ablated["value"],
+                    "ablated_printed": ablated["printed"],
+                    "ratio_printed": factor["printed"],
+                    **found.columns,
+                    "agreement": agrees(found, factor),
+                }
+            )
+    table = pd.DataFrame(rows)
+    whole = table[table["condition"] == "layer1_both"].set_index("positional")["nats"]
+    table["share_of_both"] = [
+        100 * nats / whole[model] for nats, model in zip(table["nats"], table["positional"], strict=True)
+    ]
+    return table
+
+
+def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
+    """Contrasts that the report draws from the ablations, one number per row, on three scales.
+
+    `mlp_over_attention` sets the two ablations of one model against each other: the baseline cancels out of the ratio
+    of ratios (`ratio`), not out of the ratio of percent increases (`increase_ratio`) or of nats (`nats_ratio`).
+    `mlp_rope_over_drope` does so for one ablation of both models, and `additivity` sets removing both parts against the
+    sum of removing each, in nats: -`nats_gap` is what the second removal does not add.
+    """
+    cells = {(row["condition"], row["positional"]): row for _, row in layer1_effects.iterrows()}
+    rows = []
+    for model in MODELS:
+        mlp, attention = (cells[name, model] for name in ("layer1_mlp", "layer1_attn"))
+        perplexities = [
+            one(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
+            for name in ("layer1_mlp", "layer1_attn")
+        ]
+        within = ratio(*(Interval(cell["low"], cell["high"]) for cell in perplexities))
+        rows.append(_contrast("mlp_over_attention", model, mlp, attention, within))
+    for condition in ("layer1_mlp", "layer1_both", "layer1_bos_only"):
+        rope, drope = (cells[condition, model] for model in MODELS)
+        within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
+        name = f"{condition.removeprefix('layer1_')}_rope_over_drope"
+        rows.append(_contrast(name, "both", rope, drope, within))
+    rope_mlp, drope_both = cells["layer1_mlp", "RoPE"], cells["layer1_both", "DroPE"]
+    within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope_mlp, drope_both)))
+    rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both, within))
+    for model in MODELS:
+        mlp, attention, both = (cells[name, model] for name in ("layer1_mlp", "layer1_attn", "layer1_both"))
+        summed = mlp["nats"] + attention["nats"]
+        rows.append(
+            {
+                "contrast": "additivity",
+                "positional": model,
+                "first_nats": both["nats"],
+                "second_nats": summed,
+                "nats_ratio": both["nats"] / summed,
+                "nats_gap": both["nats"] - summed,
+                "note": "ratio, ratio_low, ratio_high, increase_ratio: a sum of effects has no perplexity of its own",
+            }
+        )
+    for model in MODELS:
+        bos, mlp = (cells[name, model] for name in ("layer1_bos_only", "layer1_mlp"))
+        within = ratio(Interval(bos["ratio_low"], bos["ratio_high"]), Interval(mlp["ratio_low"], mlp["ratio_high"]))
+        rows.append(_contrast("bos_only_over_mlp", model, bos, mlp, within))
+    return pd.DataFrame(rows)
+
+
+def _contrast(name: str, model: str, first: pd.Series, second: pd.Series, within: Interval) -> dict[str, object]:
+    return {
+        "contrast": name,
+        "positional": model,
+        "ratio": first["ratio"] / second["ratio"],
+        "ratio_low": within.low,
+        "ratio_high": within.high,
+        "increase_ratio": first["increase_percent"] / second["increase_percent"],
+        "first_nats": first["nats"],
+        "second_nats": second["nats"],
+        "nats_ratio": first["nats"] / second["nats"],
+        "nats_gap": math.log(first["ratio"] / second["ratio"]),
+        "note": "",
+    }
+
+
+def layer1_task_shares(
+    drope_layer1_tasks: pd.DataFrame, drope_script_rates: pd.DataFrame, drope_protocols: pd.DataFrame
+) -> pd.DataFrame:
+    """Accuracy of both models on four tasks under each ablation of layer 1, in percent of the answers counted."""
+    return shares(drope_layer1_tasks, drope_script_rates, drope_protocols, TASKS, "6")
+
+
+def layer1_task_tests(layer1_task_shares: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
+    """Fisher's exact test of each ablation against the baseline where both counts are known, Holm over all of these."""
+    return frame(against_baseline(layer1_task_shares, "layer1_task_tests", test_families))
+
+
+def layer1_task_losses(layer1_task_shares: pd.DataFrame) -> pd.DataFrame:
+    """Share of the accuracy above chance that each ablation removes; empty where the baseline reaches chance."""
+    return frame(losses(layer1_task_shares, "layer1_task_losses"))

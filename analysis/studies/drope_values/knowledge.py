@@ -1,0 +1,268 @@
+"""Knowledge tasks under disruption of one massive dimension a head, from the rates that are printed and stored.
+
+Answers per item are not published. The same items stand in both arms, so Fisher's test, which ignores the pairing, is
+beside the range of McNemar's exact p over every pairing that the two rates allow. Where answers left a denominator of
+unknown size, a rate stands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial as bind
+from typing import Any
+
+import pandas as pd
+from scipy import stats
+
+from analysis.statistics import Estimate, degradation, fisher, frame, mcnemar_from_counts
+from analysis.studies._arms import YES_NO, Arm
+from analysis.studies._families import corrected
+from analysis.studies.drope_values._knowledge import (
+    LEFT_OUT,
+    MODELS,
+    TASKS,
+    Ranged,
+    percent,
+    ranged,
+    rate,
+    stored_arms,
+    summed,
+    values,
+)
+
+CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
+CHOICES = 2  # yes or no; positive or negative
+UNPAIRED = "the same items in both arms, answers per item not published, so unpaired"
+
+Ends = tuple[float, float]
+
+
+def knowledge_tests(
+    drope_knowledge: pd.DataFrame,
+    drope_script_rates: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    test_families: pd.DataFrame,
+) -> pd.DataFrame:
+    """Baseline against disrupted by Fisher's test (Holm over all), degradation above chance, and model against model.
+
+    Only tasks whose numbers of answers are known in the arms that are compared: cities and sports leave out answers
+    that could not be read, and mostly it is not stored how many. `relative` is the source's degradation (chance taken
+    as 0) with an interval; `model_difference` is by how many points more RoPE loses than DroPE, its interval by
+    recovering the variance of both changes (MOVER).
+    """
+    tested: list[Estimate] = []
+    others: list[Estimate] = []
+    changes: dict[tuple[str, str], Estimate] = {}
+    for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
+        before, after = base.answered.known, disrupted.answered.known
+        if before is None or after is None:
+            continue
+        words = f"{model} {task}"
+        note = f"{UNPAIRED}{' and only of answers that could be read' if task in YES_NO else ''}"
+        test = fisher(
+            *before,
+            *after,
+            study="knowledge_tests",
+            comparison=words,
+            unit="item",
+            note=f"baseline minus disrupted; {note}",
+        )
+        changes[(model, task)] = test
+        tested.append(test)
+        lost = bind(degradation, *before, *after, study="knowledge_tests", comparison=words, unit="item")
+        others.append(lost(chance=_chance(drope_stated, task), note=note))
+        others.append(replace(lost(chance=0.0, note=note), test="relative"))
+    for task in TASKS:
+        if any((model, task) not in changes for model in MODELS):
+            continue
+        rope, drope = (ranged(changes[(model, task)]) for model in MODELS)
+        estimate, low, high = summed([rope, (-drope[0], -drope[2], -drope[1])])
+        others.append(
+            Estimate(
+                study="knowledge_tests",
+                comparison=f"RoPE against DroPE, {task}",
+                test="model_difference",
+                unit="item",
+                n=sum(changes[(model, task)].n for model in MODELS),
+                estimate=estimate,
+                ci_low=low,
+                ci_high=high,
+                note="loss of RoPE minus loss of DroPE; MOVER interval; no statistic, df, p, effect: an interval",
+            )
+        )
+    return frame([*corrected(tested, test_families, "knowledge_tests"), *others])
+
+
+def knowledge_tasks(
+    drope_knowledge: pd.DataFrame,
+    drope_script_rates: pd.DataFrame,
+    drope_stated: pd.DataFrame,
+    knowledge_tests: pd.DataFrame,
+) -> pd.DataFrame:
+    """Per model and task: rates and what they are rates of, degradation as printed, relative and above chance.
+
+    Rates, degradations and changes are in percent or points, rates of the answers counted. For cities and sports these
+    are the answers that could be read, `base_n_low` to `base_n_high` of them; `n` counts the items asked. Numbers of
+    right answers, intervals and p stand only where the shares allow one number of answers. `chance` supposes as many
+    items of either answer, and of a passkey that every number is as likely. `p_below_chance` is the binomial p of the
+    baseline against chance from below: an accuracy that low is no guessing, it counts answers that were neither option
+    as wrong. `p_mcnemar_low` and
+    `p_mcnemar_high` bound McNemar's exact p over all pairings.
+    """
+    tests = {(row["test"], row["comparison"]): row for row in knowledge_tests.to_dict("records")}
+    printed = values(drope_knowledge, ("positional", "task", "metric"))
+    rows: list[dict[str, Any]] = []
+    for (model, task), (base, disrupted) in _knowledge_arms(drope_knowledge, drope_script_rates, drope_stated).items():
+        words = f"{model} {task}"
+        chance = _chance(drope_stated, task)
+        rows.append(
+            {
+                "positional": model,
+                "category": CATEGORIES[task],
+                "task": task,
+                "n": base.answered.items,
+                "chance": 100 * chance,
+                **rate("base", base),
+                **rate("disrupted", disrupted),
+                **_change(tests.get(("fisher_exact", words)), base, disrupted),
+                "degradation_printed": printed[(model, task, "degradation")],
+                **_share_lost("degradation", tests.get(("relative", words)), base, disrupted, 0.0),
+                **_share_lost("above_chance", tests.get(("degradation", words)), base, disrupted, chance),
+                **_p_values(tests.get(("fisher_exact", words)), base, disrupted, chance),
+                "note": _notes(tests.get(("degradation", words)), base, disrupted, chance),
+            }
+        )
+    return pd.DataFrame(rows).astype({f"{arm}_right": "Int64" for arm in ("base", "disrupted")})
+
+
+def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categories: pd.DataFrame) -> pd.DataFrame:
+    """Per model and category: the mean degradation over its two tasks, as printed, relative, in points, above chance.
+
+    Every task weighs the same, as in the source. `above_chance` averages the tasks whose baseline is above chance, of
+    which there are `tasks_above_chance`. Intervals by MOVER over the tasks, where every task has one.
+    """
+    printed = values(drope_knowledge_categories, ("positional", "metric"))
+    rows: list[dict[str, Any]] = []
+    for model in MODELS:
+        for category in dict.fromkeys(CATEGORIES.values()):
+            here = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
+            tasks = knowledge_tasks[here]
+            usable = tasks[tasks["above_chance"].notna()]
+            lost = tasks.assign(loss=-tasks["change"], loss_low=-tasks["change_high"], loss_high=-tasks["change_low"])
+            unusable = [
+                f"{task}: no baseline above chance" for task in tasks["task"] if task not in list(usable["task"])
+            ]
+            open_ended = [f"{task}: no interval" for task in tasks.loc[tasks["change_low"].isna(), "task"]]
+            rows.append(
+                {
+                    "positional": model,
+                    "category": category,
+                    "tasks": len(tasks),
+                    "degradation_printed": printed[(model, f"{category}_average")],
+                    **_mean(tasks, "degradation"),
+                    **_mean(lost, "loss"),
+                    "tasks_above_chance": len(usable),
+                    **_mean(usable, "above_chance"),
+                    "note": "; ".join([*unusable, *open_ended]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _knowledge_arms(
+    knowledge: pd.DataFrame, rates: pd.DataFrame, stated: pd.DataFrame
+) -> Mapping[tuple[str, str], tuple[Arm, Arm]]:
+    """Baseline and disrupted arm of Experiment 3, by model and task."""
+    items = {task: _stated(stated, f"s4_1_{task}_items") for task in TASKS}
+    found = stored_arms(knowledge, rates, items)
+    return {
+        (model, task): (found["baseline", model, task], found["disrupted", model, task])
+        for model in MODELS
+        for task in TASKS
+    }
+
+
+def _chance(stated: pd.DataFrame, task: str) -> float:
+    digits = _stated(stated, "s4_1_passkey_digits")
+    return 10.0**-digits if task == "passkey" else 1 / CHOICES
+
+
+def _stated(stated: pd.DataFrame, name: str) -> int:
+    return int(stated.loc[stated["statement"] == name, "value"].iloc[0])
+
+
+def _change(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm) -> dict[str, Any]:
+    """Disrupted minus baseline in points, with the interval of Fisher's row where there is one."""
+    return {
+        "change": percent(disrupted) - percent(base),
+        "change_low": None if test is None else -100 * test["ci_high"],
+        "change_high": None if test is None else -100 * test["ci_low"],
+    }
+
+
+def _share_lost(
+    name: str, test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float
+) -> dict[str, float | None]:
+    """Lost share of what the baseline has above chance, in percent; its interval where the arms are counted."""
+    if test is not None:
+        ends = {"": "estimate", "_low": "ci_low", "_high": "ci_high"}
+        return {f"{name}{end}": None if pd.isna(test[key]) else 100 * test[key] for end, key in ends.items()}
+    room = percent(base) - 100 * chance
+    lost = 100 * (percent(base) - percent(disrupted)) / room if room > 0 else None
+    return {name: lost, f"{name}_low": None, f"{name}_high": None}
+
+
+def _p_values(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> dict[str, float | None]:
+    """Fisher's p, the ends of McNemar's, and the binomial p of the baseline from below; empty without counts."""
+    before, after = base.answered.known, disrupted.answered.known
+    both = None if before is None or after is None or before[1] != after[1] else (before[0], after[0], before[1])
+    low, high = _pairings(*both) if both else (None, None)
+    return {
+        "p_below_chance": None
+        if before is None
+        else float(stats.binomtest(before[0], before[1], chance, alternative="less").pvalue),
+        "p_fisher": None if test is None else test["p_value"],
+        "p_holm": None if test is None else test["p_adjusted"],
+        "p_mcnemar_low": low,
+        "p_mcnemar_high": high,
+    }
+
+
+def _notes(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: float) -> str:
+    """Why cells of a row are empty."""
+    parts = []
+    if base.answered.known is None or disrupted.answered.known is None:
+        parts.append(f"no counts, intervals and p: {LEFT_OUT}")
+    if test is not None and pd.isna(test["estimate"]):
+        parts.append(f"above_chance: {_why(str(test['note']))}")
+    elif test is None and percent(base) <= 100 * chance:
+        parts.append("above_chance: no baseline above chance")
+    return "; ".join(parts)
+
+
+def _pairings(base: int, disrupted: int, n: int) -> Ends:
+    """Smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
+    found = []
+    for lost in range(max(0, base - disrupted), min(base, n - disrupted) + 1):
+        gained = lost - (base - disrupted)
+        test = mcnemar_from_counts(
+            base - lost, lost, gained, n - base - gained, study="knowledge_tasks", comparison="pairing", unit="item"
+        )
+        found.append(1.0 if test.p_value is None else test.p_value)
+    return min(found), max(found)
+
+
+def _mean(tasks: pd.DataFrame, name: str) -> dict[str, Any]:
+    """Mean of a column over tasks, with its interval where every task has one."""
+    columns = [name, f"{name}_low", f"{name}_high"]
+    values = tasks[columns].astype(float)
+    if values.isna().any(axis=None):
+        return {name: float(values[name].mean()), columns[1]: None, columns[2]: None}
+    ranged: list[Ranged] = [(row[0], row[1], row[2]) for row in values.to_numpy().tolist()]
+    return {column: total / len(ranged) for column, total in zip(columns, summed(ranged), strict=True)}
+
+
+def _why(note: str) -> str:
+    """The reason that a note gives for an empty degradation."""
+    return next(part for part in note.split("; ") if part.startswith("no degradation")).partition(": ")[2]

@@ -1,0 +1,105 @@
+"""The knowledge tasks in the two experiments that run them: settings, rates, and baselines against each other."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import pandas as pd
+
+from analysis.statistics import Estimate, attach, fisher
+from analysis.statistics.guards import mixed_protocol
+from analysis.studies._arms import Arm, arms
+from analysis.studies._families import corrected
+from analysis.studies.drope_values._knowledge import LEFT_OUT, MODELS, TASKS, percent, ranged, rate, stored_arms, values
+from artifacts.errors import DataError
+
+SECTIONS = {"3": "4", "4": "5 (tasks)"}  # of drope_protocols, by experiment
+
+
+def knowledge_protocols(
+    drope_knowledge: pd.DataFrame,
+    drope_functional: pd.DataFrame,
+    drope_script_rates: pd.DataFrame,
+    drope_protocols: pd.DataFrame,
+    test_families: pd.DataFrame,
+) -> pd.DataFrame:
+    """The same tasks in Experiments 3 and 4: settings, rates without and with Q/K disruption, and their difference.
+
+    Percent and points. `p_base` is Fisher's p of the two baselines, `p_base_holm` Holm over those that have one: model,
+    task and number of items are the same in both experiments. Rates have Wilson's interval, changes Newcombe's, where
+    the numbers of answers are known.
+    """
+    functional = values(drope_functional, ("positional", "task", "condition"))
+    settings = {experiment: _setting(drope_protocols, section) for experiment, section in SECTIONS.items()}
+    guard = mixed_protocol(
+        {f"Experiment {experiment}": {"precision": found["precision"]} for experiment, found in settings.items()}
+    )
+    items = {experiment: {task: int(found[task]) for task in TASKS} for experiment, found in settings.items()}
+    stored = {
+        "3": stored_arms(drope_knowledge, drope_script_rates, items["3"]),
+        "4": arms(drope_script_rates, "4", items["4"]),
+    }
+    rows: list[dict[str, Any]] = []
+    tests: list[Estimate] = []
+    for model in MODELS:
+        for task in TASKS:
+            row: dict[str, Any] = {"positional": model, "task": task}
+            bases: dict[str, Arm] = {}
+            missing = set()
+            for experiment, hit in (("3", "disrupted"), ("4", "qk_disruption")):
+                found = settings[experiment]
+                base, disrupted = (stored[experiment][name, model, task] for name in ("baseline", hit))
+                if experiment == "4" and not math.isclose(
+                    functional[(model, task, hit)], percent(disrupted), abs_tol=0.5
+                ):
+                    raise DataError(
+                        f"{model} {task}: {functional[(model, task, hit)]} % is printed, not what is stored"
+                    )
+                bases[experiment] = base
+                change = _fisher(disrupted, base, f"{model} {task}")
+                missing |= set() if change else {experiment}
+                row |= {
+                    f"n_{experiment}": base.answered.items,
+                    f"precision_{experiment}": found["precision"],
+                    f"digits_{experiment}": found["digits"],
+                    **{f"{name}_{experiment}": value for name, value in rate("base", base).items()},
+                    **{f"{name}_{experiment}": value for name, value in rate("disrupted", disrupted).items()},
+                    f"change_{experiment}": percent(disrupted) - percent(base),
+                    f"change_low_{experiment}": None if change is None else 100 * ranged(change)[1],
+                    f"change_high_{experiment}": None if change is None else 100 * ranged(change)[2],
+                    f"p_change_{experiment}": None if change is None else change.p_value,
+                }
+            between = _fisher(bases["4"], bases["3"], f"{model} {task}")
+            why = f"no counts, intervals and p where {LEFT_OUT}" if missing or between is None else ""
+            rows.append(row | {"why": why, "tested": between is not None})
+            if between is not None:
+                tests.append(attach(between, guard))
+    table = pd.DataFrame(rows)
+    tested = iter(corrected(tests, test_families, "knowledge_protocols"))
+    found_tests = [next(tested) if there else None for there in table.pop("tested")]
+    whys = table.pop("why")
+    return table.assign(
+        p_base=pd.Series([None if test is None else test.p_value for test in found_tests], dtype=float),
+        p_base_holm=pd.Series([None if test is None else test.p_adjusted for test in found_tests], dtype=float),
+        note=[
+            "; ".join(filter(None, (why, "" if test is None else test.note)))
+            for why, test in zip(whys, found_tests, strict=True)
+        ],
+    ).astype({f"{arm}_right_{number}": "Int64" for arm in ("base", "disrupted") for number in SECTIONS})
+
+
+def _setting(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
+    """Items per task, digits of the passkey, and precision of a section."""
+    row = protocols[protocols["section"] == section].iloc[0]
+    items: dict[str, Any] = {name: int(count) for name, count in re.findall(r"(\w+) (\d+)", str(row["items"]))}
+    return items | {"precision": row["precision"], "digits": int(row["passkey_digits"])}
+
+
+def _fisher(first: Arm, second: Arm, words: str) -> Estimate | None:
+    """Fisher's test of two arms of `knowledge_protocols` whose numbers of answers are known."""
+    one, two = first.answered.known, second.answered.known
+    if one is None or two is None:
+        return None
+    return fisher(*one, *two, study="knowledge_protocols", comparison=words, unit="item")

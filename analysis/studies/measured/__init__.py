@@ -1,0 +1,1 @@
+"""Models that this project measured, in the columns of the reported ones."""

@@ -1,0 +1,157 @@
+"""LongBench Pro as this project measured it, beside the published scores and never among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.estimate import frame, with_note
+from analysis.studies._metrics import METRICS, correlations
+from analysis.studies.benchmarks.lengths import LENGTHS
+from analysis.studies.measured._scored import NULL, checkpoint_match, own_metrics, reported_metrics
+
+BENCHMARK = "caskcsg/LongBench-Pro"
+ALL = "overall"
+MODE = "nonthinking"  # the mode of the scores that the sources correlate
+
+
+def measured_lbp_lengths(measured_lbp: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Measured scores by prompt mode and length, `overall` among the lengths, with their 95 % intervals.
+
+    `metric` says whether summaries were scored as the benchmark does or by ROUGE-L alone; `data` names the questions,
+    which are the benchmark's or others of its columns.
+    """
+    names = dict(zip(models["model"], models["display_name"], strict=True))
+    rows = measured_lbp[measured_lbp["slice"].isin(["overall", "length"])]
+    table = pd.DataFrame(
+        {
+            "model": rows["model"],
+            "display_name": [names.get(model, model) for model in rows["model"]],
+            "role": rows["role"],
+            "mode": rows["mode"],
+            "length": rows["key"],
+            "metric": rows["metric"],
+            "lbp": rows["value"],
+            "ci_low": rows["ci_low"],
+            "ci_high": rows["ci_high"],
+            "predictions": rows["n"],
+            "samples": rows["samples"],
+            "data": rows["data"],
+            "checkpoint": rows["checkpoint"],
+            "note": rows["reason"],
+        }
+    )
+    order = {length: place for place, length in enumerate((*LENGTHS, ALL))}
+    return table.sort_values(
+        ["model", "mode", "length"], key=lambda column: column.map(order) if column.name == "length" else column
+    ).reset_index(drop=True)
+
+
+def measured_lbp_models(
+    measured_lbp_lengths: pd.DataFrame,
+    model_metrics: pd.DataFrame,
+    captured_models: pd.DataFrame,
+    matched_models: pd.DataFrame,
+    models: pd.DataFrame,
+) -> pd.DataFrame:
+    """Models with a measured score, one row each, with their metrics, and whether they may enter a correlation.
+
+    Metrics are this project's where it analysed a capture of the model, else the reported ones; `plasticity_origin`
+    says which. `checkpoint_match` compares the captured checkpoint with the scored one. `enters` is true for a model
+    that has learned something, has a metric and a score without thinking on the benchmark's own questions, is
+    described in the table of models, and has no published score already; else `note` says what is in the way.
+    """
+    known = {str(row["model"]): row for row in models.to_dict("records")}
+    reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
+    published = set(matched_models["model"])
+    rows = []
+    for model, scores in measured_lbp_lengths.groupby("model", sort=True):
+        facts = known.get(str(model), {})
+        own = model_metrics[model_metrics["model"] == model].set_index("metric")
+        values = own_metrics(own) if len(own) else reported_metrics(reported.get(str(model), {}))
+        overall = scores[(scores["length"] == ALL) & (scores["mode"] == MODE)]
+        first = (overall if len(overall) else scores).iloc[0]
+        score = float(overall["lbp"].iloc[0]) if len(overall) else np.nan
+        checkpoint = str(first["checkpoint"])
+        size = float(facts.get("parameters_nominal_b", np.nan))
+        faults = {
+            NULL: first["role"] == NULL,
+            f"scored on {first['data']}, not on the benchmark's questions": first["data"] != BENCHMARK,
+            "no overall score without thinking": bool(np.isnan(score)),
+            "no capture of it was analysed": not values,
+            "has no metric": bool(values) and all(np.isnan(values[name]) for name in METRICS),
+            "its family and size are not in the table of models": not facts or bool(np.isnan(size)),
+            "its published score is among the reported ones": model in published,
+        }
+        empty = [name for name in METRICS if np.isnan(values.get(name, np.nan))]
+        reasons = [reason for reason, holds in faults.items() if holds]
+        rows.append(
+            {
+                "model": model,
+                "display_name": first["display_name"],
+                "family": facts.get("family", ""),
+                "log_parameters": float(np.log(size)),
+                "role": first["role"],
+                "data": first["data"],
+                "score_metric": overall["metric"].iloc[0] if len(overall) else "",
+                "lbp": score,
+                "captured_context": values.get("captured_context", np.nan),
+                "checkpoint_match": checkpoint_match(values.get("checkpoint", ""), checkpoint),
+                "plasticity_origin": values.get("origin", ""),
+                **{name: values.get(name, np.nan) for name in METRICS},
+                "enters": not reasons,
+                "note": "; ".join([*reasons, *(f"{name}: no value" for name in empty)]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def measured_decline(measured_lbp_lengths: pd.DataFrame, measured_lbp_models: pd.DataFrame) -> pd.DataFrame:
+    """Relative decline 1 - s(128k)/s(8k) of each measured model and mode, beside its plasticity drop."""
+    ends = measured_lbp_lengths[measured_lbp_lengths["length"].isin(["8k", "128k"])]
+    table = ends.pivot(index=["model", "mode"], columns="length", values="lbp").reset_index()
+    table.columns.name = None
+    table = table.rename(columns={"8k": "lbp_8k", "128k": "lbp_128k"})
+    for name in ("lbp_8k", "lbp_128k"):
+        table[name] = table[name] if name in table.columns else np.nan
+    start = table["lbp_8k"].where(table["lbp_8k"] > 0)
+    table["decline"] = 1 - table["lbp_128k"] / start
+    facts = ["model", "display_name", "role", "data", "checkpoint_match", "captured_context", "plasticity_origin"]
+    table = measured_lbp_models[[*facts, "ap_drop"]].merge(table, on="model")
+    table["note"] = [_why(row) for _, row in table.iterrows()]
+    return table[[*facts, "ap_drop", "mode", "lbp_8k", "lbp_128k", "decline", "note"]]
+
+
+def _why(row: pd.Series) -> str:
+    notes = [f"{name}: no score at this length" for name in ("lbp_8k", "lbp_128k") if pd.isna(row[name])]
+    if pd.isna(row["decline"]):
+        notes.append("decline: " + ("one end is missing" if notes else "the score at 8k is zero"))
+    if pd.isna(row["ap_drop"]):
+        notes.append("ap_drop, captured_context: no capture of it was analysed")
+    return "; ".join(notes)
+
+
+def lbp_correlations_measured(
+    measured_lbp_models: pd.DataFrame, matched_models: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
+    """Every metric against the score over the published models and the measured ones that may enter, both named.
+
+    The correlations over published scores stand apart (`lbp_correlations`, `lbp_correlations_extended`) and do not
+    change. Without a measured model that enters these are the extended ones again, and the note says so.
+    """
+    entering = measured_lbp_models[measured_lbp_models["enters"].astype(bool)]
+    shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
+    both = matched_models[[*shared, "lbp"]].assign(score_origin="published", plasticity_origin="reported")
+    if len(entering):
+        measured = entering[[*shared, "lbp"]].assign(
+            score_origin=[f"measured ({metric})" for metric in entering["score_metric"]],
+            plasticity_origin=entering["plasticity_origin"],
+        )
+        both = pd.concat([both, measured], ignore_index=True)
+    outside = measured_lbp_models[~measured_lbp_models["enters"].astype(bool)]
+    notes = [f"measured: {', '.join(entering['display_name']) or 'none'}"]
+    if len(outside):
+        reasons = [f"{row['display_name']} ({str(row['note']).split('; ')[0]})" for _, row in outside.iterrows()]
+        notes.append(f"measured and left out: {', '.join(reasons)}")
+    tests = correlations(both, "lbp", "lbp_correlations_measured", test_families)
+    return frame([with_note(test, *notes) for test in tests])

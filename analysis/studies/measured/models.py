@@ -1,0 +1,93 @@
+"""The models that this project measured itself, in the columns of the reported ones."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from artifacts.errors import DataError
+from artifacts.store.subjects import pair
+
+METRICS = (
+    *("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window"),
+    *("r_q_a", "r_k_a", "plane_var", "separation_strength", "gap_by_bin"),
+)
+ENDS = {"low": "ci_low", "high": "ci_high"}
+
+
+def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+    """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
+
+    A model that a table of models describes gets its name there. `captured_context` is in tokens; `heads` and
+    `key_heads` are those behind the overall plasticity. Nothing of a source enters. The tiny pair is left out: its
+    contexts are too short to stand beside captured models, and it has results of its own (`lab_geometry`).
+
+    Raises
+    ------
+    DataError
+        When the file of a model lacks a metric.
+    """
+    names = _names(models, pretrained_models)
+    kept = _without_the_pair(model_metrics)
+    rows = [_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
+    table = pd.DataFrame(rows)
+    return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
+
+
+def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, object]:
+    by_name = {str(each["metric"]): each for each in metrics.to_dict("records")}
+    lacking = [name for name in METRICS if name not in by_name]
+    if lacking:
+        raise DataError(
+            f"artifacts/measurements/model_metrics/{model}.csv: no metric {', '.join(lacking)}; measure the model "
+            "again (`python build.py heads CAPTURE`)"
+        )
+    overall = by_name["ap_overall"]
+    row: dict[str, object] = {
+        "model": model,
+        "display_name": names.get(model, model),
+        "captured_context": int(overall["context"]),
+        "estimator": overall["estimator"],
+        "pairs": overall["pairs"],
+        "heads": int(overall["heads"]),
+        "key_heads": int(overall["key_heads"]),
+    }
+    reasons = []
+    for name in METRICS:
+        each = by_name[name]
+        row[name] = float(each["value"])
+        row |= {f"{name}_{end}": float(each[column]) for end, column in ENDS.items()}
+        if each["reason"]:
+            reasons.append(f"{name}: {str(each['reason']).replace(';', ',')}")
+    return {**row, "reason": "; ".join(reasons)}
+
+
+def measured_profiles(
+    model_metrics: pd.DataFrame, models: pd.DataFrame, pretrained_models: pd.DataFrame
+) -> pd.DataFrame:
+    """Plasticity of measured models by tenth of their captured context: mean over heads with its 95 % interval.
+
+    One row a model and decile (counted from 0); deciles that hold no query bin are left out, and so is the tiny pair.
+    """
+    names = _names(models, pretrained_models)
+    kept = _without_the_pair(model_metrics)
+    deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
+    return pd.DataFrame(
+        {
+            "model": deciles["model"],
+            "display_name": [names.get(model, model) for model in deciles["model"]],
+            "decile": deciles["metric"].str.removeprefix("ap_decile_").astype(int),
+            "plasticity": deciles["value"],
+            "ci_low": deciles["ci_low"],
+            "ci_high": deciles["ci_high"],
+            "heads": deciles["heads"],
+            "captured_context": deciles["context"],
+        }
+    ).sort_values(["model", "decile"], ignore_index=True)
+
+
+def _names(*tables: pd.DataFrame) -> dict[str, str]:
+    return {model: name for each in tables for model, name in zip(each["model"], each["display_name"], strict=True)}
+
+
+def _without_the_pair(measured: pd.DataFrame) -> pd.DataFrame:
+    return measured[~measured["model"].isin(list(pair(measured["model"].unique())))]

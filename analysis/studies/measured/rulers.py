@@ -1,0 +1,140 @@
+"""RULER as this project measured it, beside the published scores and never among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.effective_length import LENGTHS
+from analysis.statistics.estimate import frame, with_note
+from analysis.studies._metrics import METRICS, correlations
+from analysis.studies.measured._scored import NULL, checkpoint_match, own_metrics, reported_metrics
+
+BENCHMARK = "RULER"
+MEAN = "mean_13"
+SUMMARY = ("average", "weighted_longer", "weighted_shorter", "effective_length", "effective_length_unbroken")
+
+
+def measured_ruler_lengths(measured_ruler: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Measured means over tasks by length, with their 95 % intervals.
+
+    `data` says of which tasks: RULER's 13, or needles in generated noise, which are no RULER score. A mean that lacks
+    a task has no value, and the note names the task.
+    """
+    names = dict(zip(models["model"], models["display_name"], strict=True))
+    rows = measured_ruler[measured_ruler["slice"] == "mean"]
+    tokens = [int(length.removesuffix("k")) * (1024 if length.endswith("k") else 1) for length in rows["length"]]
+    table = pd.DataFrame(
+        {
+            "model": rows["model"],
+            "display_name": [names.get(model, model) for model in rows["model"]],
+            "role": rows["role"],
+            "data": rows["data"],
+            "length": rows["length"],
+            "tokens": tokens,
+            "score": rows["value"],
+            "ci_low": rows["ci_low"],
+            "ci_high": rows["ci_high"],
+            "samples": rows["n"],
+            "checkpoint": rows["checkpoint"],
+            "note": rows["reason"].fillna(""),
+        }
+    )
+    return table.sort_values(["model", "data", "tokens"], ignore_index=True)
+
+
+def measured_ruler_models(
+    measured_ruler: pd.DataFrame,
+    measured_ruler_lengths: pd.DataFrame,
+    model_metrics: pd.DataFrame,
+    captured_models: pd.DataFrame,
+    models: pd.DataFrame,
+) -> pd.DataFrame:
+    """Models with measured scores, one row each, with their metrics, and whether they may enter a correlation.
+
+    Metrics are this project's where it analysed a capture of the model, else the reported ones; `plasticity_origin`
+    says which. `checkpoint_match` compares the captured checkpoint with the scored one. `enters` is true for a model
+    that has learned something, has a metric and a mean of the 13 tasks at 128k, is described in the table of models,
+    and has no published score already; else `note` says what is in the way. Effective lengths are in tokens: the
+    longest length above the threshold, and the longest up to which every tested length is.
+    """
+    known = {str(row["model"]): row for row in models.to_dict("records")}
+    reported = {str(row["model"]): row for row in captured_models.to_dict("records")}
+    published = set(captured_models.loc[captured_models["ruler_128k"].notna(), "model"])
+    rows = []
+    for model, scores in measured_ruler_lengths.groupby("model", sort=True):
+        facts = known.get(str(model), {})
+        own = model_metrics[model_metrics["model"] == model].set_index("metric")
+        values = own_metrics(own) if len(own) else reported_metrics(reported.get(str(model), {}))
+        benchmark = scores[scores["data"] == BENCHMARK]
+        longest = benchmark[benchmark["length"] == LENGTHS[-1]]
+        score = float(longest["score"].iloc[0]) if len(longest) else np.nan
+        first = (benchmark if len(benchmark) else scores).iloc[0]
+        size = float(facts.get("parameters_nominal_b", np.nan))
+        faults = {
+            NULL: first["role"] == NULL,
+            "needles in noise only, which are no RULER score": benchmark.empty,
+            f"no mean of the 13 tasks at {LENGTHS[-1].upper()}": len(benchmark) > 0 and bool(np.isnan(score)),
+            "no capture of it was analysed": not values,
+            "has no metric": bool(values) and all(np.isnan(values[name]) for name in METRICS),
+            "its family and size are not in the table of models": not facts or bool(np.isnan(size)),
+            "its published score is among the reported ones": model in published,
+        }
+        over = measured_ruler[(measured_ruler["model"] == model) & (measured_ruler["slice"] == "summary")]
+        summary = {name: _value(over, name) for name in SUMMARY}
+        reasons = [reason for reason, holds in faults.items() if holds]
+        empty = [name for name in METRICS if np.isnan(values.get(name, np.nan))]
+        empty += [name for name, value in summary.items() if np.isnan(value)]
+        rows.append(
+            {
+                "model": model,
+                "display_name": first["display_name"],
+                "family": facts.get("family", ""),
+                "log_parameters": float(np.log(size)),
+                "role": first["role"],
+                "ruler_128k": score,
+                **summary,
+                "captured_context": values.get("captured_context", np.nan),
+                "checkpoint_match": checkpoint_match(values.get("checkpoint", ""), str(first["checkpoint"])),
+                "plasticity_origin": values.get("origin", ""),
+                **{name: values.get(name, np.nan) for name in METRICS},
+                "enters": not reasons,
+                "note": "; ".join([*reasons, *(f"{name}: no value" for name in empty)]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _value(rows: pd.DataFrame, key: str) -> float:
+    values = rows.loc[rows["key"] == key, "value"]
+    return float(values.iloc[0]) if len(values) else np.nan
+
+
+def ruler_correlations_measured(
+    measured_ruler_models: pd.DataFrame, captured_models: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
+    """Every metric against the score at 128k over the published models and the measured ones that may enter.
+
+    The correlations over published scores stand apart (`ruler_correlations`, `ruler_correlations_full_context`) and do
+    not change. Without a measured model that enters these are the former again, and the note says so.
+    """
+    entering = measured_ruler_models[measured_ruler_models["enters"].astype(bool)]
+    shared = ["model", "display_name", "family", "log_parameters", "captured_context", "checkpoint_match", *METRICS]
+    scored = captured_models[captured_models["ruler_128k"].notna()]
+    both = scored[[*shared, "ruler_128k", "ruler_origin"]].assign(
+        score_origin=scored["ruler_origin"], plasticity_origin="reported"
+    )
+    if len(entering):
+        measured = entering[[*shared, "ruler_128k", "plasticity_origin"]].assign(
+            ruler_origin="measured by this project", score_origin="measured by this project"
+        )
+        both = pd.concat([both, measured], ignore_index=True)
+    outside = measured_ruler_models[~measured_ruler_models["enters"].astype(bool)]
+    notes = [f"measured: {', '.join(entering['display_name']) or 'none'}"]
+    if len(outside):
+        reasons = [f"{row['display_name']} ({str(row['note']).split('; ')[0]})" for _, row in outside.iterrows()]
+        notes.append(f"measured and left out: {', '.join(reasons)}")
+    tests = correlations(
+        both.sort_values("ruler_128k", ascending=False), "ruler_128k", "ruler_correlations_measured", test_families
+    )
+    return frame([with_note(test, *notes) for test in tests])

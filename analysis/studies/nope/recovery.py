@@ -1,0 +1,240 @@
+"""Layers without position encoding: recovery by model and by layer, recomputed, and two models with shared weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from analysis.statistics.rounding import Interval, agreement, mean
+from artifacts import wide
+from artifacts.errors import DataError
+from artifacts.typeset.numbers import finite as decimal
+
+DIP, LEVEL = (4, 5), (6, 7)
+CROSS = "cross-attention"
+PAIRS = ("d01", "d45", "d67", "d89")
+TENTHS = 10
+
+
+def nope_recovery_recomputed(
+    reported_deciles: pd.DataFrame,
+    decile_profiles: pd.DataFrame,
+    nope_recovery: pd.DataFrame,
+    nope_layer_kinds: pd.DataFrame,
+    published_facts: pd.DataFrame,
+) -> pd.DataFrame:
+    """Dip, level after it and recovery of every captured model, beside the recovery printed for ten of them.
+
+    `dip` is the mean of deciles 4 and 5 (counted from 0), `level` that of 6 and 7, `recovery` their difference;
+    `_low` and `_high` are what the rounding of the deciles leaves open. `reported` is the printed recovery, `agreement`
+    how the two agree. `draw_up` is the largest rise between any two deciles, `rise_from` and `rise_to` its deciles,
+    `rise_from_tokens` and `rise_to_tokens` where the first begins and the last ends. `text_layers` leaves out layers
+    that text does not pass, and `network` names the model whose text weights these are.
+    """
+    origin = published_facts.set_index("fact").loc["llama32_vision_text"]
+    self_attention = int((nope_layer_kinds["kind"] != CROSS).sum())
+    printed = nope_recovery[nope_recovery["metric"] == "recovery"].set_index("model")
+    rows = []
+    for _, profile in decile_profiles.iterrows():
+        model = str(profile["model"])
+        cells = reported_deciles[reported_deciles["model"] == model].set_index("decile")
+        dip, level = (
+            mean(Interval(_value(cells.at[d, "low"]), _value(cells.at[d, "high"])) for d in pair)
+            for pair in (DIP, LEVEL)
+        )
+        within, recovery = level - dip, float(profile["recovery"])
+        row = {
+            "model": model,
+            "display_name": profile["display_name"],
+            "family": profile["family"],
+            "layers": profile["layers"],
+            "text_layers": self_attention if model == origin["subject"] else profile["layers"],
+            "network": origin["printed"] if model == origin["subject"] else model,
+            "captured_context": profile["captured_context"],
+            "dip": dip.middle,
+            "level": level.middle,
+            "recovery": recovery,
+            "recovery_low": round(within.low, 12),
+            "recovery_high": round(within.high, 12),
+            "recovers": recovery > 0,
+            **{name: profile[name] for name in ("draw_up", "draw_up_low", "draw_up_high", "distance", "shape")},
+        }
+        notes = []
+        if model in printed.index:
+            cell = printed.loc[model]
+            value, digits = _value(cell["value"]), int(_value(cell["decimals"]))
+            row |= {"reported": value, "agreement": agreement(recovery, within, value, digits)}
+        else:
+            row |= {"reported": None, "agreement": ""}
+            notes.append("reported, agreement: not among the models of the study")
+        if profile["draw_up"] > 0:
+            first, last = _rise([float(profile[f"d{number}"]) for number in range(TENTHS)])
+            width = float(profile["captured_context"]) / TENTHS
+            row |= {"rise_from": first, "rise_to": last, "rise_from_tokens": first * width}
+            row |= {"rise_to_tokens": (last + 1) * width}
+        else:
+            row |= dict.fromkeys(("rise_from", "rise_to", "rise_from_tokens", "rise_to_tokens"))
+            notes.append("rise_from, rise_to: no decile lies above an earlier one")
+        rows.append({**row, "note": "; ".join(notes)})
+    return pd.DataFrame(rows)
+
+
+def _rise(values: list[float]) -> tuple[int, int]:
+    """The deciles of the largest rise from an earlier one to a later one."""
+    pairs = [(i, j) for j in range(len(values)) for i in range(j)]
+    return max(pairs, key=lambda pair: values[pair[1]] - values[pair[0]])
+
+
+def nope_layer_cells(nope_layers: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> pd.DataFrame:
+    """The layers with the largest printed recovery: the recovery recomputed from their printed deciles.
+
+    `recovery_recomputed` is d67 - d45 with what rounding leaves open; `text_layer` counts the layers that text passes,
+    so that it is the same weights in both models; `group` is the place relative to cross-attention layers, as
+    `adjacent` is; `below_dip` tells whether the last deciles lie below the dip.
+    """
+    numbers = wide(nope_layers[nope_layers["metric"] != "adjacency"], by=["model", "layer"])
+    said = nope_layers[nope_layers["metric"] == "adjacency"].set_index(["model", "layer"])["printed"]
+    crossed = set(nope_layers.loc[nope_layers["metric"] == "adjacency", "model"])
+    group_of, text_layer = _places(nope_layer_kinds)
+    rows = []
+    for _, layer in numbers.iterrows():
+        model, index = str(layer["model"]), int(layer["layer"])
+        dip, level, printed = (_cell(nope_layers, model, index, metric) for metric in ("d45", "d67", "recovery"))
+        within = Interval(level["low"], level["high"]) - Interval(dip["low"], dip["high"])
+        value = level["value"] - dip["value"]
+        vision = model in crossed
+        rows.append(
+            {
+                "model": model,
+                "layer": index,
+                "text_layer": text_layer(index) if vision else index,
+                **{pair: layer[pair] for pair in PAIRS},
+                "recovery": layer["recovery"],
+                "recovery_recomputed": round(value, 12),
+                "recovery_low": round(within.low, 12),
+                "recovery_high": round(within.high, 12),
+                "agreement": agreement(value, within, printed["value"], int(printed["decimals"])),
+                "below_dip": bool(layer["d89"] < layer["d45"]),
+                "adjacency": said[(model, index)] if vision else "",
+                "group": group_of(index) if vision else "",
+                "note": "" if vision else "adjacency, group: the model has no cross-attention layers",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _value(cell: object) -> float:
+    """A cell as a number; DataError when it is none."""
+    return float(decimal(cell))
+
+
+def _cell(layers: pd.DataFrame, model: str, layer: int, metric: str) -> dict[str, float]:
+    """Value, decimals and rounding interval of one printed cell."""
+    rows = layers[(layers["model"] == model) & (layers["layer"] == layer) & (layers["metric"] == metric)]
+    if len(rows) != 1:
+        raise DataError(f"nope_layers has {len(rows)} cells {metric} of layer {layer} of {model}; one is needed")
+    return {part: _value(rows[part].iloc[0]) for part in ("value", "decimals", "low", "high")}
+
+
+def _places(kinds: pd.DataFrame) -> tuple[Callable[[int], str], Callable[[int], int]]:
+    """Functions that give a layer's group and its number among the self-attention layers."""
+    cross = {int(layer) for layer in kinds.loc[kinds["kind"] == CROSS, "layer"]}
+
+    def group(layer: int) -> str:
+        if layer in cross:
+            raise DataError(
+                f"layer {layer} is a cross-attention layer: it belongs to no group of self-attention layers"
+            )
+        return "after" if layer - 1 in cross else "before" if layer + 1 in cross else "far"
+
+    def text_layer(layer: int) -> int:
+        return layer - sum(each < layer for each in cross)
+
+    return group, text_layer
+
+
+def nope_groups(nope_layer_kinds: pd.DataFrame, nope_adjacency_layers: pd.DataFrame) -> pd.DataFrame:
+    """Each self-attention layer's number among those, its group by the rule, and the group that the study lists."""
+    group_of, text_layer = _places(nope_layer_kinds)
+    listed = nope_adjacency_layers.set_index("layer")["group"].to_dict()
+    layers = nope_layer_kinds.loc[nope_layer_kinds["kind"] != CROSS, "layer"]
+    return pd.DataFrame(
+        {
+            "layer": layer,
+            "text_layer": text_layer(layer),
+            "group": group_of(layer),
+            "listed": listed.get(layer, "far"),
+        }
+        for layer in layers
+    )
+
+
+def nope_layer_pairs(
+    nope_layer_cells: pd.DataFrame, nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame
+) -> pd.DataFrame:
+    """Text layers of which both models print something: the same weights, captured twice.
+
+    For Llama-3.1-8B the plasticity over the context follows from the four printed pairs of deciles and the fifth, which
+    is taken to lie between the least and the largest of them (`overall_low`, `overall_high`); `least_range` is the
+    spread of the printed pairs. For Llama-3.2-11B-Vision `ap_overall` is printed; `gap` is how far it lies outside.
+    """
+    text = nope_groups.set_index("layer")["text_layer"]
+    overall = nope_extremes[nope_extremes["metric"] == "ap_overall"]
+    overall = overall.assign(text_layer=overall["layer"].map(text)).set_index("text_layer")
+    rows = []
+    for _, layer in nope_layer_cells[nope_layer_cells["group"] == ""].iterrows():
+        index = int(layer["text_layer"])
+        if index not in overall.index:
+            continue
+        values = [float(layer[pair]) for pair in PAIRS]
+        low, high = ((sum(values) + end) / (len(values) + 1) for end in (min(values), max(values)))
+        other = overall.loc[index]
+        rows.append(
+            {
+                "text_layer": index,
+                "layer": int(_value(other["layer"])),
+                "overall_low": low,
+                "overall_high": high,
+                "least_range": max(values) - min(values),
+                "recovery": layer["recovery"],
+                "ap_overall": _value(other["value"]),
+                "category": other["category"],
+                "gap": max(low - _value(other["value"]), _value(other["value"]) - high, 0.0),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def nope_twins(
+    nope_recovery_recomputed: pd.DataFrame, decile_profiles: pd.DataFrame, nope_stated: pd.DataFrame
+) -> pd.DataFrame:
+    """What two captures of one text network differ by: a measure of the noise that the study gives none of.
+
+    Rows are quantities in units of plasticity: differences of the two models in the deciles, in the recovery with the
+    range that rounding leaves, in the draw-up, and the threshold above which the study calls a layer recovering.
+    """
+    shared = nope_recovery_recomputed[nope_recovery_recomputed["network"].duplicated(keep=False)]
+    if len(shared) != 2:
+        raise DataError(f"{len(shared)} models share text weights; two are needed")
+    profiles = decile_profiles.set_index("model").loc[shared["model"]]
+    gaps = [abs(profiles[f"d{number}"].iloc[0] - profiles[f"d{number}"].iloc[1]) for number in range(TENTHS)]
+    one, two = (row for _, row in shared.sort_values("recovery", ascending=False).iterrows())
+    within = Interval(one["recovery_low"], one["recovery_high"]) - Interval(two["recovery_low"], two["recovery_high"])
+    threshold = nope_stated.set_index("statement").loc["finding_2_threshold", "value"]
+    recovery = float(one["recovery"] - two["recovery"])
+    draw_up = float(one["draw_up"] - two["draw_up"])
+    rows = [
+        ("decile_largest", max(gaps), None, None),
+        ("decile_mean", sum(gaps) / len(gaps), None, None),
+        ("recovery", recovery, round(within.low, 12), round(within.high, 12)),
+        ("draw_up", draw_up, None, None),
+        ("threshold", _value(threshold), None, None),
+    ]
+    table = pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
+    return table.assign(
+        note=[
+            "" if low is not None else "low, high: the rounding is followed for the recovery only"
+            for _, _, low, _ in rows
+        ]
+    )

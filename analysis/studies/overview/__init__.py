@@ -1,0 +1,1 @@
+"""What stands across the stories: models, captures, analyses, effects."""

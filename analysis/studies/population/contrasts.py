@@ -1,0 +1,173 @@
+"""The population of small models: what was trained, what each model does, and the contrasts of the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.statistics import holm_p
+from analysis.statistics.permutation import sign_flip_p
+from analysis.studies.population._outcomes import by_seed, counted, each, outcomes, over_seeds, questions
+
+FloatArray = npt.NDArray[np.float64]
+DRAWS = 10_000
+KEYS = ["model", "encoding", "multiple"]
+UNITS = ("head in layer in model", "model with seed as block")  # of tests that are not contrasts of arms
+
+
+def population_record(population_members: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
+    """Every model of the plan and what became of it: counted, missing the criterion, or not trained yet."""
+    table = population_members.merge(
+        population_models[["model", "steps", "rounds", "key_loss", "reached"]], on="model", how="left"
+    )
+    counts = counted(population_models)
+    status = []
+    for row in each(table):
+        if row.model not in counts:
+            status.append("not trained")
+        elif counts[row.model]:
+            status.append("counted")
+        else:
+            status.append("excluded")
+    table["status"] = status
+    table["note"] = ["" if each != "not trained" else "not trained yet" for each in status]
+    return table.drop(columns="reached")
+
+
+def population_contrasts(
+    population_plan: pd.DataFrame,
+    population_models: pd.DataFrame,
+    population_keys: pd.DataFrame,
+    population_prompts: pd.DataFrame,
+    population_tasks: pd.DataFrame,
+    population_losses: pd.DataFrame,
+    population_heads: pd.DataFrame,
+) -> pd.DataFrame:
+    """Every planned contrast of arms, seeds as the unit.
+
+    `difference` is the mean over seeds of first minus second, `low` and `high` its 95 % interval by Student's t over
+    seeds, and `drawn_low` and `drawn_high` a bootstrap interval over seeds and, for shares of keys, over the contexts
+    of each, which knows no degrees of freedom and decides nothing; `p` of all sign flips, `p_least` the least that
+    so many seeds can give, `p_holm` within the family over the contrasts that have a p. `least` and `most` are over
+    seeds.
+    """
+    whole = questions(population_keys, population_prompts, population_models)
+    groups: Any = whole.groupby(KEYS)
+    asked: Asked = dict(list(groups))
+    found = outcomes(population_models, whole, population_tasks, population_losses, population_heads)
+    rows = []
+    for plan in each(population_plan[~population_plan["unit"].isin(UNITS)]):
+        if plan.item == "base_interaction":
+            sides = [by_seed(found, plan.outcome, arm, base, plan.multiple) for arm, base in _FOUR]
+            pairs = pd.concat(sides, axis=1, join="inner")
+            pairs.columns = pd.Index(range(4))
+            given = (pairs[0] - pairs[1]) - (pairs[2] - pairs[3])
+            one, two = pairs[0] - pairs[1], pairs[2] - pairs[3]
+            interval = _drawn_seeds(given.to_numpy(dtype=float))
+        else:
+            base = int(plan.base)
+            one = by_seed(found, plan.outcome, plan.first, base, plan.multiple)
+            two = by_seed(found, plan.outcome, plan.second, base, plan.multiple)
+            pairs = pd.concat([one, two], axis=1, join="inner")
+            pairs.columns = pd.Index(["first", "second"])
+            one, two = pairs["first"], pairs["second"]
+            given = one - two
+            prompts = _prompts(asked, population_models, plan, list(given.index)) if len(given) else []
+            interval = _drawn_contexts(prompts) if prompts else _drawn_seeds(given.to_numpy(dtype=float))
+        rows.append(_contrast(plan, one, two, given, interval))
+    table = pd.DataFrame(rows)
+    table["p_holm"] = np.nan
+    for _, part in table[table["p"].notna()].groupby("family"):
+        table.loc[part.index, "p_holm"] = holm_p(part["p"].tolist())
+    return table
+
+
+_FOUR = (("C", 400), ("B", 400), ("C", 10_000), ("B", 10_000))
+
+
+def _contrast(
+    plan: Any, one: pd.Series, two: pd.Series, given: pd.Series, interval: tuple[float, float] | None
+) -> dict[str, object]:
+    values = given.to_numpy(dtype=float)
+    count = len(values)
+    row: dict[str, object] = {name: getattr(plan, name) for name in ("item", "family", "role", "outcome")}
+    row |= {name: getattr(plan, name) for name in ("first", "second", "base", "multiple")}
+    row |= {"seeds": count}
+    low, high = over_seeds(values) if count else (None, None)
+    drawn_low, drawn_high = interval or (None, None)
+    flips = sign_flip_p(values) if count else None
+    row |= {
+        "mean_first": float(one.mean()) if count else None,
+        "mean_second": float(two.mean()) if count else None,
+        "difference": float(values.mean()) if count else None,
+        "low": low,
+        "high": high,
+        "drawn_low": drawn_low,
+        "drawn_high": drawn_high,
+        "least": float(values.min()) if count else None,
+        "most": float(values.max()) if count else None,
+        "p": flips.p_value if flips else None,
+        "p_least": 2.0 / 2**count if count else None,
+    }
+    notes = []
+    if not count:
+        notes.append("no seed with both arms yet")
+    elif interval is None:
+        notes.append("one seed: no interval")
+    if count and 2.0 / 2**count > 0.05:
+        notes.append(f"with {count} seeds no test of signs can reach .05")
+    row["note"] = "; ".join(notes)
+    return row
+
+
+Asked = dict[tuple[str, str, float], pd.DataFrame]
+"""Questions by model, encoding and multiple."""
+
+
+def _prompts(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) -> list[list[FloatArray]]:
+    """Of each seed, the differences of every context's questions; empty where the outcome is no share of questions."""
+    if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
+        return []
+    found = []
+    for seed in seeds:
+        sides = []
+        for arm in (plan.first, plan.second):
+            letter, _, encoding = arm.partition(":")
+            base = 0 if letter == "E" else int(plan.base)
+            named = (models["arm"] == letter) & (models["base"] == base) & (models["seed"] == seed)
+            part = asked[models.loc[named, "model"].item(), encoding or "own", float(plan.multiple)]
+            sides.append(part if plan.outcome == "keys_all" else part[part["far"]])
+        both = sides[0].merge(sides[1][["item", "right"]], on="item", suffixes=("", "_second"))
+        gaps = (both["right"].astype(float) - both["right_second"].astype(float)).to_numpy()
+        contexts = both["context"].to_numpy()
+        found.append([gaps[contexts == context] for context in np.unique(contexts)])
+    return found
+
+
+def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:
+    """Interval of the mean over seeds, seeds drawn anew and, within each, the contexts."""
+    if len(prompts) < 2:
+        return None
+    draw = np.random.default_rng(0)
+    means = np.empty((len(prompts), DRAWS))
+    for seed, contexts in enumerate(prompts):
+        sums = np.array([part.sum() for part in contexts])
+        sizes = np.array([len(part) for part in contexts])
+        picks = draw.integers(len(contexts), size=(DRAWS, len(contexts)))
+        means[seed] = sums[picks].sum(1) / sizes[picks].sum(1)
+    seeds = draw.integers(len(prompts), size=(DRAWS, len(prompts)))
+    values = means[seeds, np.arange(DRAWS)[:, None]].mean(1)
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _drawn_seeds(values: FloatArray) -> tuple[float, float] | None:
+    """Interval of the mean over seeds, seeds drawn anew."""
+    if len(values) < 2:
+        return None
+    picks = np.random.default_rng(0).integers(len(values), size=(DRAWS, len(values)))
+    low, high = np.quantile(values[picks].mean(1), [0.025, 0.975])
+    return float(low), float(high)

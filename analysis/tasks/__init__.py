@@ -1,0 +1,1 @@
+"""Tasks: items, answers, and the English that they are asked in."""

@@ -1,0 +1,216 @@
+"""Changes: results and tables compared with those of a git revision, cell by cell."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from artifacts.errors import DataError
+from artifacts.store.canonical import same_cells
+
+GOLDEN = "tests/golden/tables"
+PAGE = 45
+"""Lines of a page."""
+Rows = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One cell (or row, or column) that differs; `place` says where in `exhibit`."""
+
+    exhibit: str
+    place: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.exhibit}: {self.words}"
+
+    @property
+    def words(self) -> str:
+        """The place, and what it was and is."""
+        return f"{self.place}: {self.before or '(none)'} -> {self.after or '(none)'}{self._by()}"
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """How much it matters: a verdict first, then what came or went, then numbers by their relative change."""
+        if self.exhibit == "result claims" and self.place.endswith(", verdict"):
+            return 3, 0.0
+        if not self.before or not self.after:
+            return 2, 0.0
+        try:
+            before, after = float(self.before), float(self.after)
+        except ValueError:
+            return 1, 0.0
+        return 1, abs(after - before) / max(abs(before), abs(after), 1e-300)
+
+    def _by(self) -> str:
+        try:
+            before, after = float(self.before), float(self.after)
+        except ValueError:
+            return ""
+        share = f", {100 * (after / before - 1):+.3g} %" if before else ""
+        return f" ({after - before:+.4g}{share})"
+
+
+def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
+    """The changes on one page: the verdicts among them, then a line an exhibit, what matters most first.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        Of results and tables.
+    most : int
+        Lines at most. Where all changes have room, each is a line.
+    """
+    ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
+    by_exhibit: dict[str, list[Change]] = {}
+    for change in ranked:
+        by_exhibit.setdefault(change.exhibit, []).append(change)
+    kinds = Counter(name.partition(" ")[0] for name in by_exhibit)
+    verdicts = [change for change in ranked if change.weight[0] == 3]
+    where = " and ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in sorted(kinds.items()))
+    lines = [f"{len(changes)} difference{'s' * (len(changes) > 1)} in {where}; {len(verdicts)} of verdicts"]
+    if len(changes) < most:
+        return lines + [str(change) for change in changes]
+    shown = [str(change) for change in verdicts[: most // 3]]
+    if len(verdicts) > len(shown):
+        shown.append(f"... and {len(verdicts) - len(shown)} more verdicts; `python build.py claims --check` names them")
+    room = most - len(lines) - len(shown) - 1
+    for name, own in list(by_exhibit.items())[:room]:
+        shown.append(f"{name}: {len(own)} differences" if len(own) > 1 else str(own[0]))
+        if len(own) > 1 and own[0].weight[0] < 3:
+            shown[-1] += f", the largest {own[0].words}"
+    left = f"... and {len(by_exhibit) - room} more exhibits; " if len(by_exhibit) > room else ""
+    return [*lines, *shown, f"{left}--all names every cell"]
+
+
+def at_revision(root: Path, revision: str, path: str) -> str | None:
+    """The text of a file at a git revision, or None when it was not there.
+
+    Raises
+    ------
+    DataError
+        When the folder is no git checkout, or there is no such revision.
+    """
+    try:
+        known = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except FileNotFoundError:
+        raise DataError("git is not installed; `apt-get install -y git`") from None
+    if known.returncode:
+        inside = _git(root, "rev-parse", "--git-dir").returncode == 0
+        raise DataError(
+            f"no revision {revision!r}; `git log --oneline` lists them" if inside else f"{root} is no checkout"
+        )
+    found = _git(root, "show", f"{revision}:{path}")
+    return found.stdout if found.returncode == 0 else None
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+
+
+def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
+    """Names of the files with `suffix` in a folder at a revision."""
+    at_revision(root, revision, folder)
+    listed = _git(root, "ls-tree", "--name-only", f"{revision}:{folder}")
+    return {name.removesuffix(suffix) for name in listed.stdout.split("\n") if name.endswith(suffix)}
+
+
+def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
+    """Differences of `artifacts/results` from a revision's; numbers count when they differ by more than `tolerance`."""
+    folder = "artifacts/results"
+    now = {path.stem for path in (root / folder).glob("*.csv")}
+    for name in sorted(now | names_at(root, revision, folder, ".csv")):
+        path = root / folder / f"{name}.csv"
+        old = at_revision(root, revision, f"{folder}/{name}.csv")
+        new = path.read_text(encoding="utf-8") if path.is_file() else None
+        if old is None or new is None:
+            yield Change(
+                f"result {name}", "whole table", "" if old is None else "present", "" if new is None else "present"
+            )
+        elif old != new:
+            yield from _frames(f"result {name}", _csv(old), _csv(new), tolerance)
+
+
+def compared(name: str, before: str, after: str, tolerance: float) -> list[Change]:
+    """Differences of a result from an earlier text of it, both CSV."""
+    return list(_frames(f"result {name}", _csv(before), _csv(after), tolerance))
+
+
+def tables(root: Path, revision: str, rendered: Mapping[str, str], tolerance: float) -> Iterator[Change]:
+    """Differences of tables, rendered as Markdown, from a revision's golden files."""
+    for name in sorted(rendered.keys() | names_at(root, revision, GOLDEN, ".md")):
+        old, new = at_revision(root, revision, f"{GOLDEN}/{name}.md"), rendered.get(name)
+        if old is None or new is None:
+            yield Change(
+                f"table {name}", "whole table", "" if old is None else "present", "" if new is None else "present"
+            )
+        elif old != new:
+            changes = list(_frames(f"table {name}", _markdown(old), _markdown(new), tolerance))
+            yield from changes or [Change(f"table {name}", "caption or notes", "other words", "these words")]
+
+
+def _csv(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+
+
+def _markdown(text: str) -> pd.DataFrame:
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").replace("\\|", "\0").split("|")] for line in lines]
+    header, body = (cells[0], cells[2:]) if len(cells) > 1 else ([], [])
+    width = max((len(row) for row in [header, *body]), default=0)
+    names = [name or f"column {number + 1}" for number, name in enumerate(header + [""] * (width - len(header)))]
+    unique = [name if names.index(name) == number else f"{name} ({number + 1})" for number, name in enumerate(names)]
+    return pd.DataFrame([row + [""] * (width - len(row)) for row in body], columns=unique, dtype=str)
+
+
+def _frames(exhibit: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:
+    for column in [name for name in old.columns if name not in new.columns]:
+        yield Change(exhibit, f"column {column}", "present", "")
+    for column in [name for name in new.columns if name not in old.columns]:
+        yield Change(exhibit, f"column {column}", "", "present")
+    shared = [name for name in new.columns if name in old.columns]
+    keys = _keys(old[shared], new[shared])
+    before, after = _indexed(old[shared], keys), _indexed(new[shared], keys)
+    for key in [key for key in before if key not in after]:
+        yield Change(exhibit, f"row {key}", "present", "")
+    known = [key for key in after if key in before]
+    same = {name: _same(name, before, after, known, tolerance) for name in shared}
+    for key, row in after.items():
+        if key not in before:
+            yield Change(exhibit, f"row {key}", "", "present")
+            continue
+        for column in shared:
+            if key not in same[column]:
+                yield Change(exhibit, f"{key}, {column}", before[key][column], row[column])
+
+
+def _same(column: str, before: Rows, after: Rows, keys: list[str], tolerance: float) -> set[str]:
+    """The keys of rows whose cells of a column are the same."""
+    left, right = (pd.Series([rows[key][column] for key in keys], dtype=str) for rows in (before, after))
+    return set(itertools.compress(keys, same_cells(column, left, right, tolerance)))
+
+
+def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
+    """The fewest leading text columns that tell the rows of both frames apart; none when no such columns do."""
+    words = [name for name in new.columns if pd.to_numeric(new[name], errors="coerce").isna().any()]
+    for count in range(1, min(len(words), 6) + 1):
+        chosen = words[:count]
+        if not old[chosen].duplicated().any() and not new[chosen].duplicated().any():
+            return chosen
+    return []
+
+
+def _indexed(frame: pd.DataFrame, keys: list[str]) -> Rows:
+    rows = [{str(name): str(cell) for name, cell in row.items()} for row in frame.to_dict("records")]
+    if not keys:
+        return {str(number + 1): row for number, row in enumerate(rows)}
+    return {", ".join(row[key] for key in keys): row for row in rows}

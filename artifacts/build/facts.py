@@ -1,0 +1,148 @@
+"""Facts: what a source file says of itself, read from its text without importing it, and kept between runs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from artifacts.errors import SpecError, ThesisError
+from artifacts.store.files import digest, write
+
+Facts = dict[str, Any]
+_FORMAT = 1
+
+
+def of_python(text: str) -> Facts:
+    """Imports and public functions of a Python file.
+
+    Returns
+    -------
+    dict
+        `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
+        top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
+        paragraph `doc`; `error`: empty, or what is wrong with the file.
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        return {"imports": [], "functions": [], "error": f"line {error.lineno}: {error.msg}"}
+    imports: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            imports += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    functions = [
+        _function(node) for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    return {"imports": sorted(set(imports)), "functions": functions, "error": ""}
+
+
+def _function(node: ast.FunctionDef) -> Facts:
+    positional = [*node.args.posonlyargs, *node.args.args]
+    plain = len(positional) - len(node.args.defaults)
+    required = [argument.arg for argument in positional[:plain]]
+    optional = [argument.arg for argument in positional[plain:]]
+    for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+        (required if default is None else optional).append(argument.arg)
+    doc = (ast.get_docstring(node) or "").strip().split("\n\n")[0]
+    return {
+        "name": node.name,
+        "line": node.lineno,
+        "artifacts": required,
+        "options": optional,
+        "doc": " ".join(doc.split()),
+    }
+
+
+def resolve(name: str) -> Callable[..., Any]:
+    """The function that a dotted name `module:function` points to."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
+
+
+class Reader:
+    """Reads facts of files, hashes each file once a run, and keeps parsed facts in the file `cache` by content hash.
+
+    Without a `cache` nothing is kept or written.
+    """
+
+    def __init__(self, root: Path, cache: Path | None = None) -> None:
+        self.root = root
+        self._cache = cache
+        self._hashes: dict[str, str] = {}
+        self._changed = False
+        self._facts: dict[str, Any] = {}
+        try:
+            kept: dict[str, Any] = json.loads(cache.read_text(encoding="utf-8")) if cache else {}
+            if kept.get("format") == _FORMAT and all(_sound(known) for known in kept["facts"].values()):
+                self._facts = kept["facts"]
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+            pass  # unreadable: read every file anew
+
+    def digest(self, path: str) -> str:
+        """Content hash of a file, memoised for this run."""
+        if path not in self._hashes:
+            self._hashes[path] = digest(self.root / path)
+        return self._hashes[path]
+
+    def forget(self, path: str) -> None:
+        """Drop the memoised hash of a file that may have changed."""
+        self._hashes.pop(path, None)
+
+    def python(self, path: str) -> Facts:
+        """Facts of a Python file (see `of_python`)."""
+        return self._read(path, "", of_python)
+
+    def calls(self, path: str, reader: str) -> Facts:
+        """Facts of a template: `calls` as (function, name, line), from the function that `reader` names; `error`."""
+
+        def parse(text: str) -> Facts:
+            try:
+                return {"calls": [list(call) for call in resolve(reader)(text)], "error": ""}
+            except SpecError as error:
+                return {"calls": [], "error": str(error)}
+
+        return self._read(path, reader, parse)
+
+    def _read(self, path: str, reader: str, parse: Callable[[str], Facts]) -> Facts:
+        known = self._facts.get(path)
+        stamp = f"{self.digest(path)} {reader}"
+        if not known or known["stamp"] != stamp:
+            try:
+                facts = parse((self.root / path).read_text(encoding="utf-8"))
+            except UnicodeDecodeError as error:
+                facts = {"imports": [], "functions": [], "calls": [], "error": f"not UTF-8 (byte {error.start})"}
+            known = self._facts[path] = {"stamp": stamp, **facts}
+            self._changed = True
+        return known
+
+    def save(self) -> None:
+        """Write the parsed facts, when any is new; where nothing can be written, they are read again next time."""
+        if self._changed and self._cache:
+            with suppress(ThesisError):
+                write(self._cache, json.dumps({"format": _FORMAT, "facts": self._facts}).encode())
+            self._changed = False
+
+
+def _sound(known: Any) -> bool:
+    """Whether a kept entry is what `Reader` writes."""
+    if not isinstance(known["stamp"], str) or not isinstance(known["error"], str):
+        return False
+    if "functions" not in known:
+        return all(
+            isinstance(function, str) and isinstance(name, str) and isinstance(line, int)
+            for function, name, line in known["calls"]
+        )
+    return all(isinstance(name, str) for name in known["imports"]) and all(
+        isinstance(item["name"], str)
+        and isinstance(item["doc"], str)
+        and isinstance(item["line"], int)
+        and all(isinstance(name, str) for name in (*item["artifacts"], *item["options"]))
+        for item in known["functions"]
+    )

@@ -1,0 +1,87 @@
+"""A job: what a builder is told about the step that it builds."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from artifacts.errors import SpecError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+TYPESET = frozenset({"table", "figure", "chapter"})
+EXAMINING = frozenset({"result", "claim"})
+
+
+@dataclass(frozen=True)
+class Job:
+    """One step to build.
+
+    Attributes
+    ----------
+    root : Path
+        The project's folder; all other paths are relative to it.
+    kind, name : str
+        For example `table` and `ap_drop`.
+    file, function : str
+        Where the step is written; `function` is empty for steps that are not Python functions.
+    artifacts : mapping of str to str
+        Each artifact that the step reads, and the file or folder that holds it.
+    inputs : tuple of str
+        Every file that the step depends on.
+    """
+
+    root: Path
+    kind: str
+    name: str
+    file: str
+    function: str = ""
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Read every artifact of the step.
+
+        What is typeset gets its text armoured (`artifacts.typeset.armour`); studies and claims see of the sources the
+        rows of the documents that they are about only (`artifacts.store.documents`).
+        """
+        from artifacts.store.reader import read
+        from artifacts.typeset import armour
+
+        found = {name: read(self.root, name) for name in self.artifacts}
+        if self.kind in TYPESET:
+            return {name: armour.frame(each) for name, each in found.items()}
+        return self._examined(found) if self.kind in EXAMINING else found
+
+    def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """The frames without rows of other documents and their models; results hold none."""
+        from artifacts.store.documents import STATED, THESIS, readers
+
+        sources = {name for name, path in self.artifacts.items() if path.startswith("artifacts/sources/")}
+        if not sources:
+            return found
+        place = STATED.search(inspect.getdoc(self.load()) or "")
+        whose = readers(self.root, place["source"] if place else THESIS)
+        added = whose.others(found["models"]) if "models" in found else frozenset[str]()
+        return {name: whose.examined(each, added) if name in sources else each for name, each in found.items()}
+
+    def load(self) -> Callable[..., Any]:
+        """Import the step's file and return its function."""
+        module = importlib.import_module(self.file.removesuffix(".py").replace("/", "."))
+        try:
+            function = getattr(module, self.function)
+        except AttributeError:
+            raise SpecError(f"{self.file}: no function {self.function}()") from None
+        if not callable(function):
+            raise SpecError(f"{self.file}: {self.function} is not a function")
+        return function  # type: ignore[no-any-return]
+
+    def call(self) -> Any:
+        """Run the step's function on its artifacts and return what it made."""
+        return self.load()(**self.frames())

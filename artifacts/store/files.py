@@ -1,0 +1,156 @@
+"""Files: hashing, atomic writing, and the lock that keeps two builds apart."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from artifacts.build import process
+from artifacts.errors import ThesisError
+
+ABSENT = ""
+PART = ".part"
+_DRAFT = re.compile(r"\.(\d{1,9})-.*" + re.escape(PART))
+
+
+def digest(path: Path) -> str:
+    """Content hash of a file as 32 hexadecimal digits, or `ABSENT` when there is no such file.
+
+    Raises
+    ------
+    ThesisError
+        There is a folder, or a file that may not be read.
+    """
+    try:
+        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    except OSError as error:
+        raise ThesisError(f"{path}: cannot be read as a file ({error.strerror})") from None
+
+
+def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
+    """Put `content` at `path` atomically; return whether anything changed.
+
+    The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill)
+    sees the old file or the new one, never half of one. An equal file is left untouched, time stamp included. What is
+    `lasting` is on the disk before it takes its place, so that the same holds of a loss of power: for what took hours
+    to measure. What a build makes is made again when its hash is not the recorded one, and does without the wait.
+
+    Raises
+    ------
+    ThesisError
+        When the disk is full or the folder cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise ThesisError(f"{path}: is no file; nothing is written there")
+        if path.is_file() and path.read_bytes() == content:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{os.getpid()}-", suffix=PART)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+                if lasting:
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            os.chmod(name, mode)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ThesisError(_mend(path, error)) from error
+    return True
+
+
+def draft(path: Path) -> Path:
+    """Where what becomes `path` is written first, by a library of its own; `sweep` removes it after a kill."""
+    return path.with_name(f".{os.getpid()}-{path.name}{PART}")
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove what killed processes were writing below `folder`; return it."""
+    found = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            match = _DRAFT.fullmatch(name)
+            if match and not _runs(int(match[1])):
+                (Path(place) / name).unlink(missing_ok=True)
+                found.append(Path(place) / name)
+    return found
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _mend(path: Path, error: OSError) -> str:
+    if error.errno == errno.EFBIG:
+        return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
+    return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
+
+
+@contextmanager
+def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
+    """Hold an exclusive lock on `path`; call `waiting` once with the holder when another build has it.
+
+    Programs that `artifacts.build.process` starts meanwhile hold it too, so that it lasts until the last of them has
+    ended.
+    """
+    stream = _locked(path, waiting)
+    try:
+        try:
+            os.ftruncate(stream, 0)
+            os.write(stream, f"process {os.getpid()}\n".encode())
+        except OSError as error:
+            raise ThesisError(_mend(path, error)) from error
+        with process.holding(stream):
+            yield
+        fcntl.flock(stream, fcntl.LOCK_UN)  # for every copy of it
+    finally:
+        os.close(stream)
+
+
+def _locked(path: Path, waiting: Callable[[str], None]) -> int:
+    """An open file at `path` with the lock on it: one that was removed while we waited is not it any more."""
+    told = False
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise ThesisError(_mend(path, error)) from error
+        try:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not told:
+                    waiting(os.pread(stream, 100, 0).decode(errors="replace").strip() or "unknown")
+                told = True
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(stream), os.stat(path)):
+                    return stream
+        except BaseException:
+            os.close(stream)
+            raise
+        os.close(stream)

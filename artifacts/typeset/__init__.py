@@ -1,0 +1,1 @@
+"""Typesetting: numbers and text as every format shows them."""

@@ -1,0 +1,1 @@
+"""The press: from the specification of a figure to its LaTeX."""

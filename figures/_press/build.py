@@ -1,0 +1,42 @@
+"""The builder of figures: what the engine calls to make one figure's sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from artifacts.errors import DataError, SpecError
+from figures._press.render import assets, float_tex, tex
+from figures._press.spec import Figure
+
+if TYPE_CHECKING:
+    from artifacts.build.job import Job
+
+
+def build(job: Job) -> dict[str, str | bytes]:
+    """Run a figure's function and render what it returns.
+
+    Returns
+    -------
+    dict of str to str or bytes
+        `out/figures/NAME.tex`, `out/figures/NAME.float.tex`, and the pictures that these include.
+
+    Raises
+    ------
+    SpecError
+        When the function returns something else than a Figure; names the file.
+    """
+    try:
+        figure = job.call()
+        if not isinstance(figure, Figure):
+            raise SpecError(
+                f"figure() returned a {type(figure).__name__}; return a figures.Figure, or figures.from_matplotlib(...)"
+            )
+        found: dict[str, str | bytes] = {
+            f"out/figures/{job.name}.tex": tex(figure, job.name),
+            f"out/figures/{job.name}.float.tex": float_tex(figure, job.name),
+        }
+        found |= {f"out/figures/{file}": content for file, content in assets(figure, job.name).items()}
+    except (DataError, SpecError) as error:
+        text = str(error)
+        raise type(error)(text if text.startswith(job.file) else f"{job.file}: {text}") from error
+    return found

@@ -1,0 +1,132 @@
+"""From a figure to its LaTeX: the standalone document, the float that includes its PDF, and pictures."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from artifacts.errors import SpecError
+from artifacts.typeset.armour import guarded
+from figures._press.check import check
+from figures._press.text import latex
+
+if TYPE_CHECKING:
+    import jinja2
+
+    from figures._press.spec import Figure
+
+TEMPLATES = Path(__file__).parent / "templates"
+ROOM = TEMPLATES.parents[1]
+
+
+def tex(figure: Figure, name: str) -> str:
+    r"""Render the standalone document of one figure.
+
+    The text begins with the whole preamble up to `\endofdump`, so that it compiles both by itself and with a format
+    that was precompiled from that preamble.
+
+    Raises
+    ------
+    DataError, SpecError
+        A faulty column, figure or template; the text names it.
+    """
+    return guarded(_tex(figure, name), f"figure {name}")
+
+
+def _tex(figure: Figure, name: str) -> str:
+    check(figure, name)
+    fields: dict[str, Any] = {"preamble": (TEMPLATES / "preamble.tex").read_text(encoding="utf-8"), "name": name}
+    fields["source"] = f"figure:{name}"
+    if figure.template:
+        body = _render(figure.template, {**figure.values, "name": name, "figure": figure})
+        return _render("own.tex.j2", {**fields, "body": body.strip()})
+    if figure.body:
+        return _render("own.tex.j2", {**fields, "body": figure.body.replace("<< name >>", name).strip()})
+    from figures._press.view import view
+
+    return _render("standalone.tex.j2", {**fields, **view(figure, name)})
+
+
+def float_tex(figure: Figure, name: str) -> str:
+    """Render the float: the figure's PDF with caption, note and the label `fig:NAME`."""
+    check(figure, name)
+    short = figure.short or _first_sentence(figure.caption)
+    text = _render(
+        "float.tex.j2",
+        {
+            "name": name,
+            "source": f"figure:{name}",
+            "caption": latex(figure.caption),
+            "short": latex(short),
+            "note": latex(figure.note) if figure.note else "",
+        },
+    )
+    return guarded(text, f"figure {name}")
+
+
+def assets(figure: Figure, name: str) -> dict[str, bytes]:
+    """Draw the pictures that the document includes: dense heat maps, and what the figure brings itself."""
+    from figures._press.margins import limits
+    from figures._press.png import heat_png
+    from figures._press.view import oriented, rasters
+
+    check(figure, name)
+    found = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
+    for i, s in rasters(figure):
+        panel = figure.panels[i]
+        low, high = limits(s)
+        flip = not (panel.y.reverse or bool(panel.y.categories))
+        found[f"{name}-{i + 1}.png"] = heat_png(oriented(s, panel.x.reverse, flip), low, high, s.colors)
+    return found
+
+
+def _first_sentence(caption: str) -> str:
+    """The caption up to its first full stop, without citations: what the list of figures shows."""
+    from artifacts.typeset.text import without_citations
+
+    plain = without_citations(caption)
+    end = plain.find(". ")
+    return (plain if end < 0 else plain[:end]).rstrip(".")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader([TEMPLATES, ROOM]),
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # the output is LaTeX; text is escaped by artifacts.typeset.text
+    )
+
+
+def _render(template: str, fields: dict[str, Any]) -> str:
+    import traceback
+
+    import jinja2
+
+    try:
+        return _environment().get_template(template).render(fields)
+    except jinja2.TemplateSyntaxError as error:
+        raise SpecError(f"{_shown(error.filename or template)}:{error.lineno}: {error.message}") from None
+    except jinja2.TemplateNotFound as error:
+        raise SpecError(f"no template '{error.name}' in figures/ or figures/_press/templates/") from None
+    except (jinja2.UndefinedError, TypeError, ValueError, KeyError, AttributeError) as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.endswith(".j2")]
+        place = f"{_shown(frames[-1].filename)}:{frames[-1].lineno}" if frames else template
+        raise SpecError(f"{place}: {error}") from None
+
+
+def _shown(file: str) -> str:
+    path = Path(file)
+    return f"figures/{path.relative_to(ROOM)}" if path.is_absolute() else f"figures/_press/templates/{file}"

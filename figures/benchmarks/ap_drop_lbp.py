@@ -1,0 +1,62 @@
+"""LongBench Pro against the plasticity drop, with the fitted line over the source's models and over all."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import base_scored, listed, stated, the_test
+from figures import Axis, Figure, Fit, Panel, Points
+
+
+def figure(
+    matched_models: pd.DataFrame,
+    ap_drop_fit: pd.DataFrame,
+    lbp_correlations: pd.DataFrame,
+    lbp_correlations_extended: pd.DataFrame,
+) -> Figure:
+    """Return the figure."""
+    source = ap_drop_fit[ap_drop_fit["sample"] == "source"]
+    everything = ap_drop_fit[ap_drop_fit["sample"] == "all"]
+    points = Points(
+        x=matched_models["ap_drop"],
+        y=matched_models["lbp"],
+        labels=matched_models["display_name"],
+        entities=matched_models["family"],
+        origin="reported",
+        legend=False,
+    )
+    seven, eight = int(source["n"].iloc[0]), int(everything["n"].iloc[0])
+    fits = [
+        Fit(
+            entity="total",
+            label=f"{seven} models of the source, 95 % band",
+            x=source["x"],
+            y=source["fit"],
+            low=source["low"],
+            high=source["high"],
+            dash="solid",
+        ),
+        Fit(entity="neutral", label=f"all {eight} models", x=everything["x"], y=everything["fit"], dash="dashed"),
+    ]
+    added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
+    tests = (lbp_correlations, lbp_correlations_extended)
+    said = [
+        f"$n = {n}$: {stated(the_test(frame, comparison='ap_drop', test='pearson'))}"
+        for n, frame in zip((seven, eight), tests, strict=True)
+    ]
+    return Figure(
+        panels=[
+            Panel(
+                series=[*fits, points],
+                x=Axis(label="plasticity drop, first minus last 20 % of positions"),
+                y=Axis(label="LongBench Pro, overall"),
+            )
+        ],
+        height=75,
+        caption=(
+            f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {eight} "
+            "captured models. Unit: one model. Lines: least squares; band: pointwise 95 % confidence of the mean. "
+            "Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, "
+            f"{'; '.join(said)}. {added} is not among the models that the source compares. "
+            f"{base_scored(matched_models)}"
+        ),
+        short="LongBench Pro against the plasticity drop",
+    )

@@ -1,0 +1,64 @@
+"""Relative decline of LongBench Pro from 8K to 128K tokens against the plasticity drop, in both prompt modes."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import MODES, base_scored, stated, the_test
+from figures import Axis, Figure, Fit, Panel, Points
+
+
+def figure(
+    length_decline: pd.DataFrame, length_decline_fit: pd.DataFrame, length_decline_tests: pd.DataFrame
+) -> Figure:
+    """Return the figure."""
+    panels, said = [], []
+    for mode, words in MODES.items():
+        rows = length_decline[length_decline["mode"] == mode]
+        fits = length_decline_fit[length_decline_fit["mode"] == mode]
+        source, everything = (fits[fits["sample"] == name] for name in ("source", "all"))
+        seven, eight = int(source["n"].iloc[0]), int(everything["n"].iloc[0])
+        series = [
+            Fit(
+                entity="total",
+                label=f"{seven} models of the source, 95 % band",
+                x=source["x"],
+                y=source["fit"],
+                low=source["low"],
+                high=source["high"],
+                dash="solid",
+            ),
+            Fit(entity="neutral", label=f"all {eight} models", x=everything["x"], y=everything["fit"], dash="dashed"),
+            Points(
+                x=rows["ap_drop"],
+                y=100 * rows["decline"],
+                labels=rows["display_name"],
+                entities=rows["family"],
+                origin="recomputed",
+                legend=False,
+            ),
+        ]
+        panels.append(
+            Panel(
+                series=series,
+                x=Axis(label="plasticity drop"),
+                y=Axis(label="decline of LongBench Pro, 8K to 128K", percent=True),
+                title=f"Prompts {words}",
+            )
+        )
+        tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
+        said += [
+            f"{words}, $n = {n}$: {stated(the_test(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
+            for n in (seven, eight)
+        ]
+    return Figure(
+        panels=panels,
+        share_y=True,
+        letters=True,
+        height=70,
+        caption=(
+            "Relative decline of LongBench Pro from 8K to 128K tokens against the plasticity drop. Unit: one model. "
+            "Decline computed from published scores [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: least "
+            "squares; band: pointwise 95 % confidence of the mean. Pearson with 95 % interval, exact $p$, Holm over "
+            f"{len(tests)} tests; {'; '.join(said)}. {base_scored(length_decline)}"
+        ),
+        short="Relative decline of LongBench Pro against the plasticity drop",
+    )

@@ -1,0 +1,57 @@
+"""RULER and plasticity by input length."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import listed, tokens
+from figures import Axis, Figure, Line, Panel, Rule
+
+LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
+
+
+def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
+    """Return the figure."""
+    places = dict(zip(ruler_lengths["length"], ruler_lengths["tokens"], strict=True))
+    x = Axis(
+        label="input length (tokens)",
+        scale="log",
+        base=2,
+        ticks={places[length]: length.upper() for length in LENGTHS},
+    )
+    scores = [
+        Line(
+            entity=row["model"],
+            x=[places[length] for length in LENGTHS],
+            y=[row[length] for length in LENGTHS],
+            origin="reported",
+        )
+        for _, row in ruler_summary.iterrows()
+    ]
+    measured = ruler_lengths[ruler_lengths["plasticity"].notna()]
+    plasticity = [
+        Line(entity=str(model), x=rows["tokens"], y=rows["plasticity"], origin="reported")
+        for model, rows in measured.groupby("model", sort=False)
+    ]
+    threshold = ruler_summary["threshold"].iloc[0]
+    both = listed(list(measured["display_name"].unique()))
+    short = ruler_summary[ruler_summary["captured_context"] < ruler_summary["captured_context"].max()]
+    return Figure(
+        panels=[
+            Panel(
+                series=scores,
+                x=x,
+                y=Axis(label="RULER score", low=0, high=100),
+                rules=[Rule(at=threshold)],
+                title="Score",
+            ),
+            Panel(series=plasticity, x=x, y=Axis(label="plasticity"), title="Plasticity at that length"),
+        ],
+        letters=True,
+        caption=(
+            f"RULER by input length, {len(ruler_summary)} captured models [@hsieh2024; @qwen2025], and plasticity at "
+            f"the same lengths for {both} [@shcherb2026]; all values as reported (hollow marks). Unit: one model. "
+            f"Dashed: {threshold:g}, the score that an effective length must exceed. "
+            f"{listed(list(short['display_name']))} was captured over {tokens(short['captured_context'].max())} tokens "
+            "only, so nothing is known of its plasticity beyond."
+        ),
+        short="RULER and plasticity by input length",
+    )

@@ -1,0 +1,88 @@
+"""Plasticity by decile of the context, one panel per family."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import tokens
+from figures import Axis, Figure, Line, Panel
+
+
+def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Figure:
+    """Return the figure."""
+    position = Axis(label="% of the context", low=0, high=100, ticks=[0, 20, 40, 60, 80, 100])
+    names = [f"d{number}" for number in range(10)]
+    middles = [10 * number + 5 for number in range(10)]
+    full = decile_profiles["captured_context"].max()
+    lowest, highest = decile_profiles[names].min().min(), decile_profiles[names].max().max()
+    reported = Axis(label="plasticity", low=lowest - 0.01, high=highest + 0.01)
+    panels = []
+    for family, rows in decile_profiles.groupby("family", sort=False):
+        lines = [
+            Line(
+                entity=row["model"],
+                x=middles,
+                y=row[names],
+                direct=_short(str(row["display_name"]), str(family)),
+                origin="reported",
+                legend=False,
+            )
+            for _, row in rows.iterrows()
+        ]
+        context = rows["captured_context"].iloc[0]
+        title = str(family) if context == full else f"{family} ({tokens(context)} tokens)"
+        panels.append(
+            Panel(
+                series=lines,
+                x=position,
+                y=reported,
+                title=title,
+            )
+        )
+    measured = [
+        Line(
+            entity="measured",
+            label=str(name),
+            x=10 * rows["decile"] + 5,
+            y=rows["plasticity"],
+            low=rows["ci_low"],
+            high=rows["ci_high"],
+            uncertainty="band",
+            direct=str(name),
+            origin="measured",
+            legend=False,
+        )
+        for name, rows in measured_profiles.groupby("display_name", sort=False)
+    ]
+    panels.append(Panel(series=measured, x=position, y=Axis(label="plasticity"), title="Measured by this project"))
+    shown = decile_profiles[decile_profiles["shape"] == "rises"].sort_values("draw_up", ascending=False)
+    said = ", ".join(f"{row['display_name']} {row['draw_up']:+.3f}" for _, row in shown.iterrows())
+    return Figure(
+        panels=panels,
+        columns=2,
+        legend="none",
+        height=33,
+        note=(
+            "Last panel, on an axis of its own: models measured by this project (solid marks), mean over heads with "
+            f"95 % bootstrap interval over key heads, {_contexts(measured_profiles)}. The model random-llama has "
+            "random weights and reads random words: a null reference, no model of language."
+        ),
+        caption=(
+            f"Plasticity by decile of the context, {len(decile_profiles)} captured models by family, as printed in "
+            "Tables 4 and 10 of the source [@shcherb2026] (hollow marks: reported values). Unit: one model, mean over "
+            f"heads, named within its family; each decile at its middle; {tokens(full)} tokens unless the title says "
+            f"otherwise. Profiles with a rise that rounding cannot explain, and its size: {said}."
+        ),
+        short="Plasticity by decile of the context",
+    )
+
+
+def _short(name: str, family: str) -> str:
+    """A model's name below its family's, which is the panel's title."""
+    short = name.removeprefix(f"{family.replace(' ', '-')}-").replace("-Instruct", "").replace("-Vision", "")
+    return short.removeprefix(f"{family.split()[0]}-")
+
+
+def _contexts(measured: pd.DataFrame) -> str:
+    """Which context each measured model was captured over, in words."""
+    rows = measured.drop_duplicates("display_name")
+    pairs = zip(rows["display_name"], rows["captured_context"], rows["heads"], strict=True)
+    return ", ".join(f"{name} over {tokens(context)} tokens and {heads} heads" for name, context, heads in pairs)

@@ -1,0 +1,1 @@
+"""The tiny pair, trained and measured here."""

@@ -1,0 +1,60 @@
+"""The plasticity drop against the bias per token, per window, and over one window for all."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import the_test
+from figures import Axis, Figure, Panel, Points
+
+
+def figure(
+    bias_plasticity: pd.DataFrame,
+    training_comparison: pd.DataFrame,
+    bias_plasticity_tests: pd.DataFrame,
+    families: pd.DataFrame,
+) -> Figure:
+    """Return the figure."""
+    models = bias_plasticity["kind"] == "model"
+    same = training_comparison[training_comparison["drop_same"].notna()]
+    window = int(same["captured_context"].min())
+    tests = {
+        (unit, group): the_test(bias_plasticity_tests, comparison=f"per {unit}, {group}", test="pearson")["estimate"]
+        for unit in ("token", "window")
+        for group in ("captured models", "checkpoints")
+    }
+    equal = the_test(bias_plasticity_tests, comparison="per token, models over the same window", test="pearson")
+    shown = (
+        (bias_plasticity.assign(x=1e3 * bias_plasticity["bias_strength"], y=bias_plasticity["ap_drop"]), "own windows"),
+        (bias_plasticity.assign(x=bias_plasticity["bias_window"], y=bias_plasticity["ap_drop"]), "own windows"),
+        (same.assign(x=1e3 * same["bias_strength"], y=same["drop_same"]), f"first {window // 1024}K of all"),
+    )
+    labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")
+    return Figure(
+        panels=[
+            Panel(
+                series=[
+                    Points(x=rows["x"], y=rows["y"], entity=entity, legend=position == 0, origin="reported")
+                    for family, entity in zip(families["family"], families["entity"], strict=True)
+                    if len(rows := data[data["family"] == family])
+                ],
+                x=Axis(label=label, scale="log" if position == 0 else "linear", zero=position > 0),
+                y=Axis(label="plasticity drop", zero=True),
+                title=title,
+            )
+            for position, ((data, title), label) in enumerate(zip(shown, labels, strict=True))
+        ],
+        columns=2,
+        height=34,
+        letters=True,
+        caption=(
+            f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "
+            f"{int((~models).sum())} checkpoints of SmolLM3-3B, each over its own window, with the bias (a) per token "
+            f"and (b) per window; (c) {len(same)} models, SmolLM3 at its last checkpoint, over {window:,} tokens."
+        ),
+        note=(
+            f"Pearson's $r$, models and checkpoints: (a) ${tests['token', 'captured models']:.2f}$ and "
+            f"${tests['token', 'checkpoints']:.2f}$, (b) ${tests['window', 'captured models']:.2f}$ and "
+            f"${tests['window', 'checkpoints']:.2f}$; (c) ${equal['estimate']:.2f}$. Checkpoints are states of "
+            "one run. Unit: one model or checkpoint, mean over heads; the source gives no uncertainty."
+        ),
+        short="The plasticity drop against the bias per token and per window",
+    )

@@ -1,0 +1,1 @@
+"""The press: from the specification of a table to its text in every format."""

@@ -1,0 +1,27 @@
+"""The builder of table steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from artifacts.errors import SpecError
+from tables._press.render import render
+from tables._press.spec import Table
+
+if TYPE_CHECKING:
+    from artifacts.build.job import Job
+
+
+def table_of(job: Job) -> Table:
+    """Run a table step's function and return its specification; SpecError when it returns anything else."""
+    spec = job.call()
+    if not isinstance(spec, Table):
+        raise SpecError(
+            f"{job.file}: table() returned {type(spec).__name__}, not a Table: end it with `return Table(...)`"
+        )
+    return spec
+
+
+def build(job: Job) -> dict[str, str]:
+    """Write a table step's LaTeX."""
+    return {f"out/tables/{job.name}.tex": render(table_of(job), job.name, "latex")}

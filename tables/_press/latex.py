@@ -1,0 +1,173 @@
+r"""Tables in LaTeX: booktabs rules, threeparttable notes, decimals lined up without siunitx."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from artifacts.typeset.armour import guarded
+from artifacts.typeset.text import citations, escape, numerals, prose, without_citations
+from tables._press.cells import Grid, is_number
+from tables._press.layout import Separator, airy, alignment, body, label_text, note_text, separators, spanners, titles
+from tables._press.notes import Notes, gather
+from tables._press.template import PLACE, fill
+from tables._press.width import NARROW, ROOMY, Fit, fit
+
+_SPEC = {"left": "l", "right": "r", "center": "c"}
+_PARAGRAPH = {"left": r"\raggedright", "right": r"\raggedleft", "center": r"\centering"}
+_BREAKS = re.compile(r"(\\_|(?<=\w)/)(?=[\w\\])")
+_ABBREVIATIONS = ("vs", "e.g", "i.e", "cf", "al", "fig", "figs", "tab", "sec", "approx", "no", "resp")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row with what stands before it."""
+
+    cells: tuple[str, ...]
+    before: frozenset[Separator]
+    group: str = ""
+
+
+def latex(grid: Grid) -> str:
+    """Write a table as a complete float (or a long table) with caption, label `tab:NAME` and notes."""
+    table, notes = grid.table, gather(grid)
+    chosen = fit(grid)
+    count = len(grid.columns)
+    paragraphs = any(column.width is not None for column in grid.columns)
+    stretched = not (table.long or paragraphs) and chosen.width < NARROW
+    template = "longtable.tex.j2" if table.long else "table.tex.j2"
+    text = fill(
+        template,
+        grid.name,
+        source=f"table:{grid.name}",
+        place=f"{PLACE}/{template}",
+        packages=_packages(grid),
+        landscape=table.landscape,
+        short=_short(table.caption, table.short),
+        caption=prose(table.caption, "latex"),
+        size=chosen.size,
+        space=f"{chosen.space:g}",
+        width=f"{NARROW:g}pt" if stretched else "",
+        columns=("@{\\extracolsep{\\fill}}" if stretched else "@{}") + _columns(grid, chosen) + "@{}",
+        count=count,
+        apart="[10pt]" if airy(grid) else "",
+        spanners=spanners(grid, "latex"),
+        heads=_heads(grid, notes),
+        lines=_lines(grid, notes, chosen.space),
+        notes=[(label_text(note), note_text(note, "latex")) for note in notes.notes],
+    )
+    return guarded(text, f"table {grid.name}")
+
+
+def _packages(grid: Grid) -> str:
+    table = grid.table
+    needed = ["booktabs", "array", "threeparttable"]
+    if table.long:
+        needed += ["longtable", "threeparttablex"] + (["pdflscape"] if table.landscape else [])
+    elif table.landscape:
+        needed.append("rotating")
+    words = [table.caption, *table.notes, *table.marks.values()]
+    words += [cell.words for row in grid.rows for cell in row if cell.words]
+    if any("[@" in each for each in words):
+        needed.append("natbib")
+    return ", ".join(needed)
+
+
+def _short(caption: str, short: str | None) -> str:
+    """Return the caption for the list of tables; empty where it is the caption itself."""
+    if short is not None:
+        return prose(short, "latex")
+    first = caption
+    for end in re.finditer(r"(\S+)[.?!]\s+(?=[A-Z$*])", caption):
+        if caption[: end.end()].count("$") % 2 == 0 and end[1].lower() not in _ABBREVIATIONS:
+            first = caption[: end.end()].rstrip()
+            break
+    if first == caption and not citations(caption):
+        return ""
+    return prose(without_citations(first).rstrip("."), "latex")
+
+
+def _columns(grid: Grid, chosen: Fit) -> str:
+    """Write the columns' types."""
+    types = []
+    for index, column in enumerate(grid.columns):
+        if index in chosen.paragraphs:
+            style = _PARAGRAPH[alignment(column)]
+            types.append(f">{{{style}\\arraybackslash}}p{{{chosen.paragraphs[index]:.1f}pt}}")
+        else:
+            types.append(_SPEC[alignment(column)])
+    return "".join(types)
+
+
+def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
+    """Return the heading's lines from the top; short headings stand at the bottom."""
+    found = titles(grid, "latex")
+    depth = max(map(len, found))
+    lines = []
+    for line in range(depth):
+        cells = []
+        for index, (column, title) in enumerate(zip(grid.columns, found, strict=True)):
+            at = line - (depth - len(title))
+            text = title[at] if at >= 0 else ""
+            if at == len(title) - 1 and (letters := notes.of_title(column)):
+                text += _raised(",".join(letters))
+            if text and is_number(column) and (column.ci or column.uncertainty) and alignment(column) == "right":
+                edge = ("@{}", "") if index == 0 else ("", "@{}") if index == len(grid.columns) - 1 else ("", "")
+                text = f"\\multicolumn{{1}}{{{edge[0]}c{edge[1]}}}{{{text}}}"
+            cells.append(text)
+        lines.append(cells)
+    return lines
+
+
+def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
+    hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
+    texts = body(grid, "latex", hung)
+    kept = [_kept(grid, index, notes, space) for index in range(len(grid.columns))]
+    indent = grid.table.groups is not None and grid.table.group_style == "row"
+    lines = []
+    for row, before in enumerate(separators(grid)):
+        cells = []
+        for index, (column, cell) in enumerate(zip(grid.columns, grid.rows[row], strict=True)):
+            text = texts[row][index]
+            if column.width is not None:
+                text = _breakable(text)
+            if cell.pieces is None:
+                text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
+            text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
+            cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
+        lines.append(
+            Line(tuple(cells), before, escape(numerals(grid.groups[row]), "latex") if "group" in before else "")
+        )
+    return lines
+
+
+def _superscript(stars: int, letters: tuple[str, ...]) -> str:
+    inside = (f"${'{*}' * stars}$" if stars else "") + ",".join(letters)
+    return _raised(inside) if inside else ""
+
+
+def _raised(marks: str) -> str:
+    r"""Raise marks; they take their width, which `\tnote` in a table does not: a phantom of it keeps no room."""
+    return f"\\textsuperscript{{{marks}}}"
+
+
+def _kept(grid: Grid, index: int, notes: Notes, space: float) -> str:
+    """Return the widest mark of a column of numbers that keeps space for it.
+
+    Space is kept at the table's edge, between close columns and for more than two signs.
+    """
+    if not is_number(grid.columns[index]):
+        return ""
+    found = [(cell.stars, notes.of_cell(cell)) for row in grid.rows for cell in (row[index],)]
+    lengths = [stars + 2 * len(letters) for stars, letters in found]
+    longest = max(lengths)
+    if not longest or (longest <= 2 and index < len(grid.columns) - 1 and space >= ROOMY):
+        return ""
+    return _superscript(*found[lengths.index(longest)])
+
+
+def _breakable(text: str) -> str:
+    """Let long names in paragraphs break after underscores and slashes, outside of mathematics."""
+    parts = text.split("$")
+    parts[::2] = [_BREAKS.sub(r"\1\\allowbreak{}", part) for part in parts[::2]]
+    return "$".join(parts)

@@ -1,0 +1,115 @@
+"""Landmarks of the layer-wise delta P: ranges that the description of two charts reports, and measured values."""
+
+import pandas as pd
+
+from artifacts.typeset.numbers import fixed
+from artifacts.typeset.numbers import integer as whole
+from tables import Column, Table
+
+ANCHORINGS = {"question": "question", "answer": "answer"}
+LANDMARKS = {
+    "band": "band over all layers",
+    "start": "start",
+    "trough": "trough",
+    "degraded": "“degraded” layers",
+    "lowest": "lowest point",
+    "end": "end",
+}
+LAYERS = ("layer_low", "layer_high")
+KEYS = ["model", "anchoring", "landmark", "data_set"]
+
+
+def table(
+    delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
+) -> Table:
+    """Return the table: reported models first, then those measured here, whose further training seeds are left out."""
+    reported = _reported(delta_p_landmarks, models)
+    pair = subjects[subjects["role"] == "lab"]
+    further = pair.loc[pair["seed"] > pair["seed"].min(), "model"]
+    measured = _measured(anchoring_landmarks[~anchoring_landmarks["model"].isin(further)])
+    first = measured["model"].isin(pair.loc[pair["side"] == "rope", "model"])
+    measured = pd.concat([measured[first], measured[~first]], ignore_index=True)
+    return Table(
+        rows=pd.concat([reported, measured], ignore_index=True),
+        columns=[
+            Column("anchored", "Anchored", repeat=False),
+            Column("words", "Landmark"),
+            Column("series", "Data set"),
+            Column("layers_text", "Layer", align="right", missing="not told"),
+            Column("delta_p_text", "$\\Delta P$", unit="points", align="right", missing="not told"),
+        ],
+        groups="name",
+        space=0,
+        caption=(
+            "Landmarks of the layer-wise $\\Delta P$: "
+            f"{len(delta_p_landmarks)} numbers, read off by eye, as a description of two charts reports them "
+            "[@luo2026], and values measured here with their 95 % bootstrap intervals. Unit: one curve, mean over "
+            "samples; for the reported ones neither the number of samples nor an interval is told."
+        ),
+        short="Reported and measured landmarks of the layer-wise $\\Delta P$",
+        note=(
+            "$\\Delta P$: change of a probe's probability, in percentage points, when the answer can no longer "
+            "attend to the question. Reported ranges span the four data sets; the description gives no other points "
+            "of the curves, and none were added. Measured: groups made layer by layer, layers whose probe is above "
+            f"chance, {measured['n'].min()} to {measured['n'].max()} names that planted statements, or questions, are "
+            "about. The models differ, so the two kinds of value are not to be compared. Layers count from 0."
+        ),
+    )
+
+
+def _reported(landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    cells = landmarks.pivot(index=KEYS, columns="metric", values="value").reset_index()
+    facts = {
+        str(row["model"]): f"{row['display_name']} ({row['layers']} layers), reported" for _, row in models.iterrows()
+    }
+    return _ordered(cells).assign(
+        name=lambda rows: rows["model"].map(facts),
+        series=lambda rows: rows["data_set"].where(rows["data_set"] != "all", "all four"),
+        delta_p_text=lambda rows: [
+            _range(row, "delta_p", ("delta_p_high", "delta_p_low")) for _, row in rows.iterrows()
+        ],
+        layers_text=lambda rows: [_range(row, "layer", LAYERS) for _, row in rows.iterrows()],
+    )
+
+
+def _measured(landmarks: pd.DataFrame) -> pd.DataFrame:
+    """Points of the question-anchored curves and the band of the answer-anchored ones, as the source gives them."""
+    question = landmarks[(landmarks["group"] == "question") & (landmarks["landmark"] != "highest")]
+    answer = landmarks[landmarks["group"] == "answer"]
+    keys = ["model", "data", "group"]
+    highest = answer[answer["landmark"] == "highest"].set_index(keys)
+    band = answer[answer["landmark"] == "lowest"].set_index(keys)
+    band = band.assign(landmark="band", delta_p_text=highest["delta_p"].map(_one) + " to " + band["delta_p"].map(_one))
+    points = question.assign(
+        layers_text=question["layer"].astype(str),
+        delta_p_text=[_with_ends(row) for _, row in question.iterrows()],
+    )
+    rows = pd.concat([points, band.reset_index()], ignore_index=True).rename(
+        columns={"group": "anchoring", "data": "data_set"}
+    )
+    rows["name"] = [f"{row['display_name']} ({row['layers']} layers), measured here" for _, row in rows.iterrows()]
+    rows["layers_text"] = rows["layers_text"].fillna("all")
+    return _ordered(rows).assign(series=lambda each: each["data_set"])
+
+
+def _one(value: float) -> str:
+    return fixed(1).show(value, "plain").replace("-", "−")
+
+
+def _with_ends(row: pd.Series) -> str:
+    return f"{_one(row['delta_p'])} [{_one(row['delta_p_low'])}, {_one(row['delta_p_high'])}]"
+
+
+def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
+    order = [list(LANDMARKS).index(name) for name in rows["landmark"]]
+    rows = rows.assign(order=order, anchored=rows["anchoring"].map(ANCHORINGS), words=rows["landmark"].map(LANDMARKS))
+    return rows.sort_values(["model", "anchoring", "order"], ascending=[True, False, True], ignore_index=True)
+
+
+def _range(row: pd.Series, single: str, ends: tuple[str, str]) -> str:
+    show = whole()
+    if pd.notna(row[single]):
+        return show.show(row[single], "plain").replace("-", "−")
+    if pd.isna(row[ends[0]]):
+        return ""
+    return " to ".join(show.show(row[end], "plain").replace("-", "−") for end in ends)

@@ -1,0 +1,1 @@
+"""LongBench Pro and RULER beside plasticity."""

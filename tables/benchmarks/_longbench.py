@@ -1,0 +1,85 @@
+"""How tables of published LongBench Pro scores show the models that this project measured: apart, and marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from artifacts.typeset.numbers import fixed
+from artifacts.typeset.wording import MODES, tokens
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BENCHMARK = "caskcsg/LongBench-Pro"
+NULL = "null reference"
+ROUGE = "lbp_rouge_t4"
+
+
+def measured_mark(model: str) -> str:
+    """The name of a measured model's footnote."""
+    return f"measured {model}"
+
+
+def measured_footnotes(scores: pd.DataFrame, facts: pd.DataFrame | None = None) -> dict[str, str]:
+    """Word the footnote of each model in a frame like `measured_lbp_lengths`: what it is, on what, how sure.
+
+    `facts` is a frame like `measured_decline`: where its drop comes from, and of which checkpoint.
+    """
+    more = {} if facts is None else {row["model"]: _drop(row) for _, row in facts.iterrows()}
+    return {
+        measured_mark(str(model)): f"{_footnote(rows)}{more.get(model, '')}"
+        for model, rows in scores.groupby("model", sort=True)
+    }
+
+
+def _drop(row: pd.Series) -> str:
+    if not row["plasticity_origin"]:
+        return ""
+    who = "measured by this project" if row["plasticity_origin"] == "measured" else "reported"
+    over = tokens(row["captured_context"])
+    return f" Its drop is {who}, over {over} tokens; checkpoints captured and scored: {row['checkpoint_match']}."
+
+
+def _footnote(scores: pd.DataFrame) -> str:
+    first = scores.iloc[0]
+    what = "A network with random weights, the null reference. " if first["role"] == NULL else ""
+    counts = {str(row["mode"]): row["samples"] for _, row in scores[scores["length"] == "overall"].iterrows()}
+    asked = f" ({', '.join(f'{MODES[mode]} {count} samples' for mode, count in counts.items())})"
+    said = [f"{what}Measured by this project"]
+    if first["data"] == BENCHMARK:
+        said.append(f" on the benchmark's questions{asked}")
+    else:
+        said.append(
+            f" on the questions of {first['data']}{asked}, which are not the benchmark's: its scores compare with no "
+            "published one"
+        )
+    number = fixed(2)
+    sure = scores[(scores["length"] == "overall") & scores["ci_low"].notna()]
+    ends = [
+        f"{MODES[row['mode']]} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')}"
+        for _, row in sure.iterrows()
+    ]
+    if ends:
+        said.append(f"; 95 % intervals of the overall score from resampled samples: {', '.join(ends)}")
+    if (scores["metric"] == ROUGE).any():
+        said.append("; summaries are scored by ROUGE-L alone, the benchmark adds an embedding model's similarity")
+    return "".join(said) + "."
+
+
+def measured_scores(scores: pd.DataFrame, lengths: tuple[str, ...]) -> pd.DataFrame:
+    """One row a measured model and mode, its scores as text by length, with `name`, `mark` and `group`."""
+    number = fixed(2)
+    shown = scores.assign(
+        printed=["" if missing else number.show(value, "plain") for value, missing in _pairs(scores["lbp"])]
+    )
+    table = shown.pivot(index=["model", "display_name", "mode"], columns="length", values="printed")
+    table = table.reindex(columns=list(lengths)).fillna("").reset_index().sort_values(["mode", "model"])
+    return table.assign(
+        name=table["display_name"],
+        mark=[measured_mark(model) for model in table["model"]],
+        group=[f"Score, {MODES[mode]}, measured by this project" for mode in table["mode"]],
+    )
+
+
+def _pairs(values: pd.Series) -> list[tuple[float, bool]]:
+    return list(zip(values, values.isna(), strict=True))

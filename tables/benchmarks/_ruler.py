@@ -1,0 +1,98 @@
+"""How tables of published RULER scores show the models that this project measured: apart, and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from artifacts.typeset.numbers import fixed, integer
+from artifacts.typeset.wording import tokens
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BENCHMARK = "RULER"
+NULL = "null reference"
+GROUPS = {
+    BENCHMARK: "Measured by this project, mean of the 13 tasks",
+    "needles in noise": "Measured by this project, needles in generated noise, no RULER score",
+}
+AVERAGES = ("average", "weighted_longer", "weighted_shorter")
+
+
+def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[str]) -> pd.DataFrame:
+    """One row a measured model and kind of tasks, with the columns of the published ones, `mark` and `group`.
+
+    `scores` is a frame like `measured_ruler_lengths`, `models` one like `measured_ruler_models`.
+    """
+    import pandas as pd
+
+    facts = {str(row["model"]): row for row in models.to_dict("records")}
+    rows = []
+    for data in GROUPS:
+        for model, part in scores[scores["data"] == data].groupby("model", sort=True):
+            benchmark = data == BENCHMARK
+            by_length = dict(zip(part["length"], part["score"], strict=True))
+            known = facts[str(model)] if benchmark else {}
+            effective = known.get("effective_length")
+            rows.append(
+                {
+                    "display_name": part["display_name"].iloc[0],
+                    "mark": _mark(str(model), data),
+                    **{length: by_length.get(length) for length in lengths},
+                    **{name: known.get(name) for name in AVERAGES},
+                    "effective_shown": "" if effective is None or pd.isna(effective) else _key(float(effective)),
+                    "stated_shown": "",
+                    "stated_mark": "",
+                    **{f"mark_{length}": "" for length in lengths},
+                    "group": GROUPS[data],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def measured_footnotes(scores: pd.DataFrame, models: pd.DataFrame) -> dict[str, str]:
+    """Word the footnote of each row of `measured_rows`: what it is, how sure, and what does not compare."""
+    facts = {str(row["model"]): row for row in models.to_dict("records")}
+    return {
+        _mark(str(model), str(data)): _footnote(str(data), part, facts[str(model)])
+        for (model, data), part in scores.groupby(["model", "data"], sort=True)
+    }
+
+
+def _mark(model: str, data: str) -> str:
+    return f"measured {model} {'ruler' if data == BENCHMARK else 'noise'}"
+
+
+def _key(effective: float) -> str:
+    return f"{int(effective) // 1024}K" if int(effective) % 1024 == 0 else integer().show(effective, "plain")
+
+
+def _footnote(data: str, scores: pd.DataFrame, facts: Mapping[Hashable, Any]) -> str:
+    number = fixed(1)
+    said = ["A network with random weights, the null reference. "] if facts["role"] == NULL else []
+    if data != BENCHMARK:
+        said.append(
+            "Numbers to be found in repeated sentences of this project's own wording, four tasks: the scores compare "
+            "with none above"
+        )
+    else:
+        said.append("Measured with the harness that runs the benchmark's tasks")
+        if facts["plasticity_origin"]:
+            said.append(
+                f"; plasticity {facts['plasticity_origin']} over {tokens(facts['captured_context'])} tokens, "
+                f"{facts['checkpoint_match']}"
+            )
+        if facts["effective_length"] != facts["effective_length_unbroken"] and facts["effective_length"] > 0:
+            said.append("; a length shorter than the effective one is not above the threshold")
+    ends = [
+        f"{row['length'].upper()} {number.show(row['ci_low'], 'plain')} to {number.show(row['ci_high'], 'plain')} "
+        f"({int(row['samples'])} samples)"
+        for _, row in scores[scores["ci_low"].notna()].iterrows()
+    ]
+    if ends:
+        said.append(f". 95 % intervals: {', '.join(ends)}")
+    lost = scores.loc[scores["score"].isna(), "length"]
+    if len(lost):
+        said.append(f". Without a mean, since a task is missing: {', '.join(length.upper() for length in lost)}")
+    return "".join(said)

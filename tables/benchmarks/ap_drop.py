@@ -1,0 +1,71 @@
+"""Plasticity against the LongBench Pro score: the drop as printed and recomputed, and what the correlations say."""
+
+import pandas as pd
+
+from artifacts.typeset.numbers import fixed as fixed_number
+from artifacts.typeset.wording import metric, stated, the_test
+from tables import Column, Table, fixed
+from tables._house import model_footnotes, model_marks
+
+COMPARED = ("ap_drop", "ap_last_20", "ap_overall")
+
+
+def table(
+    matched_models: pd.DataFrame, lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFrame
+) -> Table:
+    """Return the table."""
+    full = matched_models["captured_context"].max()
+    halves = matched_models["ap_drop_rounded"] != matched_models["ap_drop"]
+    added = ~matched_models["in_source"].astype(bool)
+    marks = model_marks(matched_models, full)
+    rows = matched_models.assign(
+        mark=[",".join(filter(None, (mark, "added" if new else ""))) for mark, new in zip(marks, added, strict=True)],
+        half=["half" if each else "" for each in halves],
+    )
+    half = rows[halves]
+    shown = [
+        f"{fixed_number(4).show(row['ap_drop_recomputed'], 'plain')} of {row['display_name']}"
+        for _, row in half.iterrows()
+    ]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Model", mark="mark"),
+            Column("family", "Family"),
+            Column("lbp", "LBP", fixed(2)),
+            Column("ap_overall", "overall", fixed(4), group="Plasticity"),
+            Column("ap_last_20", "last 20 %", fixed(4), group="Plasticity"),
+            Column("ap_drop", "printed", fixed(3), group="Drop"),
+            Column("ap_drop_recomputed", "recomputed", fixed(4), mark="half", group="Drop"),
+        ],
+        marks={
+            **model_footnotes(rows, full),
+            "added": "Captured and scored, but not among the models that the source compares.",
+            "half": (
+                f"The difference of the printed ends, {' and '.join(shown)}, lies halfway between two printed drops; "
+                "the source rounds it down, rounding halves up would print the next one. Both agree with the ends."
+            ),
+        },
+        caption=(
+            f"LongBench Pro (LBP) against plasticity, {len(rows)} models, in falling order of the score. Plasticity "
+            "and drop from the observations and Table 1 of the source [@shcherb2026], scores without thinking from "
+            "the benchmark [@longbenchpro2026]. Unit: one model."
+        ),
+        short="LongBench Pro against plasticity and its drop",
+        note=[_correlations(lbp_correlations), _correlations(lbp_correlations_extended)],
+    )
+
+
+def _correlations(tests: pd.DataFrame) -> str:
+    said = [f"{metric(name)} {stated(the_test(tests, comparison=name, test='pearson'))}" for name in COMPARED]
+    first = the_test(tests, comparison="ap_drop", test="pearson")
+    ranks = stated(the_test(tests, comparison="ap_drop", test="spearman"))
+    return (
+        f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
+        f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(said)}. "
+        f"Spearman for the drop: {ranks}."
+    )
+
+
+def _family(row: pd.Series) -> str:
+    return str(row["adjustment"]).split(" over ")[1].split(" ")[0]

@@ -1,0 +1,41 @@
+"""Noise of a capture against the spread over models, and the correlations of the metrics under it."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import metric
+from tables import Column, Table, fixed, percent, significant
+
+
+def table(capture_noise: pd.DataFrame) -> Table:
+    """A row a metric that both captures of the pair have, by outcome."""
+    rows = capture_noise[capture_noise["noise_sd"].notna()].reset_index(drop=True)
+    rows = rows.assign(name=rows["metric"].map(metric), group="Correlation with the " + rows["label"])
+    n = int(rows["n"].max())
+    return Table(
+        rows=rows,
+        columns=[
+            Column("name", "Metric"),
+            Column("noise_sd", "noise", significant(2), group="Standard deviation"),
+            Column("spread_sd", "models", significant(2), group="Standard deviation"),
+            Column("reliability", "not noise", percent(0, share=True)),
+            Column("r", "$r$", fixed(2)),
+            Column("again_low", "low", fixed(2), group="Captured again"),
+            Column("again_high", "high", fixed(2), group="Captured again"),
+            Column("turns", "turns", percent(0, share=True), group="Captured again"),
+            Column("r_corrected", "corrected", fixed(2), missing="noise alone would spread the models as far"),
+        ],
+        groups="group",
+        caption=(
+            f"Capture noise and correlations over the {n} models that the source compares [@shcherb2026]. Unit: one "
+            "model. Noise: the difference of two captures of one network, over the square root of two."
+        ),
+        short="Capture noise and correlations",
+        note=(
+            "Not noise: the share of the variance over models that noise does not explain. Captured again: the 95 % "
+            "range of $r$ when every model is captured once more with such noise, and how often $r$ then has the other "
+            "sign. Corrected: $r$ over the square root of the share. One pair tells the noise up to a factor of "
+            f"{rows['noise_high'].iloc[0] / rows['noise_sd'].iloc[0]:.0f} above and "
+            f"{rows['noise_sd'].iloc[0] / rows['noise_low'].iloc[0]:.1f} below. "
+            "Metrics that the pair lacks are left out."
+        ),
+    )

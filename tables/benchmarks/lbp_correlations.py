@@ -1,0 +1,68 @@
+"""Every metric against LongBench Pro, with what is left of it when a model, the size or the family is held fixed."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import metric, stated, the_test, tokens
+from tables import Table
+from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
+
+
+def table(
+    lbp_correlations: pd.DataFrame,
+    lbp_correlations_extended: pd.DataFrame,
+    correlation_contrasts: pd.DataFrame,
+    lbp_correlations_measured: pd.DataFrame,
+    measured_lbp_models: pd.DataFrame,
+) -> Table:
+    """Return the table."""
+    seven, eight = (int(tests["n"].max()) for tests in (lbp_correlations, lbp_correlations_extended))
+    entering = measured_lbp_models[measured_lbp_models["enters"].astype(bool)]
+    groups = {
+        f"The {seven} models that the source compares": lbp_correlations,
+        f"All {eight} captured models with a score": lbp_correlations_extended,
+    }
+    if len(entering):
+        nine = int(lbp_correlations_measured["n"].max())
+        groups[f"These and the models that this project scored, {nine} in all"] = lbp_correlations_measured
+    rows = correlation_rows(groups, metric)
+    difference = the_test(
+        correlation_contrasts, comparison=f"ap_drop - ap_overall, n = {seven}", test="pearson_difference"
+    )
+    return Table(
+        rows=rows,
+        columns=correlation_columns(),
+        groups="group",
+        landscape=True,
+        marks=guard_footnote(),
+        caption=(
+            f"Correlation of every metric with LongBench Pro [@longbenchpro2026], over the {seven} models of Table 1 "
+            f"of the source [@shcherb2026] and over {eight}. Unit: one model."
+        ),
+        short="Correlation of every metric with LongBench Pro",
+        note=[
+            CORRELATION_NOTE,
+            (
+                "The bias per window is the bias per token in another unit here, since all these models were captured "
+                f"over one context length. The drop against plasticity overall, $n = {seven}$: {stated(difference)} "
+                "(difference of absolute correlations, bootstrap over models)."
+            ),
+            _measured(measured_lbp_models),
+        ],
+    )
+
+
+def _measured(models: pd.DataFrame) -> str:
+    """Say of each model scored here whether it has a group of its own, with which checkpoint, or why not."""
+    said = []
+    for _, row in models.iterrows():
+        if row["enters"]:
+            scores = (
+                "summaries by ROUGE-L alone" if row["score_metric"] == "lbp_rouge_t4" else "as the benchmark scores"
+            )
+            said.append(
+                f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
+                f"{row['plasticity_origin']} over {tokens(row['captured_context'])} tokens, {scores})"
+            )
+        else:
+            said.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
+    return f"Models that this project scored: {'; '.join(said)}."

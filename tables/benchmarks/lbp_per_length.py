@@ -1,0 +1,93 @@
+"""LongBench Pro by input length: the matched models in both prompt modes, reference models, and plasticity beside."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import MODES
+from tables import Column, Table, printed
+from tables._house import model_footnotes, model_marks
+from tables.benchmarks._longbench import measured_footnotes, measured_scores
+
+LENGTHS = ("8k", "16k", "32k", "64k", "128k", "256k")
+OVERALL = "overall"
+
+
+def table(
+    published_lbp: pd.DataFrame,
+    reported_reference_models: pd.DataFrame,
+    reported_lbp_lengths: pd.DataFrame,
+    reported_length_bins: pd.DataFrame,
+    lbp_lengths: pd.DataFrame,
+    matched_models: pd.DataFrame,
+    measured_lbp_lengths: pd.DataFrame,
+) -> Table:
+    """Return the table."""
+    full = matched_models["captured_context"].max()
+    names = matched_models.set_index("model")
+    given = reported_lbp_lengths[(reported_lbp_lengths["metric"] == "lbp") & (reported_lbp_lengths["printed"] != "")]
+    in_source = set(zip(given["model"], given["mode"], strict=True))
+    parts = []
+    for mode, words in MODES.items():
+        scores = _by_length(published_lbp[published_lbp["mode"] == mode], "model").loc[names.index]
+        marks = model_marks(names, full)
+        marks = [
+            ",".join(filter(None, (mark, "printed" if (model, mode) in in_source else "")))
+            for model, mark in zip(names.index, marks, strict=True)
+        ]
+        parts.append(scores.assign(name=names["display_name"], mark=marks, group=f"Score, {words}"))
+    reference = _by_length(reported_reference_models, "name")
+    parts.append(reference.assign(name=reference.index, mark="", group="Score, reference models of the source"))
+    bins = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
+    places = reported_length_bins.set_index(["model", "bin"])["printed"]
+    bins = bins.assign(printed=[places[key] for key in zip(bins["model"], bins["bin"], strict=True)])
+    plasticity = _by_length(bins, "model")
+    plasticity = plasticity.loc[[model for model in names.index if model in plasticity.index]]
+    plasticity = plasticity.assign(
+        name=names.loc[plasticity.index, "display_name"],
+        mark="",
+        group="Plasticity in the bin that ends at this length",
+    )
+    measured = measured_scores(measured_lbp_lengths, (*LENGTHS, OVERALL))
+    rows = pd.concat([*parts, plasticity, measured], ignore_index=True)
+    questions = published_lbp[published_lbp["length"] != OVERALL]["questions"].iloc[0]
+    absent = [name for model, name in names["display_name"].items() if model not in plasticity.index]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("name", "Model", mark="mark"),
+            *(
+                Column(length, length.upper(), printed(), group="Input length (tokens)", missing=_missing(length))
+                for length in LENGTHS
+            ),
+            Column(OVERALL, "All", printed(), missing="not given"),
+        ],
+        groups="group",
+        size="footnotesize",
+        long=True,  # measured models lengthen it
+        marks={
+            **model_footnotes(names, full),
+            "printed": "The one series of these models that the source prints; it left the others open.",
+            **measured_footnotes(measured_lbp_lengths),
+        },
+        caption=(
+            f"LongBench Pro by input length, {len(names)} matched models in both prompt modes, and plasticity at "
+            f"matched bins. Unit: one model; {questions} questions per length. Scores published with the benchmark "
+            "[@longbenchpro2026]; reference models and plasticity from Tables 2 and 3 of the source [@shcherb2026]. "
+            "Last group: measured by this project, not published."
+        ),
+        short="LongBench Pro and plasticity by input length",
+        note=(
+            "The source does not state the prompt mode of its reference models. "
+            f"It reports no length bins for {', '.join(absent)}."
+        ),
+    )
+
+
+def _by_length(frame: pd.DataFrame, key: str) -> pd.DataFrame:
+    """Give the printed values, one row per model, one column per length; cells that do not exist are empty."""
+    table = frame.pivot(index=key, columns="length", values="printed").fillna("")
+    table = table.reindex(columns=[*LENGTHS, OVERALL], fill_value="")
+    return table.loc[frame[key].drop_duplicates()]
+
+
+def _missing(length: str) -> str:
+    return "longer than the captured context" if length == LENGTHS[-1] else "not given"

@@ -1,0 +1,99 @@
+"""The relative decline of the LongBench Pro score from 8K to 128K tokens beside the plasticity drops."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import MODES, stated, the_test
+from tables import Column, Table, fixed, percent, signed
+from tables._house import model_footnotes, model_marks
+from tables.benchmarks._longbench import measured_footnotes, measured_mark
+
+
+def table(
+    length_decline: pd.DataFrame,
+    length_decline_tests: pd.DataFrame,
+    measured_decline: pd.DataFrame,
+    measured_lbp_lengths: pd.DataFrame,
+) -> Table:
+    """Return the table."""
+    full = length_decline["captured_context"].max()
+    facts = length_decline[length_decline["mode"] == next(iter(MODES))].reset_index(drop=True)
+    rows = facts.drop(columns=["lbp_8k", "lbp_128k", "decline"]).assign(mark=model_marks(facts, full))
+    for mode in MODES:
+        values = length_decline[length_decline["mode"] == mode].set_index("model")
+        for name in ("lbp_8k", "lbp_128k", "decline"):
+            rows[f"{mode}_{name}"] = values.loc[rows["model"], name].to_numpy()
+    reported = len(rows)
+    rows = pd.concat([rows.assign(reason=""), _measured(measured_decline)], ignore_index=True)
+    rows["first_measured"] = rows.index == reported
+    columns = [
+        Column("display_name", "Model", mark="mark"),
+        Column("ap_drop", "Plasticity\ndrop", fixed(3)),
+        Column("total_drop", "Total\ndrop", signed(3), missing="no length bins are reported for this model"),
+    ]
+    for mode, words in MODES.items():
+        columns += [
+            Column(f"{mode}_lbp_8k", "8K", fixed(2), group=f"Score {words}"),
+            Column(f"{mode}_lbp_128k", "128K", fixed(2), group=f"Score {words}"),
+            Column(f"{mode}_decline", "decline", percent(1, share=True), group=f"Score {words}"),
+        ]
+    seven, eight = int(facts["in_source"].astype(bool).sum()), len(facts)
+    tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
+    said = [
+        f"{words}, $n = {n}$: {stated(the_test(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
+        for mode, words in MODES.items()
+        for n in (seven, eight)
+    ]
+    total = [
+        f"{words}: {stated(the_test(tests, comparison=f'total_drop, {mode}, n = {seven}'))}"
+        for mode, words in MODES.items()
+    ]
+    return Table(
+        rows=rows,
+        columns=columns,
+        reason="reason",
+        rule_before="first_measured",
+        marks={**model_footnotes(facts, full), **measured_footnotes(measured_lbp_lengths, measured_decline)},
+        caption=(
+            f"Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{{128K}} / s_{{8K}}$, beside the "
+            f"plasticity drop and the total drop over length bins, {eight} models. Unit: one model. Scores as "
+            "published "
+            "[@longbenchpro2026], drops as printed in the source [@shcherb2026]. Below the rule: measured by this "
+            "project, in no test."
+        ),
+        short="Relative decline of LongBench Pro beside the plasticity drops",
+        note=[
+            "Decline against the plasticity drop, Pearson's $r$ with 95 % interval, exact permutation $p$, Holm over "
+            f"{len(tests)} "
+            f"tests: {'; '.join(said)}.",
+            f"Decline against the size of the total drop, $n = {seven}$: {'; '.join(total)}.",
+        ],
+    )
+
+
+def _measured(decline: pd.DataFrame) -> pd.DataFrame:
+    """One row a measured model, its modes side by side; every empty cell with its reason."""
+    rows = []
+    for model, modes in decline.groupby("model", sort=True):
+        first = modes.iloc[0]
+        row = {"model": model, "display_name": first["display_name"], "mark": measured_mark(str(model))}
+        reasons = ["total_drop: length bins are reported by the source only"]
+        row["ap_drop"] = first["ap_drop"]
+        if pd.isna(first["ap_drop"]):
+            reasons.append("ap_drop: no capture of it was analysed")
+        for mode in MODES:
+            values = modes[modes["mode"] == mode]
+            for name in ("lbp_8k", "lbp_128k", "decline"):
+                value = values[name].iloc[0] if len(values) else float("nan")
+                row[f"{mode}_{name}"] = value
+                if pd.isna(value):
+                    reasons.append(f"{mode}_{name}: {_why(values, name)}")
+        rows.append({**row, "reason": "; ".join(reasons)})
+    return pd.DataFrame(rows)
+
+
+def _why(values: pd.DataFrame, name: str) -> str:
+    if values.empty:
+        return "not scored in this mode"
+    if name == "decline" and values["lbp_8k"].notna().all() and values["lbp_128k"].notna().all():
+        return "the score at 8K is zero, so nothing can fall"
+    return "no score at this length"

@@ -1,0 +1,66 @@
+"""Every metric against RULER at 128K tokens, with and without the model captured over a shorter context."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import listed, metric, tokens
+from tables import Table
+from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
+
+
+def table(
+    ruler_correlations: pd.DataFrame,
+    ruler_correlations_full_context: pd.DataFrame,
+    ruler_correlation_signs: pd.DataFrame,
+    captured_models: pd.DataFrame,
+    ruler_correlations_measured: pd.DataFrame,
+    measured_ruler_models: pd.DataFrame,
+) -> Table:
+    """Return the table."""
+    full = captured_models["captured_context"].max()
+    scored = captured_models[captured_models["ruler_128k"].notna()]
+    short = scored[scored["captured_context"] < full]
+    names = listed(list(short["display_name"]))
+    groups = {
+        f"All {len(scored)} captured models with a score": ruler_correlations,
+        f"{len(scored) - len(short)} models, without {names}": ruler_correlations_full_context,
+    }
+    if measured_ruler_models["enters"].astype(bool).any():
+        both = int(ruler_correlations_measured["n"].max())
+        groups[f"All of them and the models that this project scored, {both} in all"] = ruler_correlations_measured
+    rows = correlation_rows(groups, metric)
+    turned = listed([metric(key) for key in ruler_correlation_signs.loc[ruler_correlation_signs["turns"], "metric"]])
+    return Table(
+        rows=rows,
+        columns=correlation_columns(),
+        groups="group",
+        landscape=True,
+        marks=guard_footnote(),
+        caption=(
+            f"Correlation of every metric with RULER at 128K tokens [@hsieh2024; @qwen2025], over {len(scored)} "
+            f"captured models and without {names}, which was captured over {tokens(short['captured_context'].max())} "
+            "tokens "
+            "only. "
+            "Unit: one model; metrics from Table 1, the all-models table and Table 9 of the source [@shcherb2026]."
+        ),
+        short="Correlation of every metric with RULER at 128K tokens",
+        note=[
+            CORRELATION_NOTE,
+            f"Without {names}, Pearson's $r$ changes its sign for {turned}. Where all contexts are equal the bias per "
+            "window is the bias per token in another unit and is left out.",
+            _measured(measured_ruler_models),
+        ],
+    )
+
+
+def _measured(models: pd.DataFrame) -> str:
+    """Say of each model scored here whether it has a group of its own, with which checkpoint, or why not."""
+    said = []
+    for _, row in models.iterrows():
+        if row["enters"]:
+            said.append(
+                f"{row['display_name']} enters the last group only ({row['checkpoint_match']}, plasticity "
+                f"{row['plasticity_origin']} over {tokens(row['captured_context'])} tokens)"
+            )
+        else:
+            said.append(f"{row['display_name']} stays outside ({str(row['note']).partition('; ')[0]})")
+    return f"Models that this project scored: {'; '.join(said)}."

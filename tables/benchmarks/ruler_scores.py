@@ -1,0 +1,108 @@
+"""RULER by length for the captured models that it scored, and apart from them those that this project measured."""
+
+import pandas as pd
+
+from artifacts.typeset.numbers import fixed as fixed_number
+from tables import Column, Table, fixed
+from tables._house import model_footnotes, model_marks
+from tables.benchmarks._ruler import measured_footnotes, measured_rows
+
+LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
+
+
+def table(
+    ruler_summary: pd.DataFrame,
+    ruler_lengths: pd.DataFrame,
+    measured_ruler_lengths: pd.DataFrame,
+    measured_ruler_models: pd.DataFrame,
+) -> Table:
+    """Return the table."""
+    full = ruler_summary["captured_context"].max()
+    score = fixed_number(1)
+    reported = ruler_summary["origin"].str.startswith("self-reported")
+    marks = [
+        ",".join(filter(None, (mark, "self" if own else "")))
+        for mark, own in zip(model_marks(ruler_summary, full), reported, strict=True)
+    ]
+    rows = ruler_summary.assign(
+        mark=marks,
+        effective_shown=ruler_summary["effective"].str.upper(),
+        stated_shown=ruler_summary["effective_reported"].str.upper(),
+        stated_mark=[
+            "stated" if a != b else ""
+            for a, b in zip(ruler_summary["effective"], ruler_summary["effective_reported"], strict=True)
+        ],
+        group="Published scores",
+    )
+    other = ruler_lengths[ruler_lengths["differs"].astype(bool)]
+    for length in LENGTHS:
+        models = set(other.loc[other["length"] == length, "model"])
+        rows[f"mark_{length}"] = ["differs" if model in models else "" for model in rows["model"]]
+    said = [
+        f"the source prints {score.show(row['ruler_printed'], 'plain')} for {row['display_name']} at "
+        f"{row['length'].upper()}, the benchmark {score.show(row['ruler'], 'plain')}"
+        for _, row in other.iterrows()
+    ]
+    threshold = score.show(rows["threshold"].iloc[0], "plain")
+    published = len(rows)
+    measured = measured_rows(measured_ruler_lengths, measured_ruler_models, LENGTHS)
+    return Table(
+        rows=pd.concat([rows, measured], ignore_index=True),
+        columns=[
+            Column("display_name", "Model", mark="mark"),
+            *(
+                Column(
+                    length,
+                    length.upper(),
+                    fixed(1),
+                    mark=f"mark_{length}",
+                    group="Score at input length (tokens)",
+                    missing="not measured at this length",
+                )
+                for length in LENGTHS
+            ),
+            *(
+                Column(name, title, fixed(1), group="Average", missing="needs the 13 tasks at all six lengths")
+                for name, title in (
+                    ("average", "plain"),
+                    ("weighted_longer", "longer"),
+                    ("weighted_shorter", "shorter"),
+                )
+            ),
+            Column(
+                "effective_shown",
+                "rule",
+                group="Effective length",
+                align="right",
+                missing="defined for the mean of the 13 tasks",
+            ),
+            Column(
+                "stated_shown",
+                "stated",
+                mark="stated_mark",
+                group="Effective length",
+                align="right",
+                missing="stated for published scores only",
+            ),
+        ],
+        groups="group",
+        size="footnotesize",
+        marks={
+            **model_footnotes(ruler_summary, full),
+            "self": "Self-reported by the model's authors [@qwen2025], listed on the benchmark's page",
+            "differs": f"Published score shown: {'; '.join(said)}",
+            "stated": f"Not what the rule gives: a score above {threshold} is asked for",
+            **measured_footnotes(measured_ruler_lengths, measured_ruler_models),
+        },
+        caption=(
+            f"RULER by input length, {published} captured models that it scored, in falling order at 128K "
+            "[@hsieh2024]; completes Table 8 of the source [@shcherb2026]. Unit: one model, mean over tasks. Below: "
+            "measured by this project, not published."
+        ),
+        short="RULER by input length and effective length",
+        note=(
+            "Averages: over the six lengths, and with weights that rise linearly towards longer or towards shorter "
+            "inputs. "
+            f"Effective length by the rule: the longest whose score is above {threshold}."
+        ),
+    )

@@ -1,0 +1,55 @@
+"""Mistral-7B-Instruct-v0.2 beside the Ministral 3 models: as the source compares them, and over equal positions."""
+
+import pandas as pd
+
+from artifacts import wide
+from artifacts.typeset.wording import listed, tokens
+from tables import Column, Table, fixed, integer
+
+OLD = "mistral-v0.2-7b"
+
+
+def table(
+    reported_mistral_predecessor: pd.DataFrame, predecessor_ratios: pd.DataFrame, equal_positions: pd.DataFrame
+) -> Table:
+    """Return the table."""
+    facts = equal_positions[["model", "display_name", "captured_context", "mean_32k", "drop_32k"]]
+    rows = wide(reported_mistral_predecessor, by=["model"]).merge(facts, on="model")
+    rows = rows.assign(
+        token=1e4 * rows["bias_strength"],
+        window=rows["bias_strength"] * rows["captured_context"].astype(float),
+        later=rows["model"] != OLD,
+    )
+    rows["rule"] = rows["later"] & ~rows["later"].shift(fill_value=False)
+    shared = int(facts["captured_context"].min())
+    ratios: dict[str, list[str]] = {}
+    for _, row in predecessor_ratios.iterrows():
+        both = " and ".join(fixed(2).show(row[name], "plain") for name in ("bias_ratio", "window_ratio"))
+        ratios.setdefault(both, []).append(row["display_name"])
+    said = [f"{both} ({listed(names)})" for both, names in ratios.items()]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Model"),
+            Column("captured_context", "Captured\ncontext", integer(), unit="tokens"),
+            Column("ap_overall", "overall", fixed(3), group="Own context"),
+            Column("ap_drop", "drop", fixed(3), group="Own context"),
+            Column("mean_32k", "mean", fixed(3), group=f"First {shared // 1024}K"),
+            Column("drop_32k", "drop", fixed(3), group=f"First {shared // 1024}K"),
+            Column("token", "per token\n($10^{-4}$)", fixed(1), group="Bias"),
+            Column("window", "per\nwindow", fixed(1), group="Bias"),
+            Column("plane_var", "Variance\nin plane", fixed(3)),
+        ],
+        rule_before="rule",
+        caption=(
+            "Mistral-7B-Instruct-v0.2 beside the Ministral 3 models. Values over each model's own context, bias per "
+            "token and variance in plane as printed in the source [@shcherb2026]; the first "
+            f"{shared // 1024}K follow from its deciles. Unit: one model, mean over heads."
+        ),
+        short="Mistral-7B-Instruct-v0.2 beside Ministral 3",
+        note=(
+            f"First {shared // 1024}K: mean of the deciles over the first {tokens(shared)} tokens, and the mean over "
+            "the first 40 % of them less that over the rest. Bias of Mistral over that of each Ministral, per token "
+            f"and per window: {listed(said)}."
+        ),
+    )

@@ -1,0 +1,97 @@
+"""All captured models: benchmark scores, plasticity, and the bias per token and per window; measured ones apart."""
+
+import pandas as pd
+
+from artifacts.typeset.numbers import fixed as fixed_number
+from artifacts.typeset.wording import estimator, tokens
+from tables import Column, Table, fixed, integer
+from tables._house import model_footnotes, model_marks
+
+NULL = "random-llama"
+
+
+def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
+    """Return the table."""
+    full = captured_models["captured_context"].max()
+    given = reported_plasticity[reported_plasticity["printed"] != ""]
+    keys = set(zip(given["model"], given["metric"], strict=True))
+    reported = captured_models.assign(
+        mark=model_marks(captured_models, full),
+        lbp_mark=[
+            "new" if pd.notna(row["lbp"]) and (row["model"], "lbp") not in keys else ""
+            for _, row in captured_models.iterrows()
+        ],
+        ruler_mark=[_ruler_mark(row, (row["model"], "ruler_128k") in keys) for _, row in captured_models.iterrows()],
+        reason="",
+    )
+    measured = measured_models.assign(
+        mark=[f"measured {row['model']}" for _, row in measured_models.iterrows()],
+        lbp=float("nan"),
+        ruler_128k=float("nan"),
+        lbp_mark="",
+        ruler_mark="",
+    )
+    shown = [name for name in measured.columns if name in reported.columns]
+    rows = pd.concat([reported[shown], measured[shown]], ignore_index=True)
+    rows["first_measured"] = rows.index == len(reported)
+    rows["bias_token"] = 1e4 * rows["bias_strength"]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Model", mark="mark"),
+            Column("lbp", "LBP", fixed(2), mark="lbp_mark", missing="not scored in this benchmark"),
+            Column("ruler_128k", "RULER\n128K", fixed(1), mark="ruler_mark", missing="not scored in this benchmark"),
+            Column("ap_overall", "overall", fixed(4), group="Plasticity"),
+            Column("ap_first_20", "first 20 %", fixed(4), group="Plasticity"),
+            Column("ap_last_20", "last 20 %", fixed(4), group="Plasticity"),
+            Column("ap_drop", "drop", fixed(3), group="Plasticity"),
+            Column("bias_token", "per token", fixed(2), group="Bias", unit="$10^{-4}$"),
+            Column("bias_window", "per window", fixed(1), group="Bias"),
+            Column("captured_context", "Captured\ncontext", integer(), unit="tokens"),
+        ],
+        reason="reason",
+        rule_before="first_measured",
+        marks={
+            **model_footnotes(captured_models, full),
+            "new": "Published with the benchmark; the source gives none for this model.",
+            "self": "Self-reported by the model's authors [@qwen2025]; the source gives none for this model.",
+            **{f"measured {row['model']}": _measured(row) for _, row in measured_models.iterrows()},
+        },
+        caption=(
+            f"Scores, plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. "
+            "Unit: one model. Plasticity and bias per token as printed in the all-models table of the source "
+            "[@shcherb2026]; LongBench Pro (LBP) is the overall score without thinking [@longbenchpro2026], RULER "
+            "the score at 128K tokens [@hsieh2024]. Below the rule: measured by this project, not reported."
+        ),
+        short="Scores, plasticity and bias of all captured models",
+        note=(
+            "Plasticity: mean over heads and pairs of keys of $4p(1-p)$, $p$ being the probability that a query ranks "
+            "one key above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the "
+            "attention "
+            "logit per position, bias per window that "
+            "times the captured context, which is what a comparison over different contexts needs."
+        ),
+    )
+
+
+def _ruler_mark(row: pd.Series, given: bool) -> str:
+    if pd.isna(row["ruler_128k"]) or given:
+        return ""
+    return "self" if str(row["ruler_origin"]).startswith("self") else "new"
+
+
+def _measured(row: pd.Series) -> str:
+    """Word the footnote of a measured model: who measured it, how, over what, and how sure its means are."""
+    what = "A network with random weights on random words, the null reference. " if row["model"] == NULL else ""
+    number = fixed_number(3)
+    ends = [
+        f"{word} {number.show(row[f'{name}_low'], 'plain')} to {number.show(row[f'{name}_high'], 'plain')}"
+        for word, name in (("overall", "ap_overall"), ("drop", "ap_drop"))
+        if pd.notna(row[f"{name}_low"])
+    ]
+    sure = f"; 95 % intervals from resampled key heads: {', '.join(ends)}" if ends else ""
+    return (
+        f"{what}Measured by this project over {tokens(row['captured_context'])} tokens, "
+        f"{estimator(row['estimator'], row['pairs'])}: means over {row['heads']} heads of {row['key_heads']} key "
+        f"heads{sure}. To be compared with a reported value only where estimator, texts and context agree."
+    )

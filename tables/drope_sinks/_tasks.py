@@ -1,0 +1,100 @@
+"""Accuracy on four tasks under several conditions, spread over columns: what two experiments' tables share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tables._press.spec import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TASKS: Mapping[str, str] = {"cities": "cities", "sports": "sports", "passkey": "passkey", "imdb": "IMDB"}
+YES_NO = ("cities", "sports")
+BASELINE = "baseline"
+BELOW = (
+    "The interval lies below chance, which guessing does not give: most answers are neither of the two options and "
+    "count as wrong."
+)
+UNREAD = "It may be that no answer could be read, so that there is no share."
+NONE_READ = "No answer could be read, and there is no share: the zero that is stored and printed stands for that."
+
+
+def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str, str]) -> pd.DataFrame:
+    """One row per model and condition, columns `TASK`, `TASK_low`, `TASK_high`, `TASK_of`, `TASK_p` and `TASK_mark`.
+
+    Parameters
+    ----------
+    shares : DataFrame
+        Accuracy in percent per condition, model and task, with its interval, or with how many answers it is of.
+    tests : DataFrame
+        Each condition against the baseline, where it can be tested; `TASK_p` is the adjusted p.
+    conditions : mapping of str to str
+        Keys in order, and what the table calls them.
+    """
+    import pandas as pd
+
+    adjusted = tests.set_index("comparison")["p_adjusted"]
+    cells = {(row["positional"], row["condition"], row["task"]): row for row in shares.to_dict("records")}
+    rows = []
+    for model in dict.fromkeys(shares["positional"]):
+        for condition, name in conditions.items():
+            row: dict[str, Any] = {"positional": model, "name": name}
+            for task in TASKS:
+                cell = cells[model, condition, task]
+                row |= {task: cell["share"], f"{task}_low": cell["low"], f"{task}_high": cell["high"]}
+                fewest, most = int(cell["n_low"]), int(cell["n_high"])
+                row[f"{task}_of"] = str(most) if fewest == most else f"{fewest}-{most}"
+                row[f"{task}_why"] = NONE_READ if most == 0 else UNREAD
+                row[f"{task}_mark"] = "below" if cell["against_chance"] == "below" else ""
+                against = f"{model}, {task}, {condition} against {BASELINE}"
+                row[f"{task}_p"] = adjusted.get(against)
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def task_columns() -> list[Column]:
+    """The columns of `task_rows`: shares of answers read, accuracy with its interval, stars, marks below chance."""
+    from artifacts.typeset.numbers import integer
+
+    columns = []
+    for task, name in TASKS.items():
+        if task in YES_NO:
+            group = f"{name.capitalize()}, % of read"
+            columns += [
+                Column(task, "right", integer(), p=f"{task}_p", reason=f"{task}_why", group=group),
+                Column(f"{task}_of", "of", group=group, align="right"),
+            ]
+            continue
+        columns.append(
+            Column(
+                task,
+                name,
+                integer(),
+                ci=(f"{task}_low", f"{task}_high"),
+                p=f"{task}_p",
+                mark=f"{task}_mark",
+                group="Accuracy, %",
+            )
+        )
+    return columns
+
+
+def task_items(shares: pd.DataFrame) -> str:
+    """Name each task with its number of items."""
+    counts = shares.drop_duplicates("task").set_index("task")["items"]
+    return ", ".join(f"{name} {counts[task]}" for task, name in TASKS.items())
+
+
+def task_note(shares: pd.DataFrame, tests: pd.DataFrame) -> tuple[str, str]:
+    """Word what the shares are of, the test and the chance levels."""
+    items = shares.drop_duplicates("task").set_index("task")["items"]
+    return (
+        "Cities and sports: the source's scripts leave out answers that read as neither yes nor no. The columns headed "
+        f"*of* give how many answers the unrounded share can be of, among {items['cities']} and {items['sports']} "
+        "items. Where that is not one number there is no interval and no test.",
+        "Stars: Fisher's exact test against the baseline, which treats the same items as different ones, since "
+        f"answers per item are not published; Holm over the {int(tests['p_value'].notna().sum())} tests. Chance is "
+        f"{shares['chance'].max():.0f} % for two answers and {shares['chance'].min():.3f} % for the passkey.",
+    )

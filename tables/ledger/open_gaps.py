@@ -1,0 +1,65 @@
+"""Open gaps of the sources, their proposed remedies, and what closed them or would."""
+
+import pandas as pd
+
+from artifacts.typeset.numbers import integer
+from tables import Column, Table
+
+WOULD = {
+    "head_composition": "Open: patch the output of one head and read the plasticity of heads in later layers.",
+    "causal_direction": "Open: ablate heads by plasticity against equally many others and measure retrieval by length.",
+    "softmax_globality": "Open: compare attention mass on distant keys with pairwise plasticity, head by head.",
+    "dataset_dependence": "Open: repeat the capture on other kinds of text and compare profiles within a model.",
+    "content_decay": "Open: print the positional and the content part of the score difference by distance.",
+    "range_limit": "Open: capture a model beyond its trained positions, and one with a true sliding window.",
+}
+
+
+def table(gaps_status: pd.DataFrame) -> Table:
+    """Return the table."""
+    rows = gaps_status.assign(
+        now=[_now(row) for _, row in gaps_status.iterrows()],
+        remedy=gaps_status["remedy"].where(gaps_status["remedy"] != "", None),
+        part=[
+            "Proposals for collecting scores by length" if gap.startswith("option") else "Gaps of the narrative"
+            for gap in gaps_status["gap"]
+        ],
+    )
+    return Table(
+        rows=rows,
+        columns=[
+            Column("title", "Gap", width=0.16),
+            Column("description", "What is missing", width=0.27),
+            Column("remedy", "Remedy in the source", width=0.2, missing="the source proposes none"),
+            Column("now", "What closed it, or would", width=0.3),
+        ],
+        groups="part",
+        size="footnotesize",
+        caption=(
+            f"The {len(rows)} open gaps and proposals of the sources [@shcherb2026], with what has closed them or "
+            "would."
+        ),
+        short="Open gaps, and what closes them",
+        note=(
+            "Scores by length: cells of the source's table of scores without thinking [@longbenchpro2026]. Causal "
+            "direction, softmax and documents are asked of a tiny pair in the chapter on it; for the models of the "
+            "source they stay open."
+        ),
+    )
+
+
+def _now(row: pd.Series) -> str:
+    show = integer()
+    if row["gap"] in WOULD:
+        return WOULD[row["gap"]]
+    found, missing = show.show(row["published"], "plain"), show.show(row["missing"], "plain")
+    if row["gap"] == "option_a":
+        return (
+            f"Done: the authors' summaries hold {found} of {missing} scores, in another repository than the one named."
+        )
+    if row["gap"] == "option_b":
+        need = show.show(round(row["memory_gb"]), "plain")
+        return f"Not needed; the largest model would take {need} GB with its key-value cache, not its weights alone."
+    if row["gap"] == "option_c":
+        return "Not needed: the scores are published."
+    return f"Closed: {found} of {missing} missing scores are published."

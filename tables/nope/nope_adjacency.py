@@ -1,0 +1,57 @@
+"""Recovery by adjacency to cross-attention layers, and the most that a test could have shown."""
+
+import pandas as pd
+
+from artifacts import wide
+from artifacts.typeset.numbers import fixed as fixed_number
+from tables import Column, Table, fixed, integer, pvalue, signed
+
+GROUPS = {
+    "after": "directly after a cross-attention layer",
+    "before": "directly before one",
+    "far": "neither",
+}
+
+
+def table(nope_adjacency: pd.DataFrame, nope_adjacency_bounds: pd.DataFrame) -> Table:
+    """Return the table."""
+    rows = wide(nope_adjacency, by=["group"])
+    bounds = nope_adjacency_bounds.set_index("comparison")
+    against = rows["group"] + " - far"
+    rows = rows.assign(
+        words=rows["group"].map(GROUPS), note=["reference" if each == "far" else "" for each in rows["group"]]
+    )
+    names = ("difference", "difference_low", "difference_high", "statistic_at_most", "p_at_least")
+    for name in names:
+        rows[name] = against.map(bounds[name]).astype(float)
+    both, three = bounds.loc["adjacent - far"], bounds.loc["after, before, far"]
+    two = fixed_number(2)
+    return Table(
+        rows=rows,
+        columns=[
+            Column("words", "Self-attention layers"),
+            Column("layers", "$n$", integer()),
+            Column("mean_recovery", "Mean recovery", signed(3)),
+            Column(
+                "difference", "Less the last row", signed(3), ci=("difference_low", "difference_high"), reason="note"
+            ),
+            Column("statistic_at_most", "$|t|$ at most", fixed(2), reason="note"),
+            Column("p_at_least", "$p$ at least", pvalue(), reason="note"),
+        ],
+        caption=(
+            "Recovery by adjacency to layers without position encoding, Llama-3.2-11B-Vision, "
+            f"{int(rows['layers'].sum())} self-attention layers, Finding 2 of the layer study [@shcherb2026]. Unit: "
+            "one layer."
+        ),
+        short="Recovery by adjacency to layers without position encoding",
+        note=[
+            "In brackets what the rounding of both means leaves open. The study prints no standard deviations, so no "
+            "test can be computed; the columns on the right bound the pooled $t$ test, two-sided, by the spread of "
+            "the five layers that are printed singly, every other layer taken to lie where it adds least to the "
+            "spread.",
+            f"Both adjacent groups against the others: ${signed(3).show(both['difference'], 'plain')}$, $|t| \\leq "
+            f"{two.show(both['statistic_at_most'], 'plain')}$, $p \\geq {two.show(both['p_at_least'], 'plain')}$; the "
+            f"three groups: $F \\leq {two.show(three['statistic_at_most'], 'plain')}$, $p \\geq "
+            f"{two.show(three['p_at_least'], 'plain')}$.",
+        ],
+    )

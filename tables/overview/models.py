@@ -1,0 +1,68 @@
+"""Every model and checkpoint that the thesis speaks of: architecture, context, and what was captured and scored."""
+
+import re
+
+import pandas as pd
+
+from artifacts.typeset.wording import tokens
+from tables import Column, Table, fixed, integer
+
+
+def table(models: pd.DataFrame) -> Table:
+    """Return the table."""
+    common = models.groupby("family")["position_encoding"].first()
+    remarks = [_remark(row, common[row["family"]]) for _, row in models.iterrows()]
+    names = {text: f"remark{number}" for number, text in enumerate(dict.fromkeys(filter(None, remarks)), 1)}
+    rows = models.assign(
+        group=[f"{family}: {_bases(common[family])}" for family in models["family"]],
+        mark=[names.get(text, "") for text in remarks],
+    )
+    captured = rows[rows["subject"] == "captured"]
+    same = int((captured["checkpoint_match"] == "same checkpoint").sum())
+    scored = int((captured["scored_checkpoint"] != "").sum())
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Model", mark="mark"),
+            Column("parameters_nominal_b", "Size", fixed(1), unit="billion"),
+            Column("layers", "Layers", integer()),
+            Column("query_heads", "query", integer(), group="Heads"),
+            Column("key_heads", "key", integer(), group="Heads"),
+            Column("head_dim", "dim.", integer(), group="Heads"),
+            Column("claimed_context", "claimed", integer(), group="Context (tokens)", missing="the sources give none"),
+            Column(
+                "captured_context",
+                "captured",
+                integer(),
+                group="Context (tokens)",
+                missing="not captured, or over a context that differs by checkpoint",
+            ),
+            Column("captured_checkpoint", "captured or studied", group="Checkpoint"),
+            Column("scored_checkpoint", "scored", group="Checkpoint", missing="in neither benchmark"),
+        ],
+        groups="group",
+        landscape=True,
+        size="scriptsize",
+        space=0,
+        marks={name: text for text, name in names.items()},
+        caption=(
+            f"Models and checkpoints. Of {len(captured)} captured models {scored} have a score in LongBench Pro or "
+            f"RULER; of {same} the captured checkpoint is the scored one. From public configurations and model cards."
+        ),
+        note=(
+            "Headings name each family's position encoding, with the base $\\theta$ of its rotation. Size: parameters "
+            "by name. Layers count cross-attention blocks. The claimed context includes extension by YaRN. Attention "
+            "is over the full context unless remarked."
+        ),
+    )
+
+
+def _remark(row: pd.Series, common: str) -> str:
+    parts = [] if row["attention"] == "full" else [f"Attention: {row['attention']}"]
+    parts += [] if row["position_encoding"] == common else [f"Position encoding: {row['position_encoding']}"]
+    return ". ".join(parts)
+
+
+def _bases(encoding: str) -> str:
+    """The base of the rotation as a symbol, and large numbers with separators."""
+    return re.sub(r"\d{5,}", lambda match: tokens(int(match[0])), encoding.replace("theta", "θ"))

@@ -1,0 +1,1 @@
+"""The population of small models."""

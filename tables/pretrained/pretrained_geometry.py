@@ -1,0 +1,92 @@
+"""Head geometry of pretrained models beside the reported range and the tiny pair."""
+
+from typing import Any
+
+import pandas as pd
+
+from artifacts.typeset.wording import estimator, listed, tokens
+from tables import Column, Table, fixed, markup
+
+FEW = 10  # key heads
+ROWS = {
+    "Plasticity": {
+        "ap_overall": "overall",
+        "ap_first_20": "first 20 %",
+        "ap_last_20": "last 20 %",
+        "ap_drop": "drop",
+    },
+    "Position": {
+        "bias_window": "bias per window",
+        "r_q_a": "$r_q^a$ on the axis of drift",
+        "r_k_a": "$r_k^a$ on the axis of drift",
+        "plane_var": "variance in plane",
+    },
+}
+
+
+def table(
+    pretrained_geometry: pd.DataFrame,
+    pretrained_noise: pd.DataFrame,
+    measured_models: pd.DataFrame,
+) -> Table:
+    """Return the table."""
+    columns = list(dict.fromkeys(pretrained_geometry["column"]))
+    found: Any = pretrained_geometry.set_index(["metric", "column"])
+    rows = []
+    for group, names in ROWS.items():
+        for metric, label in names.items():
+            row: dict[str, object] = {"group": group, "label": label}
+            for place, column in enumerate(columns):
+                each = found.loc[(metric, column)]
+                row |= {f"v{place}": each["value"], f"low{place}": each["low"], f"high{place}": each["high"]}
+                row[f"note{place}"] = each["note"]
+            rows.append(row)
+    first: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
+    mine = measured_models[measured_models["model"].isin(columns)].set_index("model")
+    documents: Any = pretrained_noise.drop_duplicates("model").set_index("model")["documents"]
+    said = [
+        f"{first.loc[model, 'label']}: all {row['heads']} captured heads of {row['key_heads']} key heads over "
+        f"{documents[model]} documents of {tokens(row['captured_context'])} tokens, "
+        f"{estimator(row['estimator'], row['pairs'])}"
+        for model, row in mine.iterrows()
+    ]
+    most = int(pretrained_geometry.loc[pretrained_geometry["column"] == "reported", "n"].max())
+    return Table(
+        rows=pd.DataFrame(rows),
+        columns=[
+            Column("label", "", markup),
+            *(
+                Column(
+                    f"v{place}",
+                    str(first.loc[column, "label"]),
+                    fixed(3),
+                    ci=(f"low{place}", f"high{place}"),
+                    reason=f"note{place}",
+                )
+                for place, column in enumerate(columns)
+            ),
+        ],
+        groups="group",
+        caption=(
+            f"Head geometry of pretrained models measured here, beside up to {most} reported models and the tiny RoPE "
+            "model. Units: reported, one model (the median, in brackets the least and the largest, a range and no "
+            f"interval; at most {tokens(first.loc['reported', 'context'])} tokens [@shcherb2026]); tiny, one training "
+            f"seed, $n = {first.loc['tiny', 'n']}$, {tokens(first.loc['tiny', 'context'])} tokens; measured, one key "
+            "head. In brackets there: 95 % intervals."
+        ),
+        short="Head geometry of pretrained models",
+        note=[
+            f"{'; '.join(said)}. Their intervals are from resampled key heads: they cover heads, not texts. Weights "
+            f"of four bits, dequantised. {_few(first)}",
+            "Drop: first minus last 20 % of positions. Bias per window: drift of the attention logit over the captured "
+            "context, which differs from column to column. A reported value and a measured one are to be compared only "
+            "as far as estimator, texts and context agree.",
+        ],
+    )
+
+
+def _few(first: pd.DataFrame) -> str:
+    """Say of which columns the interval rests on too few key heads to hold its level."""
+    rows = first[(first["unit"] == "key head") & (first["n"] < FEW)]
+    said = [f"{row['label']} ({row['n']} key heads)" for _, row in rows.iterrows()]
+    return f"An interval from so few key heads as those of {listed(said)} is too narrow." if said else ""

@@ -1,0 +1,45 @@
+"""SmolLM3 at the same positions before and after its context was extended."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import tokens
+from tables import Column, Table, fixed
+
+PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 32K", "LC 32K-64K": "To 64K"}
+
+
+def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFrame) -> Table:
+    """Return the table."""
+    rows = training_equal_positions.assign(phase=training_equal_positions["phase"].map(PHASES))
+    half = (rows["at_2k_4k_high"] - rows["at_2k_4k"]).max()
+    twice = (rows["drop_outer_high"] - rows["drop_outer"]).max()
+    off = training_bin_means["difference"].abs().max()
+    return Table(
+        rows=rows,
+        columns=[
+            Column("phase", "Phase", repeat=False),
+            Column("display_name", "Checkpoint"),
+            Column("context", "Window"),
+            Column("at_0_1k", "0–1K", fixed(4), group="Plasticity"),
+            Column("at_1k_2k", "1K–2K", fixed(4), group="Plasticity"),
+            Column("at_2k_4k", "2K–4K", fixed(4), group="Plasticity"),
+            Column("drop", "0–1K to\n2K–4K", fixed(4), group="Drop"),
+            Column("drop_outer", "1K–2K to\n2K–4K", fixed(4), group="Drop"),
+            Column("ap_drop", "printed,\nown window", fixed(3), group="Drop"),
+        ],
+        reason="note",
+        groups="phase",
+        group_style="rule",
+        caption=(
+            f"SmolLM3-3B at equal positions: plasticity within the first {tokens(rows['context'].min())} tokens, "
+            f"{len(rows)} checkpoints of one run, from Tables 6 and 7 of the source [@shcherb2026]. Unit: one "
+            "checkpoint, mean over heads."
+        ),
+        short="SmolLM3 at equal positions across phases",
+        note=(
+            "Recomputed: finer bins of the pre-training table are combined by their width, as if queries were spread "
+            "evenly; the ends of the combined bins coincide. Weighted so, all bins of a checkpoint give its printed "
+            f"overall plasticity within {off:.4f}. Rounding leaves {half:.4f} either way on a plasticity and "
+            f"{twice:.4f} on a drop. No test: the checkpoints are states of one run."
+        ),
+    )

@@ -1,0 +1,28 @@
+"""SmolLM3 in the extensions of its context: plasticity by position."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import listed, tokens
+from tables import Column, Table, fixed
+from tables.training._positions import position_rows
+
+
+def table(training_positions: pd.DataFrame) -> Table:
+    """Return the table."""
+    long = training_positions[training_positions["extension"].astype(bool)]
+    rows, bins = position_rows(long)
+    windows = listed([tokens(context) for context in sorted(set(long["context"]))])
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Checkpoint"),
+            *(Column(field, title, fixed(3), group="Plasticity at positions") for field, title in bins.items()),
+        ],
+        reason="reason",
+        caption=(
+            f"Plasticity by position during the context extensions of SmolLM3-3B, windows of {windows} tokens, "
+            f"{len(rows)} checkpoints, Table 7 of the source [@shcherb2026]. Unit: one checkpoint, mean over heads."
+        ),
+        short="SmolLM3 in its extensions: plasticity by position",
+        note="Bins are positions of the query in tokens, 1K being 1,024.",
+    )

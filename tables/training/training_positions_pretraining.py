@@ -1,0 +1,28 @@
+"""SmolLM3 in pre-training: plasticity by position within the short window."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import tokens
+from tables import Column, Table, fixed
+from tables.training._positions import position_rows
+
+
+def table(training_positions: pd.DataFrame) -> Table:
+    """Return the table."""
+    short = training_positions[~training_positions["extension"].astype(bool)]
+    rows, bins = position_rows(short)
+    return Table(
+        rows=rows,
+        columns=[
+            Column("display_name", "Checkpoint"),
+            *(Column(field, title, fixed(3), group="Plasticity at positions") for field, title in bins.items()),
+        ],
+        reason="reason",
+        caption=(
+            f"Plasticity by position during pre-training of SmolLM3-3B, window of {tokens(short['context'].max())} "
+            f"tokens, {len(rows)} checkpoints, Table 6 of the source [@shcherb2026]. Unit: one checkpoint, mean over "
+            "heads."
+        ),
+        short="SmolLM3 in pre-training: plasticity by position",
+        note="Bins are positions of the query in tokens, 1K being 1,024.",
+    )
