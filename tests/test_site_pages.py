@@ -176,7 +176,7 @@ def test_what_is_gone_has_no_page_and_history_is_told(built, tmp_path):
     git("commit", "-qm", "The document as it stands")
     table = other / "artifacts/sources/recall_by_length.csv"
     table.write_text(table.read_text().replace("reader-s,512,92.0", "reader-s,512,94.0"))
-    (other / "tables/recall_loss.py").unlink()
+    (other / "tables/recall/recall_loss.py").unlink()
     chapter = other / "paper/chapters/recall.tex.j2"
     chapter.write_text(chapter.read_text().replace("<< table('recall_loss') >>", "").replace("tab:recall_loss,", ""))
     assert run(other, "analyze").returncode == 0
