@@ -195,6 +195,7 @@ def test_an_empty_frame_has_a_site_without_a_ledger(tmp_path):
     assert run(ROOT, "new", "paper", str(root), "--title", "Words: kept & lost").returncode == 0
     site = made.site(root)
     assert made.words(made.elements(made.parsed(site / "index.html"), "h1")[0]) == "Words: kept & lost"
+    assert "No statement is judged yet." in made.words(made.parsed(site / "ledger.html"))
     for page in site.rglob("*.html"):
         for _, address in made.addresses(made.parsed(page)):
             assert address.startswith("data:") or made.target(page, address)[0].is_file(), (page, address)

@@ -14,9 +14,7 @@ SEVERITIES = ("headline", "supporting", "detail")
 
 
 def ledger_pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """`ledger.html`; no page where the project has no claims."""
-    if not project.claims:
-        return
+    """`ledger.html`, which says so where the project has no claims."""
     present = {
         name: {row[name] for row in project.claims} for name in ("source", "verdict", "severity", "kind", "failure")
     }
