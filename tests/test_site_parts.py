@@ -96,6 +96,7 @@ def test_formulas_become_mathml_and_words_for_pictures():
     assert "&#x0003C;" in made
     assert "\\(" not in made
     assert words(html) == "of x < y_1 & more"
+    assert words('<span class="math">\\(\\Delta P \\text{x}\\)</span>') == "Δ P text{x}"
 
 
 def test_a_fault_in_a_template_names_the_page():

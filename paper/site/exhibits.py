@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from markupsafe import Markup
+
 from artifacts.build.outline import Node
 from artifacts.errors import DataError
 from artifacts.typeset import addresses
@@ -22,11 +24,11 @@ from tables._press.render import render
 
 def exhibit_pages(project: Project) -> Iterator[tuple[str, bytes]]:
     """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all."""
-    shown: list[tuple[Node, str]] = []
+    shown: list[tuple[Node, Markup]] = []
     for node in project.nodes:
         if node.kind in EXHIBITS:
             spec = project.call(node.key)
-            shown.append((node, words(prose(spec.short or spec.caption, "html"))))
+            shown.append((node, typeset(prose(spec.short or spec.caption, "html"))))
             yield from (_table if node.kind == "table" else _figure)(project, node, spec)
     chapters = {key: project.outline.up[key] for key in (node.key for node, _ in shown)}
     values = {"shown": shown, "chapters": chapters, "project": project}

@@ -10,11 +10,14 @@ import jinja2
 from markupsafe import Markup
 
 from artifacts.errors import SpecError
+from artifacts.typeset.characters import MATH
 
 FOLDER = Path(__file__).parent / "templates"
 ASSETS = ("site.css", "site.js")
 _MATH = re.compile(r'<span class="math">\\\((.*?)\\\)</span>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
+_TEX = re.compile(r"\\[A-Za-z]+")
+_SIGNS = {command: char for char, command in reversed(MATH.items())}  # of several signs, the first
 
 
 @cache
@@ -69,7 +72,8 @@ def typeset(html: str) -> Markup:
 
 
 def words(html: str) -> str:
-    """The text of the project's own HTML, for the words that stand for a picture."""
+    """The text of the project's own HTML, for the words that stand for a picture; signs of formulas as characters."""
+    html = _TEX.sub(lambda match: _SIGNS.get(match[0], match[0].removeprefix("\\")), html)
     return str(Markup(_TAG.sub("", html.replace("\\(", "").replace("\\)", ""))).unescape())
 
 
