@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: paper test pretrained test-slurm lint clean tex golden benchmark repeatable soak
+.PHONY: paper site test pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
@@ -15,6 +15,9 @@ test: $(VENV)/test.stamp tex lint
 	$(PY) build.py paper
 	$(PY) build.py diff HEAD --check
 
+site: $(VENV)/light.stamp tex
+	$(PY) build.py site
+
 # A first measurement of a trained model, in minutes on two cores; artifacts/recipes/pretrained.yaml has the rest.
 pretrained: $(VENV)/pretrained.stamp
 	$(PY) build.py run massive_values --model smollm2-135m --texts manual:evaluation --documents 4 --tokens 512 \
@@ -24,6 +27,11 @@ pretrained: $(VENV)/pretrained.stamp
 # A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
 test-slurm: $(VENV)/test.stamp
 	$(PY) -m pytest -q tests/slurm/check_jobs.py tests/slurm/check_capture.py
+
+# The site in a real browser, Debian's chromium, which is installed when it may.
+test-browser: $(VENV)/test.stamp tex
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[browser]'
+	$(PY) -m pytest -q tests/browser/check_pages.py
 
 lint: $(VENV)/test.stamp
 	$(PY) -m ruff check .

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from analysis.claims._verdicts import anchor as _anchor
-from analysis.claims._verdicts.anchor import Sentence, anchored, digest, normalised, printed, sentences, under
+from artifacts.store.sentences import Sentence, anchored, digest, normalised, printed, sentences, under
 from conftest import ROOT
 
 DOCUMENT = """# A study

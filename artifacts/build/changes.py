@@ -140,6 +140,11 @@ def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
             yield from _frames(f"result {name}", _csv(old), _csv(new), tolerance)
 
 
+def compared(name: str, before: str, after: str, tolerance: float) -> list[Change]:
+    """Differences of a result from an earlier text of it, both CSV."""
+    return list(_frames(f"result {name}", _csv(before), _csv(after), tolerance))
+
+
 def tables(root: Path, revision: str, rendered: Mapping[str, str], tolerance: float) -> Iterator[Change]:
     """Differences of tables, rendered as Markdown, from a revision's golden files."""
     for name in sorted(rendered.keys() | names_at(root, revision, GOLDEN, ".md")):

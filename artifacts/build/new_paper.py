@@ -29,7 +29,8 @@ MACHINERY = (
 """Rooms of which every Python file is the engine's."""
 ALSO = (
     *("tables/_press/templates/*", "figures/_press/templates/*", "paper/thesis.tex.j2", "paper/preamble.tex"),
-    *("docs/architecture.md", "docs/extending.md", "artifacts/models/*/*"),
+    *("paper/site/templates/*", "paper/annotate/templates/*"),
+    *("docs/architecture.md", "docs/extending.md", "docs/site.md", "artifacts/models/*/*"),
     *("Makefile", "pyproject.toml", "constraints.txt", "LICENSE", ".gitignore"),
 )
 ENTRY = "build.py"

@@ -1,0 +1,208 @@
+"""Sentences of a document: how it is cut into them, how each is known without its words, and how one is found again.
+
+A sentence is known by a hash of its letters and digits, so that what is recorded of a document holds none of its words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+SHARED = 0.34  # the share of a statement's weight that a sentence must have in common with it
+ELSEWHERE = 0.7  # the same, of a sentence that does not stand under the heading
+_HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
+_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
+_PIECES = re.compile(r", | and | against | to |; ")
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[a-z]{3,}")
+_COMMON = frozenset(
+    [
+        "the",
+        "and",
+        "for",
+        "with",
+        "are",
+        "its",
+        "than",
+        "that",
+        "this",
+        "from",
+        "not",
+        "each",
+        "has",
+        "have",
+        "all",
+        "both",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence (or item, or row of a table) of a document, its line counted from 1, and the headings it is under."""
+
+    line: int
+    text: str
+    headings: tuple[str, ...]
+
+    @property
+    def anchor(self) -> str:
+        """First twelve digits of the SHA-256 of its normalised words."""
+        return hashlib.sha256(normalised(self.text).encode()).hexdigest()[:12]
+
+
+def normalised(text: str) -> str:
+    """A sentence's letters and digits in lower case, with single spaces: marks and line ends change nothing."""
+    return " ".join(re.findall(r"[^\W_]+", text.lower()))
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a Markdown document outside code."""
+    found: list[Sentence] = []
+    headings: list[tuple[int, str]] = []
+    code = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        if code or not line.strip() or line.lstrip().startswith("```"):
+            continue
+        match = _HEADING.match(line)
+        if match:
+            level = len(match[1])
+            headings = [each for each in headings if each[0] < level] + [(level, match[2])]
+        names = tuple(name for _, name in headings)
+        found += [Sentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
+    return found
+
+
+def printed(reported: str, document: str) -> str:
+    """The hash of what a claim reports, if its document prints it, as a whole or piece by piece; empty if not.
+
+    Pieces are what a claim puts together from several places: with a comma, `and`, `against` or `to` between them.
+    """
+    text = _typed(document)
+    pieces = [reported] if _stands(_typed(reported), text) else _PIECES.split(reported)
+    return digest(reported) if reported and all(_stands(_typed(piece), text) for piece in pieces) else ""
+
+
+def digest(reported: str) -> str:
+    """First twelve digits of the SHA-256 of what a claim reports."""
+    return hashlib.sha256(_typed(reported).encode()).hexdigest()[:12]
+
+
+def _typed(text: str) -> str:
+    """In lower case with one sort of minus and of comparison, without what Markdown adds; signs and points stay."""
+    for mark, plain in (("−", "-"), ("–", "-"), ("≥", ">="), ("≤", "<=")):
+        text = text.replace(mark, plain)
+    return " ".join(re.sub(r"[*`\\_$|]", " ", text.lower()).split())
+
+
+def _stands(piece: str, text: str) -> bool:
+    """Whether a piece is printed as itself, and not as part of a word, of a longer number or of a negative one."""
+    thousands = r"(?<!\d,)" if re.match(r"\d{3}(?!\d)", piece) else ""
+    return re.search(rf"(?<!\w)(?<!\d\.)(?<!\s-){thousands}{re.escape(piece)}(?!\w)(?![.,]\d)", text) is not None
+
+
+def under(section: str, document: Sequence[Sentence]) -> str:
+    """The heading that a section of the ledger means; empty when none shares a word with it.
+
+    A number at its head decides (`4.4 Key Findings`), else the words that a heading and those above it share with it;
+    a figure without a section stands where the document first names it.
+    """
+    number = re.match(r"\d+(?:\.\d+)*", section)
+    figure = re.match(r"Figures? (\w+)", section)
+    chains = list(dict.fromkeys(sentence.headings for sentence in document if sentence.headings))
+    if number:
+        return next((chain[-1] for chain in chains if chain[-1].partition(" ")[0].rstrip(".") == number[0]), "")
+    if figure:
+        words = re.compile(rf"\bFig(?:ure|\.) {figure[1]}\b")
+        return next((each.headings[-1] for each in document if each.headings and words.search(each.text)), "")
+    pieces = re.findall(r"(?:Table|Finding) \d+", section)
+    named = [chain[-1] for chain in chains for piece in pieces if chain[-1].startswith(f"{piece}:")]
+    if named and "Tables" not in section:
+        deeper = [chain[-1] for chain in chains if len(chain) > 1 and chain[-2] == named[0]]
+        section = section.partition(named[0].partition(":")[0])[2].strip(", ")
+        return next((name for name in deeper if section and _stems(section) <= _stems(name)), named[0])
+    wanted = _stems(section)
+    best, score = "", 0.0
+    for chain in chains:
+        own, above = _stems(chain[-1]), {stem for name in chain[:-1] for stem in _stems(name)}
+        begins = chain[-1].lower().startswith(section.lower().rpartition(": ")[2])
+        value = len(wanted & (own | above)) - 0.01 * len(own - wanted) + begins
+        if wanted & own and value > score:
+            best, score = chain[-1], value
+    return best
+
+
+def _stems(text: str) -> set[str]:
+    words = re.findall(r"\d+\.\d+|\d+b|[a-z]+", text.lower())
+    return {word[:5] for word in words} - {"and", "of", "the", "to", "table", "in", "is", "not"}
+
+
+def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "") -> dict[str, str]:
+    """The anchor of one row of the ledger.
+
+    Parameters
+    ----------
+    row : dict
+        With `claim`, `kind`, `source`, `section`, `statement` and `reported`.
+    document : sequence of Sentence
+        All of its document.
+    text : str
+        The document as it is, in which `reported` is looked for.
+    """
+    reported = printed(row["reported"], text)
+    heading = under(row["section"], document)
+    inside = [sentence for sentence in document if heading in sentence.headings] or list(document)
+    words = f"{row['statement']} {row['reported']}"
+    found = None
+    if row["kind"] != "cell check":
+        found = best(words, inside, document, SHARED) or best(words, document, document, ELSEWHERE)
+    if found is None:
+        return {
+            "claim": row["claim"],
+            "document": row["source"],
+            "heading": heading,
+            "line": "",
+            "anchor": "",
+            "match": "heading",
+            "reported": reported,
+        }
+    return {
+        "claim": row["claim"],
+        "document": row["source"],
+        "heading": found.headings[-1] if found.headings else heading,
+        "line": str(found.line),
+        "anchor": found.anchor,
+        "match": "sentence",
+        "reported": reported,
+    }
+
+
+def best(statement: str, inside: Iterable[Sentence], document: Sequence[Sentence], least: float) -> Sentence | None:
+    """The sentence that shares most of the statement's weight: rare words and numbers weigh most."""
+    seen = Counter(term for sentence in document for term in _terms(sentence.text))
+    weights = {term: math.log(1 + len(document) / (1 + seen[term])) for term in _terms(statement)}
+    total = sum(weight for term, weight in weights.items() if seen[term]) or 1.0
+    best, score = None, 0.0
+    for sentence in inside:
+        terms = _terms(sentence.text)
+        shared = sum(weight for term, weight in weights.items() if term in terms) / total
+        value = shared / (1 + 0.01 * len(terms))  # of two that share as much, the shorter
+        if shared >= least and value > score:
+            best, score = sentence, value
+    return best
+
+
+def shared(statement: str, sentence: str) -> float:
+    """The share of a statement's words and numbers that a sentence has as well."""
+    terms = _terms(statement)
+    return len(terms & _terms(sentence)) / len(terms) if terms else 0.0
+
+
+def _terms(text: str) -> set[str]:
+    words = _WORD.findall(text.lower())
+    return {word if word[0].isdigit() else word[:5] for word in words if word not in _COMMON}

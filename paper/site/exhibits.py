@@ -1,0 +1,87 @@
+"""Pages of tables and figures: the exhibit, its data, and the claims that rest on the same artifacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from artifacts.build.outline import Node
+from artifacts.errors import DataError
+from artifacts.typeset import addresses
+from artifacts.typeset.text import prose
+from figures import Figure
+from paper.pictures import convert
+from paper.site.grid import Grid, grid, of_csv
+from paper.site.page import page, typeset, words
+from paper.site.plotted import plotted
+from paper.site.project import EXHIBITS, Project
+from paper.site.walk import around
+from tables import Table
+from tables._press.render import render
+
+
+def exhibit_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all."""
+    shown: list[tuple[Node, Markup]] = []
+    for node in project.nodes:
+        if node.kind in EXHIBITS:
+            spec = project.call(node.key)
+            shown.append((node, typeset(prose(spec.short or spec.caption, "html"))))
+            yield from (_table if node.kind == "table" else _figure)(project, node, spec)
+    chapters = {key: project.outline.up[key] for key in (node.key for node, _ in shown)}
+    values = {"shown": shown, "chapters": chapters, "project": project}
+    yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
+
+
+def _table(project: Project, node: Node, spec: Table) -> Iterator[tuple[str, bytes]]:
+    text = render(spec, node.name, "csv")
+    yield f"table/{node.name}.csv", text.encode()
+    body = typeset(render(spec, node.name, "html"))
+    plainly = spec.groups is None and spec.rule_before is None and all(column.repeat for column in spec.columns)
+    values = {"body": body, "sortable": plainly, "data": of_csv(text), "picture": "", "alt": "", "notes": []}
+    yield from _page(project, node, spec.caption, values)
+
+
+def _figure(project: Project, node: Node, spec: Figure) -> Iterator[tuple[str, bytes]]:
+    yield f"figure/{node.name}.svg", _picture(project, node.name)
+    frame = plotted(spec)
+    data = None if frame.empty else grid(frame)
+    if data is not None:
+        yield f"figure/{node.name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
+    note = [typeset(prose(spec.note, "html"))] if spec.note else []
+    alt = words(prose(spec.caption, "html"))
+    values = {"body": "", "sortable": False, "data": data, "picture": f"{node.name}.svg", "alt": alt, "notes": note}
+    yield from _page(project, node, spec.caption, values)
+
+
+def _picture(project: Project, name: str) -> bytes:
+    """A figure's picture as SVG, drawn from its PDF when that is newer."""
+    pdf, svg = (project.root / f"out/figures/{name}.{form}" for form in ("pdf", "svg"))
+    if not pdf.is_file():
+        raise DataError(f"{pdf.relative_to(project.root)} is missing; `python build.py figure {name}` makes it")
+    if not svg.is_file() or svg.stat().st_mtime_ns < pdf.stat().st_mtime_ns:
+        convert(pdf, svg)
+    return svg.read_bytes()
+
+
+def _page(project: Project, node: Node, caption: str, values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+    path = addresses.exhibit(node.kind, node.name)
+    data: Grid | None = values["data"]
+    common = {
+        "node": node,
+        "project": project,
+        "caption": typeset(prose(caption, "html")),
+        "claims": resting(project, node),
+        "file": f"{node.name}.csv" if data else "",
+        "addresses": addresses,
+        **around(project, node.key),
+    }
+    yield path, page("exhibit.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **common, **values)
+
+
+def resting(project: Project, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """For each artifact that an exhibit reads, the rows of the ledger whose functions read it too; fewest first."""
+    found = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
+    return sorted(((name, rows) for name, rows in found if rows), key=lambda item: len(item[1]))

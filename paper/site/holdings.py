@@ -1,0 +1,68 @@
+"""Pages of artifacts: what a source, measurement or result holds, where it comes from, and what rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from artifacts.build.outline import Node
+from artifacts.store.reader import read
+from artifacts.store.schema import files, resource
+from artifacts.typeset import addresses
+from paper.site.grid import grid
+from paper.site.history import Revision, histories
+from paper.site.page import page
+from paper.site.project import Project, records
+from paper.site.walk import NAMES, ORDER, around
+
+
+def artifact_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """`artifact/NAME.html` with the tables as files below `data/`, and `artifacts.html`, the list of all."""
+    origins: dict[str, list[Mapping[str, Any]]] = {}
+    if "provenance" in project.outline.maker:
+        for row in records(project.root, "provenance"):
+            origins.setdefault(row["artifact"], []).append(row)
+    past = histories(project.root)
+    listed: dict[str, list[tuple[Node, str]]] = {}
+    for node in (node for node in project.nodes if node.makes):
+        described = resource(project.root, node.name) or {}
+        listed.setdefault(node.kind, []).append((node, str(described.get("title", node.doc))))
+        yield from _artifact(project, node, described, origins.get(node.name, []), past)
+    groups = [(NAMES[kind], sorted(listed[kind], key=lambda item: item[0].name)) for kind in ORDER if kind in listed]
+    values = {"groups": groups, "project": project}
+    yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
+
+
+def _artifact(
+    project: Project,
+    node: Node,
+    described: Mapping[str, Any],
+    origins: list[Mapping[str, Any]],
+    past: Mapping[str, tuple[Revision, ...]] | str,
+) -> Iterator[tuple[str, bytes]]:
+    path = addresses.artifact(node.name)
+    fields = described.get("schema", {}).get("fields", [])
+    units = {field["name"]: f" ({field['unit']})" if field.get("unit") else "" for field in fields}
+    means = {field["name"]: f"{field.get('description', '')}{units[field['name']]}" for field in fields}
+    held = [(file.removeprefix("artifacts/"), project.root / file) for file in files(project.root, node.name)]
+    for name, file in held:
+        yield f"data/{name}", file.read_bytes()
+    data = grid(read(project.root, node.name), means) if held else None
+    history = (
+        past if isinstance(past, str) else past.get(node.name, ()) if node.kind not in ("source", "measurement") else ()
+    )
+    claims = [row for row in project.claims if node.name in row["inputs"]]
+    values = {
+        "node": node,
+        "project": project,
+        "described": described,
+        "fields": fields,
+        "data": data,
+        "held": [name for name, _ in held],
+        "origins": origins,
+        "history": history,
+        "claims": claims,
+        "addresses": addresses,
+        **around(project, node.key),
+    }
+    yield path, page("artifact.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **values)

@@ -1,0 +1,56 @@
+"""The first page: what the ledger says by document, the chapters, and where to go on; and a page a chapter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from artifacts.typeset import addresses
+from paper.site.page import page
+from paper.site.project import Chapter, Project
+from paper.site.walk import links
+
+VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
+"""In the order from good to bad."""
+
+
+def overview_pages(project: Project) -> Iterator[tuple[str, bytes]]:
+    """`index.html`, and `chapter/NAME.html` for each chapter."""
+    counts = Counter((row["source"], row["kind"], row["verdict"]) for row in project.claims)
+    documents = [
+        (document, [counts[document.key, kind, verdict] for verdict in VERDICTS], kind)
+        for document in project.documents
+        for kind in ("statement", "cell check")
+        if any(counts[document.key, kind, verdict] for verdict in VERDICTS)
+    ]
+    kinds = Counter(node.kind for node in project.nodes)
+    yield (
+        "index.html",
+        page(
+            "index.html.j2",
+            "index.html",
+            title=project.metadata.title,
+            project=project,
+            verdicts=VERDICTS,
+            documents=documents,
+            kinds=kinds,
+            addresses=addresses,
+        ),
+    )
+    for chapter in project.chapters:
+        path = addresses.chapter(chapter.name)
+        yield path, page("chapter.html.j2", path, title=chapter.title, **_shown(project, chapter))
+
+
+def _shown(project: Project, chapter: Chapter) -> dict[str, object]:
+    nodes = project.outline.nodes
+    rows = {row["claim"]: row for row in project.claims}
+    return {
+        "chapter": chapter,
+        "project": project,
+        "tables": [nodes[f"table:{name}"] for name in chapter.tables],
+        "figures": [nodes[f"figure:{name}"] for name in chapter.figures],
+        "numbers": links(project, [project.outline.maker[name] for name in chapter.numbers]),
+        "claims": [rows[name] for name in chapter.claims if name in rows],
+        "addresses": addresses,
+    }

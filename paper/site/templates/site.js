@@ -1,0 +1,142 @@
+"use strict";
+// Without this script every page still shows all that it holds; it adds choosing, sorting and walking.
+
+const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+const holds = (text, wanted) => wanted.every((word) => text.includes(word));
+
+function number(text) {
+  const found = text.replace(/−/g, "-").replace(/[,\u202f\u2009\u00a0]/g, "").match(/^[^\d.+-]{0,2}([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/i);
+  return found ? parseFloat(found[1]) : NaN;
+}
+
+// Tables: a button in each heading sorts by its column; empty cells stay last.
+function sortable(table) {
+  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  const body = table.tBodies[0];
+  if (!body || table.tBodies.length > 1) return;
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const keyed = [...body.rows].map((row) => {
+        const text = row.cells[column] ? row.cells[column].textContent.trim() : "";
+        return { row, text, value: number(text), empty: text === "" || text === "–" || text === "—" };
+      });
+      const filled = keyed.filter((each) => !each.empty);
+      const numeric = filled.every((each) => !Number.isNaN(each.value));
+      const sign = down ? -1 : 1;
+      filled.sort((a, b) => sign * (numeric ? a.value - b.value : a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
+      body.append(...filled.map((each) => each.row), ...keyed.filter((each) => each.empty).map((each) => each.row));
+    });
+  });
+}
+
+// The ledger: rows that fit every choice stay; the choices stand in the address.
+function ledger(form) {
+  const rows = [...document.querySelectorAll("#rows > details")];
+  const texts = rows.map(() => null);
+  const count = document.getElementById("count");
+  const names = [...form.elements].filter((each) => each.name).map((each) => each.name);
+  const apply = () => {
+    const wanted = Object.fromEntries(names.map((name) => [name, form.elements[name].value]));
+    const search = words(wanted.search);
+    const chosen = names.filter((name) => name !== "search" && wanted[name]);
+    let shown = 0;
+    rows.forEach((row, place) => {
+      let fits = chosen.every((name) =>
+        name === "chapter" ? row.dataset.chapter.split(" ").includes(wanted.chapter) : row.dataset[name] === wanted[name]);
+      if (fits && search.length) {
+        texts[place] = texts[place] || `${row.id} ${row.textContent}`.toLowerCase();
+        fits = holds(texts[place], search);
+      }
+      row.hidden = !fits;
+      shown += fits;
+    });
+    count.textContent = shown === rows.length ? `${shown} rows` : `${shown} of ${rows.length} rows`;
+    const query = new URLSearchParams(names.filter((name) => wanted[name]).map((name) => [name, wanted[name]])).toString();
+    try {
+      history.replaceState(null, "", `${query ? `?${query}` : location.pathname}${location.hash}`);
+    } catch { /* some browsers keep the address of a page opened from a folder */ }
+  };
+  new URLSearchParams(location.search).forEach((value, name) => {
+    if (names.includes(name)) form.elements[name].value = value;
+  });
+  let waiting = 0;
+  form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 80); });
+  form.addEventListener("reset", () => setTimeout(apply));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  apply();
+  const open = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const row = target && target.closest("details.row");
+    if (!row) return;
+    if (row.hidden) { form.reset(); setTimeout(open, 10); return; }
+    row.open = true;
+    row.scrollIntoView({ block: "start" });
+  };
+  window.addEventListener("hashchange", open);
+  open();
+}
+
+// Lists: rows that hold the words stay.
+function narrow(input) {
+  const rows = [...document.getElementById(input.dataset.narrow).tBodies[0].rows];
+  const count = document.querySelector(`[data-count="${input.dataset.narrow}"]`);
+  const apply = () => {
+    const wanted = words(input.value);
+    let shown = 0;
+    rows.forEach((row) => { row.hidden = !holds(row.textContent.toLowerCase(), wanted); shown += !row.hidden; });
+    count.textContent = shown === rows.length ? `${shown} ${input.dataset.narrow}` : `${shown} of ${rows.length} ${input.dataset.narrow}`;
+  };
+  input.form.addEventListener("submit", (event) => event.preventDefault());
+  input.addEventListener("input", apply);
+  apply();
+}
+
+// The graph: a chosen node leaves what it rests on and what rests on it.
+function graph(box) {
+  const down = JSON.parse(document.getElementById("edges").textContent);
+  const up = {};
+  Object.entries(down).forEach(([key, below]) => below.forEach((other) => (up[other] = up[other] || []).push(key)));
+  const items = new Map([...box.querySelectorAll("li")].map((item) => [item.dataset.key, item]));
+  const said = document.getElementById("chosen");
+  const find = document.querySelector("input[name=find]");
+  const reach = (start, edges) => {
+    const found = new Set();
+    const front = [start];
+    while (front.length) (edges[front.pop()] || []).forEach((each) => { if (!found.has(each)) { found.add(each); front.push(each); } });
+    return found;
+  };
+  let chosen = "";
+  const show = () => {
+    const wanted = words(find.value);
+    const kept = chosen ? new Set([chosen, ...reach(chosen, down), ...reach(chosen, up)]) : null;
+    items.forEach((item, key) => {
+      item.hidden = kept ? !kept.has(key) : !holds(key.toLowerCase(), wanted);
+      item.classList.toggle("chosen", key === chosen);
+      item.firstElementChild.setAttribute("aria-pressed", String(key === chosen));
+    });
+    said.textContent = chosen ? `${chosen}: rests on ${reach(chosen, down).size}, used by ${reach(chosen, up).size}.` : "";
+  };
+  const choose = (key) => {
+    chosen = key === chosen || !items.has(key) ? "" : key;
+    try { history.replaceState(null, "", chosen ? `#${encodeURIComponent(chosen)}` : location.pathname); } catch { /* as above */ }
+    show();
+  };
+  items.forEach((item, key) => item.firstElementChild.addEventListener("click", () => choose(key)));
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && chosen) choose(chosen); });
+  find.addEventListener("input", () => { chosen = ""; show(); });
+  find.form.addEventListener("submit", (event) => event.preventDefault());
+  const start = decodeURIComponent(location.hash.slice(1));
+  if (items.has(start)) { chosen = start; show(); items.get(start).scrollIntoView({ block: "nearest" }); }
+}
+
+document.querySelectorAll("table.sortable, .plain > table").forEach(sortable);
+document.querySelectorAll("input[data-narrow]").forEach(narrow);
+if (document.getElementById("filters")) ledger(document.getElementById("filters"));
+if (document.getElementById("graph")) graph(document.getElementById("graph"));

@@ -1,0 +1,180 @@
+"""The site in a real browser, from files: rows chosen, tables sorted, the graph walked, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+import site_made as made
+
+WIDTHS = (390, 1280)
+SCHEMES = ("light", "dark")
+PAGES = (
+    "site/index.html",
+    "site/ledger.html",
+    "site/exhibits.html",
+    "site/artifacts.html",
+    "site/graph.html",
+    "site/table/recall_loss.html",
+    "site/figure/recall_curves.html",
+    "site/artifact/recall_drop.html",
+    "site/artifact/claims.html",
+    "site/chapter/recall.html",
+    "site/code/analysis/claims/recall/statements.py.html",
+    "annotated/index.html",
+    "annotated/recall.html",
+)
+CONTRAST = """() => {
+  const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const linear = (part) => part <= .04045 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4;
+  const light = (colour) => {
+    const [red, green, blue] = colour.slice(0, 3).map((part) => linear(part / 255));
+    return .2126 * red + .7152 * green + .0722 * blue;
+  };
+  const ground = (element) => {
+    for (; element; element = element.parentElement) {
+      const colour = rgb(getComputedStyle(element).backgroundColor);
+      if (colour.length < 4 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let seen = 0;
+  while (walker.nextNode() && seen < 4000) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || !element.checkVisibility()) continue;
+    if (element.closest("script,option,.hidden,.skip")) continue;
+    seen += 1;
+    const pair = [light(rgb(getComputedStyle(element).color)), light(ground(element))].sort((a, b) => b - a);
+    const ratio = (pair[0] + .05) / (pair[1] + .05);
+    if (ratio < 4.5) low.push(`${ratio.toFixed(2)} ${element.outerHTML.slice(0, 120)}`);
+  }
+  return [seen, low];
+}"""
+
+
+@pytest.fixture
+def opened(browser: Browser, paper: Path) -> Iterator[object]:
+    """Opens a page of the site; any error of its script, and any file that it fails to load, fails the test."""
+    faults: list[str] = []
+    contexts = []
+
+    def open_page(address: str, width: int = 1280, scheme: str = "light") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(f"{address}: {error}"))
+        page.on("requestfailed", lambda request: faults.append(f"{address}: {request.url}"))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or faults.append(request.url))
+        page.goto(f"{paper.as_uri()}/{address}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def shown(page: Page) -> list[str]:
+    """Names of the rows of the ledger that are shown."""
+    return page.eval_on_selector_all("#rows > details", "rows => rows.filter(r => r.checkVisibility()).map(r => r.id)")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_page_fits_its_width_and_can_be_read(opened, width, scheme):
+    for address in PAGES:
+        page = opened(address, width, scheme)
+        beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert beyond <= 0, (address, beyond)
+        seen, low = page.evaluate(CONTRAST)
+        assert seen > 5, address
+        assert low == [], address
+        page.context.close()
+
+
+def test_rows_are_chosen_and_the_choice_has_an_address(opened):
+    page = opened("site/ledger.html")
+    assert len(shown(page)) == 10
+    page.select_option("select[name=verdict]", "contradicted")
+    page.wait_for_function("document.getElementById('count').textContent === '1 of 10 rows'")
+    assert shown(page) == ["recall_mean_large"]
+    assert page.url.endswith("ledger.html?verdict=contradicted")
+    page.click("button[type=reset]")
+    page.wait_for_function("document.getElementById('count').textContent === '10 rows'")
+    page.fill("input[name=search]", "wilson longest half")
+    page.wait_for_function("document.getElementById('count').textContent === '0 of 10 rows'")
+    page.fill("input[name=search]", "LONGEST half")
+    page.wait_for_function("document.getElementById('count').textContent === '1 of 10 rows'")
+    assert shown(page) == ["recall_half"]
+    again = opened("site/ledger.html?chapter=recall")
+    assert shown(again) == ["recall_mean_large"]
+    assert again.eval_on_selector("select[name=chapter]", "each => each.value") == "recall"
+
+
+def test_the_address_of_a_row_opens_it(opened):
+    page = opened("site/ledger.html#recall_half")
+    assert page.eval_on_selector("#recall_half", "row => row.open")
+    assert page.eval_on_selector_all("details.row[open]", "rows => rows.length") == 1
+    hidden = opened("site/ledger.html?verdict=contradicted#recall_half")  # a choice that leaves it out gives way
+    hidden.wait_for_function("document.getElementById('recall_half').open")
+    assert hidden.is_visible("#recall_half")
+
+
+def test_from_a_verdict_to_the_function_and_the_data_in_a_click_each(opened):
+    page = opened("site/ledger.html#recall_mean_large")
+    page.click("#recall_mean_large a[href^='code/']")
+    assert page.is_visible("div:target >> text=def recall_mean_large")
+    page.go_back()
+    page.click("#recall_mean_large a[href='artifact/recall_seeds.html']")
+    assert page.inner_text("h1") == "Source recall_seeds"
+    assert page.is_visible("td >> text='87.1'")
+
+
+def test_a_table_is_sorted_by_numbers_both_ways_and_by_keyboard(opened):
+    page = opened("site/artifact/recall_by_length.html")
+    column = "rows => rows.map(row => row.cells[1].textContent)"
+    page.click("table.sortable th:nth-child(2) button")
+    found = page.eval_on_selector_all("table.sortable tbody tr", column)
+    assert found == sorted(found, key=float)
+    assert found[0] == "512"
+    page.focus("table.sortable th:nth-child(2) button")
+    page.keyboard.press("Enter")
+    assert page.eval_on_selector_all("table.sortable tbody tr", column)[0] == "4096"
+    assert page.get_attribute("table.sortable th:nth-child(2)", "aria-sort") == "descending"
+
+
+def test_the_ledger_is_walked_by_keyboard(opened):
+    page = opened("site/ledger.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.focus("#recall_falls > summary")
+    page.keyboard.press("Enter")
+    assert page.eval_on_selector("#recall_falls", "row => row.open")
+    page.keyboard.press("Tab")
+    inside = "document.activeElement.closest('#recall_falls') && getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate(inside) == "solid"
+
+
+def test_the_graph_leaves_what_a_node_is_tied_to(opened):
+    page = opened("site/graph.html")
+    keys = "items => items.filter(each => each.checkVisibility()).map(each => each.dataset.key)"
+    every = page.eval_on_selector_all("#graph li", keys)
+    page.click("li[data-key='result:recall_drop'] button")
+    kept = set(page.eval_on_selector_all("#graph li", keys))
+    assert {"source:recall_by_length", "result:recall_drop", "table:recall_loss", "chapter:recall"} <= kept
+    assert not {"source:recall_seeds", "table:recall_near_far", "claim:recall_mean_large"} & kept
+    page.keyboard.press("Escape")
+    assert page.eval_on_selector_all("#graph li", keys) == every
+    linked = opened("site/graph.html#table%3Arecall_loss")
+    assert linked.get_attribute("li[data-key='table:recall_loss'] button", "aria-pressed") == "true"
+
+
+def test_text_of_data_runs_nothing(opened):
+    page = opened("site/artifact/documents.html")
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    assert page.is_visible(f"td >> text={made.EVIL}")

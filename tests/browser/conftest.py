@@ -1,0 +1,65 @@
+"""The browser and the site that all checks of this folder share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+import site_made as made
+
+INSTALL = "apt-get install -y --no-install-recommends chromium"
+
+
+def chromium() -> str:
+    """The path of Debian's chromium, which is installed when it may be.
+
+    Raises
+    ------
+    RuntimeError
+        Where it cannot be installed; says what to run.
+    """
+    found = shutil.which("chromium")
+    if not found and os.geteuid() == 0 and shutil.which("apt-get"):
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run(["apt-get", "update", "-q"], env=quiet, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(INSTALL.split(), env=quiet, stdout=subprocess.DEVNULL, check=False)
+        found = shutil.which("chromium")
+    if not found:
+        raise RuntimeError(f"chromium: not installed; on Debian or Ubuntu, as root: {INSTALL}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless chromium, ended with the tests."""
+    try:
+        path = chromium()
+    except RuntimeError as error:
+        pytest.exit(str(error), returncode=1)
+    # Without a sandbox of its own, since tests run as root in containers; it opens files of the test's own only.
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tests' own paper with its site and a copy of its document, annotated."""
+    root = made.made(tmp_path_factory.mktemp("browser") / "paper")
+    made.site(root)
+    folder = tmp_path_factory.mktemp("copies")
+    (folder / "recall.md").write_text(
+        "# Recall\n\n## Training seeds\n\nOver its trainings the large reader recalls 88.4 percent.\n\n"
+        "| model | 512 | 4096 |\n|---|---|---|\n| reader-s | 92.0 | 52.5 |\n\n"
+        "## Conclusion\n\nThe small reader loses 39.5 points. In all, 12.25 words were lost.\n"
+    )
+    done = made.run(root, "annotate", str(folder))
+    assert done.returncode == 0, done.stderr
+    return root / "out"

@@ -1,0 +1,135 @@
+"""Parts of the site by themselves: colours that can be read, edges, what a figure plots, text that stays text."""
+
+import re
+
+import pytest
+from markupsafe import Markup
+
+from artifacts.build.outline import Node, Outline
+from artifacts.errors import SpecError
+from artifacts.typeset import addresses
+from figures import Axis, Figure, Heatmap, Line, Panel
+from paper.site.graph import embedded
+from paper.site.grid import grid, of_csv
+from paper.site.history import _said
+from paper.site.page import FOLDER, page, shown, typeset, words
+from paper.site.plotted import plotted
+
+AA = 4.5  # of text; WCAG 2.2, 1.4.3
+AA_PARTS = 3.0  # of what is no text, such as the ring around what has the focus; 1.4.11
+VERDICTS = ("holds", "rounding", "insignificant", "unsupported", "contradicted", "untestable")
+TEXTS = [(text, ground) for text in ("text", "soft", "link") for ground in ("page", "panel")]
+TEXTS += [("text", "mark"), ("soft", "mark"), ("link", "mark"), *((f"{name}-fg", f"{name}-bg") for name in VERDICTS)]
+PARTS = [("focus", "page"), ("focus", "panel"), ("soft", "page"), *(("focus", f"{name}-bg") for name in VERDICTS)]
+
+
+def themes():
+    css = (FOLDER / "site.css").read_text()
+    light, dark = (
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block)) for block in re.findall(r":root \{(.*?)\}", css, re.S)
+    )
+    assert set(light) == set(dark)
+    return {"light": light, "dark": dark}
+
+
+def luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_contrast_of_known_pairs():
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_text_has_the_contrast_that_wcag_asks(theme):
+    colours = themes()[theme]
+    low = {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in TEXTS}
+    assert {pair: value for pair, value in low.items() if value < AA} == {}
+    parts = {pair: round(contrast(colours[pair[0]], colours[pair[1]]), 2) for pair in PARTS}
+    assert {pair: value for pair, value in parts.items() if value < AA_PARTS} == {}
+
+
+def test_every_colour_of_the_style_sheet_is_a_named_one():
+    css = (FOLDER / "site.css").read_text()
+    rules = re.sub(r":root \{.*?\}", "", css, flags=re.S)
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsla?\(", rules) == []
+    assert set(re.findall(r"var\(--([\w-]+)\)", rules)) == set(themes()["light"])
+
+
+def node(key, *reads, makes=True):
+    kind, _, name = key.partition(":")
+    return Node(key, kind, name, f"{name}.py", 1, "", makes, reads)
+
+
+def test_an_outline_is_walked_down_and_up():
+    nodes = [node("source:a"), node("result:b", "a"), node("table:t", "b", makes=False), node("chapter:c", makes=False)]
+    outline = Outline(nodes, {"chapter:c": ["table:t"]})
+    assert outline.below("chapter:c") == ("table:t", "result:b", "source:a")
+    assert outline.above("source:a") == ("result:b", "table:t", "chapter:c")
+    assert outline.up["result:b"] == ("table:t",)
+    with pytest.raises(SpecError, match=r"c\.py: chapter:c uses table:x, which does not exist"):
+        Outline(nodes, {"chapter:c": ["table:x"]})
+
+
+def test_addresses_are_safe_whatever_a_name_holds():
+    assert addresses.claim("c1.a b/ö#") == "ledger.html#c1.a%20b/%C3%B6%23"
+    assert addresses.artifact("x y") == "artifact/x%20y.html"
+    assert addresses.code("tables/a.py", 3) == "code/tables/a.py.html#L3"
+
+
+def test_json_in_a_page_cannot_end_its_element():
+    assert embedded({"</script>": ["&"]}) == Markup('{"\\u003c/script\\u003e":["\\u0026"]}')
+
+
+def test_formulas_become_mathml_and_words_for_pictures():
+    html = 'of <span class="math">\\(x &lt; y_1\\)</span> &amp; <em>more</em>'
+    made = typeset(html)
+    assert "<math" in made
+    assert "&#x0003C;" in made
+    assert "\\(" not in made
+    assert words(html) == "of x < y_1 & more"
+    assert words('<span class="math">\\(\\Delta P \\text{x}\\)</span>') == "Δ P text{x}"
+
+
+def test_a_fault_in_a_template_names_the_page():
+    with pytest.raises(SpecError, match=r"chapter\.html\.j2: .* \(page chapter/x\.html\)"):
+        page("chapter.html.j2", "chapter/x.html", title="X")
+
+
+def test_numbers_are_shown_short_and_absent_ones_not_at_all():
+    assert [shown(value) for value in (None, float("nan"), -0.12345678, 3, "x")] == ["", "", "−0.123457", "3", "x"]
+
+
+def test_what_is_plotted_is_every_point():
+    line = Line(x=[1, 2], y=[3.0, 4.0], label="one")
+    other = Line(x=[1], y=[5.0], low=[4.0], high=[6.0], label="two")
+    frame = plotted(Figure(panels=[Panel(series=[line, other], x=Axis())], caption="C."))
+    assert frame.to_dict("list")["series"] == ["one", "one", "two"]
+    assert frame["y"].tolist() == [3.0, 4.0, 5.0]
+    assert "panel" not in frame
+    cells = plotted(Figure(panels=[Panel(series=[Heatmap(values=[[1, 2], [3, 4]])])], caption="C."))
+    assert cells[["row", "column", "values"]].values.tolist() == [[1, 1, 1], [1, 2, 2], [2, 1, 3], [2, 2, 4]]
+    assert plotted(Figure(body="\\draw;", caption="C.")).empty
+
+
+def test_a_grid_says_what_it_leaves_out():
+    found = of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
+    assert (found.rows, found.total, found.cut) == ((("a", "1"), ("b", "")), 3, True)
+    assert found.numeric == (False, False)
+    assert of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
+    import pandas as pd
+
+    frame = grid(pd.DataFrame({"n": [1.5, None], "t": ["x", ""]}), {"n": "the number"})
+    assert (frame.rows, frame.titles, frame.numeric) == ((("1.5", "x"), ("", "")), ("the number", ""), (True, False))
+
+
+def test_a_change_without_a_number_is_told_as_such():
+    assert _said([]) == "no number by more than rounding"
