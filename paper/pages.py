@@ -19,6 +19,7 @@ from paper.pdf import outline
 FILE = "paper/layout.yaml"
 _CAPTION = re.compile(r"(?P<name>(?:Table|Figure) (?:[A-Z]|\d+)\.\d+):")
 _CONTINUED = re.compile(r"(?P<name>Table (?:[A-Z]|\d+)\.\d+), continued$")
+_FOOT = "continued on the next page"
 _CALL = re.compile(r"(?P<kind>Tables?|Figures?) (?P<numbers>(?:(?:[A-Z]|\d+)\.\d+(?:, and | and |, | to )?)+)")
 _NUMBER = re.compile(r"(?:[A-Z]|\d+)\.\d+")
 
@@ -56,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Line:
-    """A line, its places in pt from the top left of its page; `size` is its tallest word, 0 where it is turned."""
+    """A line, its places in pt from the top left of its page; `size` is the height of most words, 0 where turned."""
 
     text: str
     left: float
@@ -150,7 +151,7 @@ def _page_faults(book: _Book, place: int, limits: Limits) -> Iterator[str]:
         least = limits.last_fill if last else limits.fill
         if (fill := book.fill(page)) < least:
             yield f"{fill:.0%} of its height is used, at least {least:.0%}"
-    if book.captions(page) and 0 < len(text) < limits.text_lines and not last:
+    if book.captions(page) and 0 < len(text) < limits.text_lines and not last and not book.flows(page):
         yield f"{len(text)} lines of text beside floats, at least {limits.text_lines}"
     content = book.inside(page)
     if content and book.is_heading(content[-1], page):
@@ -207,6 +208,10 @@ class _Book:
         """Exhibits whose caption begins on a page."""
         return [match["name"] for line in page.lines if (match := _CAPTION.match(line.text)) and not self.is_text(line)]
 
+    def flows(self, page: Page) -> bool:
+        """Whether a long table begins, goes on or ends on a page: it stands in the text and does not float."""
+        return any(line.text == _FOOT or _CONTINUED.match(line.text) for line in page.lines)
+
     def continued(self, page: Page) -> Iterator[tuple[str, int]]:
         """Long tables that a page continues, with the lines that are left of them, heading and foot not counted."""
         content = self.inside(page)
@@ -215,7 +220,7 @@ class _Book:
                 rows = 0
                 heights: set[int] = set()
                 for each in content[at + 1 :]:
-                    if self.is_text(each) or each.text.startswith("continued on") or _CAPTION.match(each.text):
+                    if self.is_text(each) or each.text == _FOOT or _CAPTION.match(each.text):
                         break
                     if round(each.top / 4) not in heights:
                         heights.add(round(each.top / 4))
@@ -265,7 +270,7 @@ class _Boxes(HTMLParser):
         self._lines: list[Line] = []
         self._words: list[str] = []
         self._box: dict[str, float] = {}
-        self._tall = 0.0
+        self._heights: list[float] = []
         self._in_word = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -274,10 +279,10 @@ class _Boxes(HTMLParser):
         if tag == "page":
             self._size, self._lines = (numbers["width"], numbers["height"]), []
         elif tag == "line":
-            self._box, self._words, self._tall = numbers, [], 0.0
+            self._box, self._words, self._heights = numbers, [], []
         elif tag == "word":
             self._in_word = True
-            self._tall = max(self._tall, numbers["ymax"] - numbers["ymin"])
+            self._heights.append(round(numbers["ymax"] - numbers["ymin"], 1))
 
     def handle_data(self, data: str) -> None:
         """Take up a word."""
@@ -292,7 +297,7 @@ class _Boxes(HTMLParser):
             box: dict[str, Any] = self._box
             text = " ".join(self._words)
             turned = len(text) > 2 and box["ymax"] - box["ymin"] > box["xmax"] - box["xmin"]
-            size = 0.0 if turned else self._tall
+            size = 0.0 if turned or not self._heights else Counter(self._heights).most_common(1)[0][0]
             self._lines.append(Line(text, box["xmin"], box["ymin"], box["xmax"], box["ymax"], size))
         elif tag == "page":
             ordered = tuple(sorted(self._lines, key=lambda line: (line.top, line.left)))

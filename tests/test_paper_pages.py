@@ -55,6 +55,12 @@ def test_few_lines_beside_a_float():
     assert told(page(2, floats([TEXT, *called], "Table 1.1: Caption"))) == []
 
 
+def test_a_long_table_is_no_float():
+    made = floats(["See Table 1.1 here."], "Table 1.1: Caption", 100.0)
+    assert told(page(2, made)) == ["page 2: 1 lines of text beside floats, at least 10"]
+    assert told(page(2, [*made, *lines("continued on the next page", size=16.2, top=680.0)])) == []
+
+
 def test_a_page_that_is_half_empty():
     assert told(page(2, lines(*[TEXT] * 20))) == ["page 2: 43% of its height is used, at least 60%"]
     ends = [*book()[:1], page(2, lines(*[TEXT] * 20)), full(3, headings=[(0, "2 Two")])]

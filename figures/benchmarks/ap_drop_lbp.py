@@ -51,8 +51,8 @@ def figure(
         height=75,
         caption=(
             f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {eight} "
-            "captured models. Unit: one model. Lines: least squares, without a band, since the models are few and of "
-            f"three families. {added} is not among the models that the metrics study compares."
+            "captured models. Unit: one model. Lines: least squares, without a band, since the models are few and "
+            f"of three families. {added} is not among the models that the metrics study compares."
         ),
         note=f"Pearson with 95 % interval, exact $p$ and Holm over metrics and coefficients, {'; '.join(said)}.",
         short="LongBench Pro against the plasticity drop",
