@@ -75,7 +75,7 @@ def read(root: Path) -> Metadata:
     for name, value in loaded.items():
         if name not in known:
             raise SpecError(f"{FILE}: unknown field {name!r}{nearest(str(name), known)}")
-        wanted = TYPES.get(known[name], list)
+        wanted: Any = TYPES.get(known[name], list)
         if not isinstance(value, wanted) or (wanted is list and not all(isinstance(item, str) for item in value)):
             raise SpecError(f"{FILE}: {name} must be {SAID[wanted]}")
     for name in ("title", "author", "date"):

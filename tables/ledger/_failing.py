@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -80,7 +81,7 @@ def placed(text: str, places: Mapping[str, str]) -> str:
     return CLAIM.sub(lambda match: f"what is judged at {places[match[0]]}" if match[0] in places else match[0], text)
 
 
-def values(row: Mapping[str, object] | pd.Series) -> str:
+def values(row: Mapping[str, Any] | pd.Series) -> str:
     """What is printed and what was found; a number alone, of which no unit is known, stands in the reason only."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
     result = found(row["recomputed"], printed)
@@ -89,7 +90,7 @@ def values(row: Mapping[str, object] | pd.Series) -> str:
     return "; ".join(each for each in (printed, result) if each)
 
 
-def found(value: object, printed: str) -> str:
+def found(value: Any, printed: str) -> str:
     """What was found, with the unit of what is printed; many digits to three, or four beside a printed number."""
     result = str(value) if pd.notna(value) else ""
     if BARE.fullmatch(result):
