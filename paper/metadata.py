@@ -76,7 +76,8 @@ def read(root: Path) -> Metadata:
         if name not in known:
             raise SpecError(f"{FILE}: unknown field {name!r}{nearest(str(name), known)}")
         wanted: Any = TYPES.get(known[name], list)
-        if not isinstance(value, wanted) or (wanted is list and not all(isinstance(item, str) for item in value)):
+        items: list[Any] = value if isinstance(value, list) else []
+        if not isinstance(value, wanted) or not all(isinstance(item, str) for item in items):
             raise SpecError(f"{FILE}: {name} must be {SAID[wanted]}")
     for name in ("title", "author", "date"):
         if not loaded.get(name):

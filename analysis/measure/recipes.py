@@ -311,9 +311,10 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
     from analysis.models.loading import configuration
 
     found = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
-    asked = experiment("context_length").SETTINGS
-    trained = int(getattr(found, "max_position_embeddings", 0) or asked["longest"])
-    return min(asked["longest"], round(max(asked["ratios"]) * trained))
+    asked: dict[str, Any] = experiment("context_length").SETTINGS
+    longest = int(asked["longest"])
+    trained = int(getattr(found, "max_position_embeddings", 0) or longest)
+    return min(longest, round(max(asked["ratios"]) * trained))
 
 
 def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, needed: Sequence[str]) -> dict[str, Any]:

@@ -19,14 +19,14 @@ def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.Dat
     rows = of_base(population_outcomes, BASE)
     rows = rows[rows["encoding"] == "own"]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
-    tests = population_relations_every.set_index("outcome")
+    known = population_relations_every.dropna(subset="rho")
+    found = dict(zip(known["outcome"], known["rho"].astype(float), strict=True))
     panels = []
     for metric, (label, factor) in METRICS.items():
         part = rows[(rows["outcome"] == metric) & rows["model"].isin(decline.index)]
-        rho = tests.loc[metric, "rho"]
         panels.append(
             Panel(
-                title="" if pd.isna(rho) else f"mean $\\rho$ {rho:+.2f}",
+                title=f"mean $\\rho$ {found[metric]:+.2f}" if metric in found else "",
                 series=[
                     Points(
                         entity=str(arm),

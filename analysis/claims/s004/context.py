@@ -221,7 +221,7 @@ def c004_ctx_figure_h_one_line(drope_figures: pd.DataFrame, context_cells: pd.Da
     """
     drawn = sorted({int(x) for x in drope_figures[drope_figures["figure"] == "H"]["x"]})
     full = [
-        name
+        str(name)
         for name, rows in context_cells.groupby("protocol")
         if set(drawn) <= set(rows[rows["share"].notna()]["context"])
     ]
