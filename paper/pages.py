@@ -201,8 +201,11 @@ class _Book:
         return (lowest - self.top) / (self.bottom - self.top)
 
     def ends(self, place: int) -> bool:
-        """Whether a chapter begins on the next page, or the document ends."""
-        return place + 1 == len(self.pages) or place + 1 in self.starts
+        """Whether a chapter begins on the next page, or after turned pages that end this one, or the document ends."""
+        after = place + 1
+        while after < len(self.pages) and self.pages[after].turned:
+            after += 1
+        return after == len(self.pages) or after in self.starts
 
     def captions(self, page: Page) -> list[str]:
         """Exhibits whose caption begins on a page."""

@@ -10,6 +10,9 @@ import json
 import sys
 from pathlib import Path
 
+# Tables that restate whole artifacts, which are compared themselves: they have no golden file.
+DUMPS = {"claims_failures", "claims_further", "claims_coverage", "experiments"}
+
 
 def differences(root: Path) -> list[str]:
     """The names of steps whose output differs from the committed result or the golden file."""
@@ -21,7 +24,7 @@ def differences(root: Path) -> list[str]:
     astray, verdicts = [], []
     for step in steps:
         kind = step.kind.name
-        if kind not in ("result", "claim", "table", "figure"):
+        if kind not in ("result", "claim", "table", "figure") or (step.name in DUMPS and kind == "table"):
             continue
         job = Job(root, kind, step.name, step.file, step.function, step.artifacts, step.inputs)
         made = _made(job)

@@ -1,6 +1,7 @@
 """Data are never markup: a name with a payload in it reaches every exhibit, and stays a name."""
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -70,7 +71,7 @@ def test_a_table_prints_a_payload_as_text(name, attacked):
 def test_a_figure_prints_a_payload_as_text(name, attacked):
     from figures._press.render import float_tex, tex
 
-    figure = attacked("figure", name)
+    figure = replace(attacked("figure", name), columns=1)  # room for names that grew
     for latex in (tex(figure, name).partition(r"\begin{document}")[2], float_tex(figure, name)):
         assert not LIVE.search(latex)
         assert not armour.worn(latex)

@@ -346,7 +346,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
     program = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from analysis.experiments import heads\n"
+        "from analysis.measure import heads\n"
         "from analysis.heads.plasticity import Options\n"
         "from analysis.models.captures import open_capture\n"
         "if __name__ == '__main__':\n"

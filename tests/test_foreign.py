@@ -123,7 +123,7 @@ def test_it_compiles(foreign):
     done = run(foreign, "paper")
     assert done.returncode == 0, done.stderr
     text = (foreign / "out/chapters/recall.tex").read_text()
-    assert "39.5 points" in text
+    assert "{39.5} points" in text
     assert "contradicted" in text
     assert (foreign / "out/thesis.pdf").stat().st_size > 30_000
 

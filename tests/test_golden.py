@@ -12,12 +12,11 @@ from artifacts.build.graph import load
 from artifacts.build.job import Job
 from artifacts.store.canonical import agree
 from conftest import GOLDEN, ROOT
+from recompute import DUMPS
 
 GRAPH = load(ROOT, Reader(ROOT))
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
-
-DUMPS = {"claims_failures", "claims_further", "claims_coverage", "experiments"}  # data restated: tried on small frames
 
 
 def spec(root, kind, name):

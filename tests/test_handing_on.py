@@ -82,11 +82,11 @@ def links(root):
 
 
 def words(root):
-    """The text of the PDF, line by line."""
+    """The lines of the PDF's text."""
     done = subprocess.run(
         ["pdftotext", "-layout", "out/thesis.pdf", "-"], cwd=root, capture_output=True, text=True, check=True
     )
-    return done.stdout
+    return [line for line in map(str.strip, done.stdout.splitlines()) if line]
 
 
 @pytest.mark.latex
@@ -106,7 +106,7 @@ def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, 
     assert found[f"{ADDRESS}/ledger.html#recall_mean_large"] == 1
     assert found[f"{ADDRESS}/artifact/recall_drop.html"] == 1
     assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= found.keys()
-    assert words(root) == words(built)
+    assert [line for line in words(root) if line != ADDRESS] == words(built)  # the title page names the site
     plain = (
         (root / "paper/preamble.tex")
         .read_text()

@@ -68,7 +68,8 @@ def test_an_error_names_the_exhibit_and_the_line(tmp_path: Path) -> None:
     with pytest.raises(LatexError) as caught:
         figure_pdf.build(job)
     assert str(caught.value) == (
-        "out/figures/bad.tex:12 (from figures/bad.py): Undefined control sequence. near: \\drow"
+        "out/figures/bad.tex:12 (from figures/bad.py): Undefined control sequence. near: \\drow; "
+        "a command is misspelt, or its package is missing in paper/preamble.tex"
     )
     assert (tmp_path / "out/logs/figures/bad.log").is_file()
 

@@ -161,7 +161,7 @@ def test_figures_show_seed_zero(seeds):
     assert [panel.title for panel in shown.panels] == ["RoPE", "DroPE"]
     assert shown.panels[0].series[0].x == (16.0, 48.0, 80.0, 112.0)
     assert shown.panels[1].series[0].lines[3] == pytest.approx((0.25, 0.35, 0.45, 0.55))
-    assert "22 to 22 pairs" in shown.caption
+    assert "22 to 22 pairs" in shown.note
     assert "training seed 0" in shown.caption
     components = per_head([lambda s, d=d: {"dimension": d, "r2": s + 0.1 * d} for d in range(4)])
     shown = lab_components.figure(components, seeds)

@@ -314,7 +314,7 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
     asked: dict[str, Any] = experiment("context_length").SETTINGS
     longest = int(asked["longest"])
     trained = int(getattr(found, "max_position_embeddings", 0) or longest)
-    return min(longest, round(max(asked["ratios"]) * trained))
+    return min(longest, round(float(max(asked["ratios"])) * trained))
 
 
 def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, needed: Sequence[str]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def figure(
                 y=Axis(label="LongBench Pro, overall"),
             )
         ],
-        height=75,
+        height=62,
         caption=(
             f"LongBench Pro (without thinking) [@longbenchpro2026] against the plasticity drop [@shcherb2026], {eight} "
             "captured models. Unit: one model. Lines: least squares, without a band, since the models are few and "

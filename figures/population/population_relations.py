@@ -47,7 +47,7 @@ def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.Dat
         columns=2,
         letters=True,
         share_y=True,
-        height=38,
+        height=30,
         entities=LOOKS,
         caption=(
             "Loss of keys over length against what was measured in the heads of the same models (base "

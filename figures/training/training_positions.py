@@ -1,5 +1,7 @@
 """SmolLM3 by position: plasticity at absolute positions, and at the bias gathered up to a position."""
 
+import itertools
+
 import pandas as pd
 
 from artifacts.typeset.wording import the_test
@@ -56,7 +58,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         share_y=True,
         entities={
             name: Style(color=look.color, mark=look.mark, dash=look.dash, label=name)
-            for name, look in zip(names, LOOKS, strict=True)
+            for name, look in zip(names, itertools.cycle(LOOKS), strict=False)
         },
         caption=(
             f"Plasticity of SmolLM3-3B by position, {len(names)} checkpoints of one run [@shcherb2026]: (a) against "
