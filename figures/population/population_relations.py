@@ -39,7 +39,7 @@ def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.Dat
                     for arm, each in part.groupby("arm")
                 ],
                 x=Axis(label=label),
-                y=Axis(label="keys lost from 1x to 4x", percent=True),
+                y=Axis(label="keys lost, 1x to 4x", percent=True),
             )
         )
     return Figure(
