@@ -129,7 +129,7 @@ def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Ve
 
 
 def thesis_population_cliff(population_distances: pd.DataFrame) -> Verdict:
-    """No model with rotation finds a key that lies farther from the question than one and a half training lengths.
+    """Models with rotation find fewer than one in a hundred keys farther off than one and a half training lengths.
 
     Source: thesis, A population of small models.
     """
