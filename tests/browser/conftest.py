@@ -7,11 +7,14 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 import site_made as made
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 INSTALL = "apt-get install -y --no-install-recommends chromium"
 
@@ -43,6 +46,8 @@ def browser() -> Iterator[Browser]:
     except RuntimeError as error:
         pytest.exit(str(error), returncode=1)
     # Without a sandbox of its own, since tests run as root in containers; it opens files of the test's own only.
+    from playwright.sync_api import sync_playwright  # the extra of these checks, which the suite does not install
+
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield started
