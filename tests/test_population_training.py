@@ -7,9 +7,10 @@ import shutil
 
 import pytest
 
-from artifacts.build.kinds import SCHEMA
 from artifacts.errors import ModelError
-from artifacts.store.schema import check, resource
+from artifacts.store.descriptor import resource
+from artifacts.store.paths import SCHEMA
+from artifacts.store.schema import check
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.store.files import lock, write
+from artifacts.build.lock import lock
+from artifacts.store.files import write
 from artifacts.store.manifest import sealed
 from artifacts.store.reader import read
 from artifacts.store.results import text

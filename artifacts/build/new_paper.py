@@ -16,10 +16,11 @@ from typing import Any
 
 from artifacts.build.closure import Closures
 from artifacts.build.facts import Reader
-from artifacts.build.kinds import KINDS, SCHEMA
+from artifacts.build.kinds import KINDS
 from artifacts.errors import SpecError
+from artifacts.store.descriptor import package
 from artifacts.store.files import write
-from artifacts.store.schema import package
+from artifacts.store.paths import SCHEMA
 from artifacts.store.text_file import text_of
 
 MACHINERY = (
