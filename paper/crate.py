@@ -58,7 +58,7 @@ class Part:
 
 def parts(root: Path) -> Iterator[Part]:
     """The files of a project's crate: its data package in full, then the others, sorted within each room."""
-    described = json.dumps(standard(root), ensure_ascii=False, indent=1)
+    described = json.dumps(standard(root), ensure_ascii=False, allow_nan=False, indent=1)
     yield Part(f"{described}\n".encode(), PACKAGE, PACKAGE_WORDS)
     for pattern, words in PARTS:
         for path in sorted(root.glob(pattern)):

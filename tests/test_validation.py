@@ -98,7 +98,7 @@ def test_what_a_schema_asks_beyond_the_store_is_refused_not_passed_over(field, w
 
 
 def test_the_published_package_is_one_by_its_standard_with_every_schema_in_full():
-    described = json.loads(json.dumps(standard(ROOT)))
+    described = json.loads(json.dumps(standard(ROOT), allow_nan=False))
     assert not {"columns", "shared"} & set(described)
     assert list(frictionless.Package.metadata_validate(described)) == []
     names = [entry["name"] for entry in described["resources"]]

@@ -8,9 +8,10 @@ of the dictionary `columns`, or describe their own; `key` and `refers` are the k
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from artifacts.errors import DataError
 from artifacts.near import nearest
@@ -20,9 +21,9 @@ from artifacts.store.text_file import yaml_of
 
 COVERS = ("resource", "key", "when", "field", "values")
 ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
-MARKS = ("!", "?")  # of a column's name: a cell is required; an empty one needs no word in `reason`
+MARKS = ("!", "*", "~")  # of a column: a cell is required; it is of the primary key; an empty one needs no reason
 CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "unique")
-PROPERTIES = ("type", "unit", "format", *CONSTRAINTS)
+PROPERTIES = ("type", "unit", "format", "refers", *CONSTRAINTS)
 OWN = ("columns", "shared")  # of this file's notation; no part of a Data Package
 
 
@@ -83,7 +84,14 @@ def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
         schema = {**entry["schema"], "fields": fields_of(entry, path, header)}
         measured = entry["path"].startswith("measurements/")
         name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
-        yield {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
+        found = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
+        if "range" in entry:  # JSON has no infinity: an end that is open is null
+            found["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
+        yield found
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 @functools.lru_cache(maxsize=4)
@@ -95,7 +103,8 @@ def _descriptor(root: Path, stamp: tuple[int, int]) -> dict[str, Any]:
     if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
         raise DataError(f"{SCHEMA}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
     resources = [_resource(entry, number, columns) for number, entry in enumerate(descriptor["resources"], 1)]
-    return {**descriptor, "resources": resources}
+    shared = {name: _schema(each, columns, f"{SCHEMA}: {name}") for name, each in descriptor.get("shared", {}).items()}
+    return {**descriptor, "shared": shared, "resources": resources}
 
 
 def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -104,7 +113,7 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
     if not isinstance(name, str):
         raise DataError(f"{SCHEMA}: resource {number} has no `name`")
     where = f"{SCHEMA}: {name}"
-    kind = entry.get("kind", "result")
+    kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
         raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
     found = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
@@ -128,14 +137,17 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
         raise DataError(f"{where}: `schema` holds no list of `fields`")
     schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
     items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
-    schema["fields"] = [_field(item, place, columns, where) for place, item in enumerate(items, 1)]
-    if "key" in given:
-        schema["primaryKey"] = given["key"]
+    columns_here = [_field(item, place, columns, where) for place, item in enumerate(items, 1)]
+    schema["fields"] = [column.field for column in columns_here]
+    key = given.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
+    if key:
+        schema["primaryKey"] = key
     refers = given.get("refers", {})
-    if not isinstance(refers, dict) or not all(isinstance(other, str) for other in refers.values()):
+    if not isinstance(refers, dict):
         raise DataError(f"{where}: `refers` is no mapping of a column to the table, or table.column, that it names")
+    refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
     if refers:
-        schema["foreignKeys"] = [_foreign(column, other) for column, other in refers.items()]
+        schema["foreignKeys"] = [_foreign(column, str(other)) for column, other in refers.items()]
     names = [field["name"] for field in schema["fields"]]
     keys = schema.get("foreignKeys", [])
     for key in keys if isinstance(keys, list) else [None]:
@@ -166,8 +178,16 @@ def _foreign(column: str, other: str) -> dict[str, Any]:
     return {"fields": [column], "reference": {"resource": resource, "fields": [field or column]}}
 
 
-def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
-    """A field in full: from a column's name, from a name with what differs from that column, or as it stands."""
+class Column(NamedTuple):
+    """A field in full, its mark, and the table whose cells its own must be."""
+
+    field: dict[str, Any]
+    mark: str = ""
+    refers: str = ""
+
+
+def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> Column:
+    """A column: by its name, by its name with what differs from that of the dictionary, or as a field that is full."""
     if isinstance(item, str):
         name, mark = _marked(item)
         if name not in columns:
@@ -187,20 +207,19 @@ def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str
         raise DataError(f"{where}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
         raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are no mapping")
-    return item
+    return Column(item)
 
 
 def _marked(word: str) -> tuple[str, str]:
-    return (word[:-1], word[-1]) if word[-1:] in MARKS else (word, "")
+    return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
 
 
-def _column(name: str, given: dict[str, Any], mark: str = "") -> dict[str, Any]:
-    """A field in full from what is said of a column; a property that is null takes back what the dictionary says."""
-    limits = {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
-    limits |= {"required": True} if mark == "!" else {}
+def _column(name: str, given: dict[str, Any], mark: str) -> Column:
+    """A column from what is said of it; a property that is null takes back what the dictionary says."""
+    limits = {"required": True} if mark in ("!", "*") else {}
+    limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
     told = {key: given[key] for key in ("description", "unit", "format") if given.get(key) is not None}
-    return {
-        **{"name": name, "type": given.get("type") or "string", **told},
-        **({"constraints": limits} if limits else {}),
-        **({"optional": True} if mark == "?" else {}),
-    }
+    field = {"name": name, "type": given.get("type") or "string", **told}
+    field |= {"constraints": limits} if limits else {}
+    field |= {"optional": True} if mark == "~" else {}
+    return Column(field, mark, str(given.get("refers") or ""))
