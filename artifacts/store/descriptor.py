@@ -1,8 +1,7 @@
 """The descriptor: `datapackage.yaml` read, with what it leaves unsaid written out.
 
-A resource is a Data Package's, or says only what differs (the head of the file has the notation): `fields` name columns
-of the dictionary `columns`, or describe their own; `key` and `refers` are the keys; kind and path follow from each other.
-`package` gives every resource in full; `standard` gives the package as others read it.
+A resource is a Data Package's, or says only what differs; the head of the file has the notation. `package` gives every
+resource in full; `standard` gives the package as others read it.
 """
 
 from __future__ import annotations
