@@ -147,3 +147,41 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Verdict:
         recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum())}",
         n=len(models),
     )
+
+
+def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[Verdict]:
+    """What the DroPE report finds of removed positions is there beyond what training on with rotation does.
+
+    Source: thesis, A population of small models.
+    """
+    found = []
+    for _, row in population_experiments[population_experiments["direction"].isin(["higher", "lower"])].iterrows():
+        told = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
+        statement = f"{told}: {row['label']}."
+        names = {"key": str(row["quantity"]), "statement": statement}
+        seeds = int(row["seeds"])
+        least = 2.0 ** (1 - seeds)
+        if pd.isna(row["difference"]):
+            found.append(untestable(f"{row['note']}: a model that has it would decide it.", **names))
+            continue
+        told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seeds"
+        if least > ALPHA:
+            found.append(
+                untestable(
+                    f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.", **names
+                )
+            )
+            continue
+        found.append(
+            directed(
+                float(row["difference"]),
+                (float(row["difference_low"]), float(row["difference_high"])),
+                1 if row["direction"] == "higher" else -1,
+                f"{told}, whether or not they met the criterion (post hoc).",
+                reported=f"{row['reported_drope']:.3g} against {row['reported_rope']:.3g}",
+                recomputed=f"{row['dropped']:.3g} against {row['kept']:.3g}",
+                n=seeds,
+                **names,
+            )
+        )
+    return found

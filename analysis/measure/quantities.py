@@ -1,8 +1,7 @@
-"""The headline quantities of experiments 1-9: what is read from a model's measurements, and what the source reports."""
+"""The headline quantities of experiments 1-9: what is read from a model's measurements, and what a source lacks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -148,49 +147,39 @@ def _quantities() -> tuple[Quantity, ...]:
 QUANTITIES = _quantities()
 
 
-def measured(quantity: Quantity, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The quantity of every model.
+def of_model(quantity: Quantity, rows: pd.DataFrame, where: str) -> tuple[float, str]:
+    """The quantity of one model.
 
     Parameters
     ----------
     quantity : Quantity
-    frames : mapping of str to DataFrame
-        Measurements of the pair by name.
+    rows : DataFrame
+        Of its measurement, of this model alone: `metric, condition, unit_id, layer, head, value, reason`.
+    where : str
+        The rows' place, for errors.
 
     Returns
     -------
-    DataFrame
-        `quantity, model, side, training_seed, value, reason`, one row a model; without value where the model lacks it,
-        and why.
+    value : float
+        In the quantity's unit; nan where the model lacks it.
+    reason : str
+        Why it lacks it.
 
     Raises
     ------
     DataError
-        When a model has no row of it, or several that it could be.
+        When the model has no row of it, or several that it could be.
     """
-    frame = frames[quantity.frame]
-    mine = (frame["metric"] == quantity.metric) & (frame["condition"] == quantity.condition)
-    rows = frame[mine & (frame["unit_id"] == "") & frame["head"].isna()]
-    found = []
-    for (model, side, seed), whole in frame.groupby(["model", "side", "training_seed"], sort=False):
-        part = rows[rows["model"] == model]
-        where = f"artifacts/measurements/{quantity.frame}/{model}.csv"
-        asked = f"{quantity.metric} under '{quantity.condition}'"
-        if part.empty:
-            raise DataError(f"{where}: no row of {asked}; measure the model again, this file has {len(whole)} rows")
-        value = _of(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}")
-        reasons = sorted({str(reason) for reason in part["reason"]} - {""})
-        found.append(
-            {
-                "quantity": quantity.key,
-                "model": model,
-                "side": side,
-                "training_seed": seed,
-                "value": value * quantity.scale,
-                "reason": "; ".join(reasons) if np.isnan(value) else "",
-            }
-        )
-    return pd.DataFrame(found)
+    mine = (rows["metric"] == quantity.metric) & (rows["condition"] == quantity.condition)
+    part = rows[mine & (rows["unit_id"] == "") & rows["head"].isna()]
+    asked = f"{quantity.metric} under '{quantity.condition}'"
+    if part.empty:
+        raise DataError(f"{where}: no row of {asked}; measure the model again, there are {len(rows)} rows")
+    value = _of(quantity, part.set_index("layer")["value"].astype(float), f"{where}, {asked}") * quantity.scale
+    reasons = sorted({str(reason) for reason in part["reason"]} - {""})
+    if quantity.over == "mean" and not (part["layer"] >= quantity.layer).any():
+        reasons = [f"the model has no layer from {quantity.layer} on"]
+    return value, "; ".join(reasons) if np.isnan(value) else ""
 
 
 def _of(quantity: Quantity, values: pd.Series, where: str) -> float:
