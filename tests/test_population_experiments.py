@@ -9,6 +9,7 @@ from analysis.claims.thesis import population as claims
 from analysis.measure.quantities import QUANTITIES
 from analysis.population.book import BOOK
 from analysis.population.language import NAMES, WORDS
+from analysis.studies.population.errors import population_errors
 from analysis.studies.population.experiments import population_directions, population_experiments
 
 SHARE = "layer1_share"
@@ -82,7 +83,7 @@ def test_the_difference_is_dropped_less_kept_by_seed_and_the_start_is_told_besid
     words = found.set_index("quantity")["appears"]
     assert words["massive_query"] == "not measurable"  # zero in every model
     assert words["massive_minus_random"] == "not measurable"
-    assert found.set_index("quantity")["note"]["massive_minus_random"] == "no dimension above 5 times the mean"
+    assert "no dimension above 5 times the mean" in found.set_index("quantity")["note"]["massive_minus_random"]
     assert words["write"] == "not reported"
     counts = population_directions(found).set_index(["against", "what"])["count"]
     assert (counts["kept", "quantities"], counts["kept", "decided"], counts["kept", "yes"]) == (len(QUANTITIES), 1, 1)
@@ -112,3 +113,27 @@ def test_the_claim_goes_by_the_interval_over_enough_seeds(kept, seeds, verdict):
     found = {each.key: each for each in claims.thesis_population_experiments(table)}
     assert found[SHARE].verdict == verdict
     assert found["massive_minus_random"].verdict == "not testable"
+
+
+def keys(letters):
+    """A row of keys a model: `own` at the training length, and what is not looked at."""
+    rows = [(name, "own", 1.0, said) for name, said in letters.items()]
+    rows += [(name, "yarn", 2.0, "iiii") for name in letters]
+    return pd.DataFrame(rows, columns=["model", "encoding", "multiple", "letters"])
+
+
+def test_wrong_keys_are_counted_by_class_and_right_ones_are_none():
+    said = {"b400-s1-B": "eeewo", "b400-s1-C": "eeeii", "b400-s1-A": "eeeee"}
+    found = population_errors(keys(said), models((1,))).set_index(["model", "kind"])
+    assert list(found.loc[("b400-s1-B", "wrong_length"), ["count", "errors", "asked", "share"]]) == [1, 2, 5, 0.5]
+    assert found.loc[("b400-s1-C", "insertion"), "share"] == 1
+    assert found.loc[("b400-s1-A", "insertion"), ["count", "errors"]].tolist() == [0, 0]
+    assert pd.isna(found.loc[("b400-s1-A", "insertion"), "share"])
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict"), [("eeiii", "holds"), ("eeiww", "not supported"), ("eeeee", "not testable")]
+)
+def test_a_model_without_rotation_puts_digits_in_or_does_not(second, verdict):
+    said = {"b400-s1-B": "eiiww", "b400-s1-C": second}
+    assert claims.thesis_population_miscounts(population_errors(keys(said), models((1,)))).verdict == verdict

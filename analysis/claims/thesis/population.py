@@ -26,6 +26,7 @@ RELATIONS = {
 
 TRAINED = 128  # words of a training sequence
 CLIFF = 1.5  # training lengths
+NEAR = 2.0  # training lengths
 STRAY = 0.01  # share of keys that chance may find
 
 
@@ -185,3 +186,24 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
             )
         )
     return found
+
+
+def thesis_population_miscounts(population_errors: pd.DataFrame) -> Verdict:
+    """Of its wrong keys up to twice the training length, a model without rotation has more with a digit too many.
+
+    Source: thesis, A population of small models.
+    """
+    near = population_errors[(population_errors["multiple"] <= NEAR) & (population_errors["kind"] == "insertion")]
+    wrong = near.groupby(["seed", "arm"])[["count", "errors"]].sum()
+    share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
+    if share.empty:
+        return untestable("No seed has wrong keys of both arms yet; more of the plan would decide it.")
+    more = int((share["C"] > share["B"]).sum())
+    return judge(
+        more == len(share),
+        f"In {more} of {len(share)} seeds the share is larger without rotation: {share['C'].min():.0%} to "
+        f"{share['C'].max():.0%}, with it {share['B'].min():.0%} to {share['B'].max():.0%}.",
+        otherwise="not supported",
+        recomputed=f"{more} of {len(share)}",
+        n=len(share),
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.measure.quantities import QUANTITIES, Quantity, of_model
+from analysis.measure.quantities import QUANTITIES
 from analysis.studies.lab._pair import SIDES, of_pair, over_seeds
+from analysis.studies.lab._quantities import measured
 from artifacts.errors import DataError
 
 NAMES = {"rope": "RoPE", "drope": "DroPE"}
@@ -85,22 +85,6 @@ def lab_experiments(
         row["note"] = "; ".join(note for note in notes if note)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def measured(quantity: Quantity, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The quantity of every model of the pair's measurements: `quantity, model, side, training_seed, value, reason`.
-
-    Raises
-    ------
-    DataError
-        In the words of `of_model`.
-    """
-    found = []
-    for (model, side, seed), rows in frames[quantity.frame].groupby(["model", "side", "training_seed"], sort=False):
-        value, reason = of_model(quantity, rows, f"artifacts/measurements/{quantity.frame}/{model}.csv")
-        names = {"quantity": quantity.key, "model": model, "side": side, "training_seed": seed}
-        found.append({**names, "value": value, "reason": reason})
-    return pd.DataFrame(found)
 
 
 def _appears(row: dict[str, Any]) -> str:

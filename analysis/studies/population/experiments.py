@@ -49,6 +49,7 @@ def population_experiments(
             "unreported": quantity.unreported,
             "caveat": quantity.caveat,
         }
+        reasons = sorted({str(reason).split(":")[0] for reason in mine["reason"].dropna()} - {""})
         sides = {}
         for name, arm in ARMS.items():
             values = mine[mine["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
@@ -61,9 +62,13 @@ def population_experiments(
             row[name] = values.mean() if len(values) else None
             row[f"{name}_low"], row[f"{name}_high"] = over_seeds(values)
             row["seeds" if name == "difference" else "seeds_since_start"] = len(values)
+            if len(values) < 2:
+                reasons.append(f"{name}: {len(values)} seeds with both, no interval")
         row["appears"] = _appears(row, "difference", sides)
         row["appears_since_start"] = _appears(row, "since_start", sides)
-        row["note"] = "; ".join(sorted({str(reason) for reason in mine["reason"]} - {"", "nan"}))
+        if said is None:
+            reasons.append(f"reported_rope, reported_drope: {quantity.unreported}")
+        row["note"] = "; ".join(reasons)
         rows.append(row)
     return pd.DataFrame(rows)
 
