@@ -12,7 +12,9 @@ UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 def table(population_experiments: pd.DataFrame, population_directions: pd.DataFrame) -> Table:
     """One row a quantity whose direction is reported."""
     counts = population_directions.set_index(["against", "what"])["count"]
-    shown = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
+    stated = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
+    shown = stated[stated["difference"].notna()]
+    absent = len(stated) - len(shown)
     rows = pd.DataFrame([_shown(row) for _, row in shown.iterrows()])
     rows["new"] = ~rows["experiment"].duplicated()
     return Table(
@@ -22,9 +24,9 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             Column("unit", "Unit"),
             Column("reported_rope", "RoPE", align="right", group="Llama-2-7B"),
             Column("reported_drope", "DroPE", align="right", group="Llama-2-7B", mark="caveat"),
-            Column("kept", "kept", align="right", group="rotation", reason="note"),
-            Column("dropped", "dropped", align="right", group="rotation", reason="note"),
-            Column("difference", "Dropped less kept", align="right", reason="note"),
+            Column("kept", "kept", align="right", group="Rotation"),
+            Column("dropped", "dropped", align="right", group="Rotation"),
+            Column("difference", "Dropped less kept", align="right"),
             Column("appears", "Reported\ndirection"),
         ],
         rule_before="new",
@@ -39,9 +41,10 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
         short="Experiments 1 to 9 on the population",
         note=(
             "*yes*: the interval lies on the reported side of zero; *opposite*: on the other; *no*: it holds zero, so "
-            "that seeds do not decide; *not measurable*: the quantity is absent, or zero in all models. Not corrected "
-            "for the number of rows; all trained models of the primary base, post hoc. Losses in nats a token. Texts "
-            "and layers differ from the report's, so that only directions are compared."
+            "that seeds do not decide; *not measurable*: zero in all models. Not corrected for the number of rows; all "
+            "trained models of the primary base, post hoc. Losses in nats a token. Texts and layers differ from the "
+            f"report's, so that only directions are compared. Left out: {absent} quantities that ask for a massive "
+            "dimension or a spike of the first token's norm, which these models lack."
         ),
     )
 
@@ -63,5 +66,4 @@ def _shown(row: pd.Series) -> dict[str, object]:
         **{arm: text(row[arm]) for arm in ARMS},
         "difference": text(row["difference"]) + (f" [{ends[0]}, {ends[1]}]" if all(ends) else ""),
         "appears": row["appears"],
-        "note": row["note"][:1].upper() + row["note"][1:] if isinstance(row["note"], str) else "",
     }

@@ -163,7 +163,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
         seeds = int(row["seeds"])
         least = 2.0 ** (1 - seeds)
         if pd.isna(row["difference"]):
-            found.append(untestable(f"{row['note']}: a model that has it would decide it.", **names))
+            found.append(untestable(f"{str(row['note']).split(';')[0]}: a model that has it would decide it.", **names))
             continue
         told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seeds"
         if least > ALPHA:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from analysis.measure.quantities import QUANTITIES
@@ -24,7 +23,7 @@ def population_experiments(
     dropped less kept, `since_start` dropped less start, which is what a comparison without the control sees; both are
     paired by seed, with Student's interval. `appears` and `appears_since_start` say whether the reported direction is
     in that interval: `yes` when it lies on the reported side of zero, `opposite` on the other, `no` when it holds zero;
-    `not measurable` when fewer than two seeds have the quantity in both arms, or none differs from zero anywhere; `no
+    `not measurable` when fewer than two seeds have the quantity in both arms, or it is zero in all of them; `no
     direction` when the reported values are equal or their test does not tell them apart; `not reported` without them.
     """
     models = population_models[population_models["base"] == BASE]
@@ -64,8 +63,8 @@ def population_experiments(
             row["seeds" if name == "difference" else "seeds_since_start"] = len(values)
             if len(values) < 2:
                 reasons.append(f"{name}: {len(values)} seeds with both, no interval")
-        row["appears"] = _appears(row, "difference", sides)
-        row["appears_since_start"] = _appears(row, "since_start", sides)
+        row["appears"] = _appears(row, "difference", sides["dropped"], sides["kept"])
+        row["appears_since_start"] = _appears(row, "since_start", sides["dropped"], sides["start"])
         if said is None:
             reasons.append(f"reported_rope, reported_drope: {quantity.unreported}")
         row["note"] = "; ".join(reasons)
@@ -73,11 +72,10 @@ def population_experiments(
     return pd.DataFrame(rows)
 
 
-def _appears(row: dict[str, Any], name: str, sides: dict[str, pd.Series]) -> str:
+def _appears(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
     if not row["direction"]:
         return "not reported"
-    everything = np.concatenate([values.to_numpy(dtype=float) for values in sides.values()])
-    if row[f"{name}_low"] is None or not everything.any():
+    if row[f"{name}_low"] is None or not any(values.astype(bool).any() for values in sides):
         return "not measurable"
     if row["direction"] == "none":
         return "no direction"
