@@ -59,6 +59,33 @@ def test_a_factor_drives_a_product_if_it_grows_most(bias, slope, expected):
     assert "up to stage1-step-2 the bias grows 2.50-fold and alpha_K 1.25-fold" in said
 
 
+def changed(*cells):
+    """The factor of each metric over each span: from 1 to it, within a tenth."""
+    found = [(span, metric, fold, fold - 0.1, fold + 0.1, 1.0, fold) for span, metric, fold in cells]
+    return rows("span metric fold fold_low fold_high before after", *found)
+
+
+@pytest.mark.parametrize(
+    ("claim", "statement", "text", "span", "metric", "key"),
+    [
+        ("c002_pretraining_bias_doubles", "phase1_bias_ratio", "doubles", "pretraining", "bias_strength", ""),
+        ("c002_onset_drop_triples", "phase2_drop_ratio", "triples", "onset", "ap_drop", ""),
+        ("c002_second_extension_halves", "phase3_bias_ratio", "halves", "second", "bias_strength", ""),
+        ("c002_onset_bias_falls", "phase2_bias_ratio", "6-fold", "onset", "bias_strength", "bias_strength"),
+        ("c002_onset_bias_falls", "phase2_alpha_k_ratio", "8-fold", "onset", "alpha_k", "alpha_k"),
+    ],
+)
+def test_a_factor_is_that_of_its_metric_over_its_span(claim, statement, text, span, metric, key):
+    """A factor of 4 in words may mean 3.5 to 4.5; 3.45 reaches that with the rounding of its ends."""
+    others = {"phase2_bias_ratio": ("five", 5), "phase2_alpha_k_ratio": ("five", 5)}
+    stated = states(**{**others, statement: (text, 4)})
+    for fold, expected in ((4.0, "holds"), (3.45, "holds after rounding"), (3.35, "contradicted")):
+        cells = {(one, two): 9.0 for one in ("pretraining", "onset", "second") for two in ("ap_drop", "bias_strength")}
+        cells |= {("onset", "alpha_k"): 9.0, (span, metric): fold}
+        changes = changed(*[(*place, value) for place, value in cells.items()])
+        assert say(claim, stated, changes)[key] == f"{expected}: {fold:.2f}"
+
+
 def test_a_decline_is_uniform_in_time_and_over_positions():
     def decline(overall, *late):
         positions = [(FIRST, each, value) for each, value in enumerate((0.90, 0.80, 0.70))]
