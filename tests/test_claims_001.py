@@ -369,9 +369,11 @@ def test_similar_scale_is_within_a_factor_of_two():
 
 def test_a_longer_context_is_judged_by_the_captured_window():
     stated = states(decomposition_longer="4×")
-    assert says("c001_ministral_longer", stated, comparison()) == "not supported: 2 times"
+    other = states(cross_longer="3×")
+    assert says("c001_ministral_longer", stated, other, comparison()) == "not supported: 2 times"
+    assert "source 002 says 3× of the same pair" in reason("c001_ministral_longer", stated, other, comparison())
     four = comparison(captured_context=[65536, 131072, 131072, 262144])
-    assert says("c001_ministral_longer", stated, four) == "holds: 4 times"
+    assert says("c001_ministral_longer", stated, other, four) == "holds: 4 times"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Claims on document 002 about one training run, on frames made by hand: what makes each true and what false."""
 
+import pandas as pd
 import pytest
 
 from claims_cases import function, reason, rows, say, says, states, verdict, verdicts
@@ -134,7 +135,11 @@ def bias_tests(comparison, level, ranks, low=-0.99, high=-0.1):
 )
 def test_a_bias_lowers_plasticity_if_both_coefficients_show_it(level, ranks, expected):
     tests = bias_tests("ap_overall against bias, checkpoints of the short context", level, ranks)
-    assert says("c002_pretraining_bias_lowers_plasticity", tests) == f"{expected}: -0.9000"
+    # of a growth of .8 the first step makes .5 and annealing .1; what comes after pre-training does not count
+    frame = run(bias_strength=(0.1, 0.6, 0.9, 0.1, 0.1, 0.1))
+    longer = pd.concat([frame, frame.iloc[[1]].assign(order=2.5, bias_strength=0.8)])
+    assert says("c002_pretraining_bias_lowers_plasticity", tests, longer) == f"{expected}: -0.9000"
+    assert "make 75 % of the growth of the bias" in reason("c002_pretraining_bias_lowers_plasticity", tests, longer)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +281,9 @@ def test_a_drop_goes_beyond_the_bias_unless_the_bias_is_the_lowest(own, expected
         ("Qwen3", 0.004, 400.0),
     )
     assert says("c002_drop_beyond_bias", tests, table) == f"{expected}: 0.9000"
-    assert "100 per captured window against 200 and more" in reason("c002_drop_beyond_bias", tests, table)
+    said = reason("c002_drop_beyond_bias", tests, table)
+    assert "100 per captured window against 200 and more" in said
+    assert f"biases of a ratio of {0.002 / own:.1f} for" in said
 
 
 @pytest.mark.parametrize(

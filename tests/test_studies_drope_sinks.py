@@ -273,7 +273,8 @@ def test_layer_one_contrasts():
     assert over["nats_ratio"] == pytest.approx(math.log(18630 / 10.26) / math.log(25.77 / 10.26))
     assert found.loc[("additivity", "DroPE"), "nats_ratio"] == pytest.approx(0.5, abs=0.01)
     assert found.loc[("bos_only_over_mlp", "DroPE"), "nats_ratio"] > 0.95
-    verdicts = {one.key: one.verdict for one in c004_mlp_over_attention(found.reset_index(), source("drope_stated"))}
+    given = (found.reset_index(), source("drope_layer1_perplexity"), source("drope_stated"))
+    verdicts = {one.key: one.verdict for one in c004_mlp_over_attention(*given)}
     assert verdicts == {"number": "contradicted", "meaning": "not supported"}
 
 
