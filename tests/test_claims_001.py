@@ -269,7 +269,10 @@ def test_models_lengths_and_rows_are_counted():
 @pytest.mark.parametrize(("drop", "expected"), [(0.17, "holds"), (0.15, "contradicted"), (0.21, "contradicted")])
 def test_a_drop_lies_in_the_range_of_another_family(drop, expected):
     stated = states(profile_qwen_drop="0.16–0.19")
-    assert verdict("c001_ruler_qwen_range", stated, captured(**{"llama3.1-8b": drop})) == expected
+    table = captured(**{"llama3.1-8b": drop})
+    assert verdict("c001_ruler_qwen_range", stated, table) == expected
+    place = {0.17: "in", 0.15: "below", 0.21: "above"}[drop]
+    assert f"lies {place} the range as stated" in reason("c001_ruler_qwen_range", stated, table)
 
 
 def test_steep_profiles_lose_more_than_flat_ones_in_every_mode():

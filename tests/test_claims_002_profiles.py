@@ -164,6 +164,9 @@ def test_two_generations_differ_in_both_metrics():
         return prints("model metric printed", *old, *new)
 
     assert says("c002_generations_lower", table("0.16", "0.47")) == "holds: -0.070, +0.020"
+    # first less last fifth: the near end differs by the drop's difference and the last fifth's
+    said = reason("c002_generations_lower", table("0.16", "0.47"))
+    assert "of the difference of -0.070 in drop the near end makes -0.050" in said
     assert verdict("c002_generations_lower", table("0.24", "0.47")) == "contradicted"
     assert verdict("c002_generations_lower", table("0.16", "0.44")) == "contradicted"
 

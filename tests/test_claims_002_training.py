@@ -109,7 +109,8 @@ def test_a_decline_is_uniform_in_time_and_over_positions():
     assert verdict("c002_pretraining_uniform_decline", *level) == "holds"
     said = reason("c002_pretraining_uniform_decline", *rising)
     assert "falls by -0.010 first and 0.110 last" in said
-    assert "0.050 in the first bin and 0.050 in the last" in said
+    assert "the fall is even over positions, 0.050 in the first bin and 0.050 in the last" in said
+    assert "the fall is not even over positions" in reason("c002_pretraining_uniform_decline", *uneven)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,10 @@ def test_the_first_fifth_is_back_where_the_first_stage_had_it(after, expected):
     assert verdict("c002_onset_first_fifth_recovers", stated, frame, equal) == expected
     said = reason("c002_onset_first_fifth_recovers", stated, frame, equal)
     assert "819 tokens there and 6,554 here" in said
-    assert "it is 0.9500 against 0.9000" in said
+    assert "it is 0.9500 against 0.9000, above 2 of 2 checkpoints before" in said
+    assert ("lies within the 0.800 to 0.900 of the first stage" in said) == (expected == "holds")
+    lower = equal.assign(at_0_1k=(0.9, 0.8, 0.85))
+    assert "above 1 of 2 checkpoints" in reason("c002_onset_first_fifth_recovers", stated, frame, lower)
 
 
 @pytest.mark.parametrize(("far", "expected"), [(0.70, "holds"), (0.71, "not supported"), (0.75, "not supported")])
@@ -195,8 +199,10 @@ def test_distant_positions_plummet_where_both_were_measured(far, expected):
     frame = run(
         ap_last_20=(0.9, 0.8, 0.7, 0.5, 0.4, 0.4), last_fifth_starts=(3277.0, 3277.0, 3277.0, 26214.0, 52429.0, 52429.0)
     )
-    answer = says("c002_onset_last_fifth_plummets", frame, near_positions(at_2k_4k=(0.9, 0.71, far)))
+    near = near_positions(at_2k_4k=(0.9, 0.71, far))
+    answer = says("c002_onset_last_fifth_plummets", frame, near)
     assert answer == f"{expected}: -0.200 against {far - 0.71:+.3f}"
+    assert ("plasticity rises from" in reason("c002_onset_last_fifth_plummets", frame, near)) == (far > 0.71)
 
 
 def test_two_metrics_jump_by_the_percentages_given():

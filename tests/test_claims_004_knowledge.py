@@ -210,8 +210,12 @@ def test_a_gap_between_averages_is_a_share_of_the_larger():
     averages = prints(
         "positional metric printed", ("RoPE", "contextual_average", "94.3%"), ("DroPE", "contextual_average", "25.0%")
     )
-    assert says("c004_contextual_gap", states(s4_4_contextual_gap="73%"), averages) == "holds: 73.5"
-    assert says("c004_contextual_gap", states(s4_4_contextual_gap="69%"), averages) == "contradicted: 73.5"
+    tasks = both(category("RoPE", "contextual", tasks_above_chance=1), category("DroPE", "contextual"))
+    frames = (averages, tasks)
+    assert says("c004_contextual_gap", states(s4_4_contextual_gap="73%"), *frames) == "holds: 73.5"
+    assert says("c004_contextual_gap", states(s4_4_contextual_gap="69%"), *frames) == "contradicted: 73.5"
+    said = reason("c004_contextual_gap", states(s4_4_contextual_gap="73%"), *frames)
+    assert "of which 2 of 2 and 1 of 2 have a baseline above chance" in said
 
 
 @pytest.mark.parametrize(("high", "expected"), [(-1.0, "holds"), (1.0, "not supported"), (None, "not supported")])

@@ -40,9 +40,8 @@ def c004_con_inverted(content_layers: pd.DataFrame) -> list[Verdict]:
         ),
         judge(
             bos > 50,
-            f"At BOS the MLP stays the larger part in DroPE (attention {bos:.1f} %); the inversion is that of the "
-            "other "
-            f"tokens ({content:.1f} %).",
+            f"At BOS the {'MLP stays' if bos < 50 else 'attention is'} the larger part in DroPE (attention {bos:.1f} "
+            f"%); of the other tokens attention is {content:.1f} %.",
             otherwise="not supported",
             recomputed=f"{bos:.1f} %",
             key="completely",
