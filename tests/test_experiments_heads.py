@@ -17,7 +17,7 @@ from analysis.heads.pairs import PAIR_MODES
 from analysis.heads.plasticity import Options
 from analysis.heads.rotation import SEPARATIONS
 from analysis.jobs import Resources
-from analysis.measure import choices, head_jobs, heads
+from analysis.measure import choices, finding, head_jobs, heads
 from analysis.measure.finding import kept
 from analysis.measure.head_frames import frames
 from analysis.measure.measurements import slug
@@ -208,7 +208,7 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
         done.append(kept(*arguments)[1])
         return kept(*arguments)
 
-    monkeypatch.setattr(heads, "kept", stopped)
+    monkeypatch.setattr(finding, "kept", stopped)
     with pytest.raises(KeyboardInterrupt):
         measure(target, planted)
     assert not (target / "artifacts").exists()
