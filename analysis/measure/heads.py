@@ -174,7 +174,7 @@ def _outcomes(capture: Capture, options: Options, folder: Path, jobs: int) -> It
         return
     with _single_threads(), ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
         calls: list[Future[list[tuple[sampling.Head, Outcome]]]] = [
-            pool.submit(_together, capture, heads, options, folder) for heads in _shares(capture, jobs)
+            pool.submit(_together, capture, heads, options, folder) for heads in shares(capture, jobs)
         ]
         try:
             for call in as_completed(calls):
@@ -188,7 +188,7 @@ def _outcomes(capture: Capture, options: Options, folder: Path, jobs: int) -> It
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
+def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
     """Heads that read the same keys together, unless there are too few such groups to keep every process at work."""
     groups: dict[tuple[int, int], list[sampling.Head]] = {}
     for head in capture.heads:

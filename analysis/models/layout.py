@@ -39,8 +39,7 @@ def schema(dims: int) -> Any:
             ("bucket", arrow.int32()),
             ("example_id", arrow.int32()),
             ("position", arrow.int32()),
-            # said to have no gaps: a reader then need not look for them at every number
-            arrow.field("vector", arrow.list_(arrow.field("element", arrow.float32(), nullable=False), dims), False),
+            ("vector", arrow.list_(arrow.float32(), dims)),
             ("sliding_window", arrow.int32()),
         ]
     )
