@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +19,9 @@ from analysis.heads.pca import COMPONENTS, pca
 from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
-from analysis.jobs.content import key
+from analysis.measure.cache import JSON, Form, cached, named
 from analysis.models import captures, layout, sampling
-from artifacts.build.closure import code_of
-from artifacts.store.files import digest, write
+from artifacts.store.files import digest
 
 PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
 ROTATION = (
@@ -113,12 +111,8 @@ def kept(capture: captures.Capture, head: sampling.Head, options: Options, folde
         When a file of the head is absent or damaged.
     """
     path, vectors = place(capture, head, options, folder)
-    try:
-        return Finding(**json.loads(path.read_text(encoding="utf-8"))), True
-    except (OSError, ValueError, TypeError):  # absent, or of another version: it is made anew
-        found = analyse(capture, head, options, vectors)
-        write(path, json.dumps(vars(found), allow_nan=False).encode())
-        return found, False
+    make = functools.partial(analyse, capture, head, options, vectors)
+    return cached(path.stem, make, folder, FINDING, remember=False)
 
 
 def place(capture: captures.Capture, head: sampling.Head, options: Options, folder: Path) -> tuple[Path, str]:
@@ -126,15 +120,21 @@ def place(capture: captures.Capture, head: sampling.Head, options: Options, fold
     sides = [layout.folder(head.layer, head.query, "q"), layout.folder(head.layer, head.key, "k")]
     vectors = "".join(digest(capture.root / side / layout.FILE) for side in sides)
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    asked["vectors"] = vectors
     if capture.share is not None:
         asked["documents"] = capture.documents
-    return folder / f"{key(analyse, asked, vectors + code())}.json", vectors
+    return folder / f"{named(analyse, asked)}{FINDING.suffix}", vectors
 
 
-@functools.cache
-def code() -> str:
-    """A hash of the code that findings depend on: with other code, old findings do not count."""
-    return code_of(Path(__file__).resolve().parents[2], [__name__])
+def _load(path: Path) -> Finding:
+    return Finding(**JSON.load(path))
+
+
+def _save(path: Path, found: Finding) -> None:
+    JSON.save(path, vars(found))
+
+
+FINDING = Form(".json", _load, _save)
 
 
 def analyse(capture: captures.Capture, head: sampling.Head, options: Options, vectors: str = "") -> Finding:
