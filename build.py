@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""From artifacts to the thesis PDF: the door of the command line; the commands are files of `commands/`."""
+"""From artifacts to the thesis PDF: the door of the command line; the commands are files of `paper/commands`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this 
 
 import click
 
-from commands import commands
+from paper.commands import commands
 
 ROOT = Path(__file__).resolve().parent
 

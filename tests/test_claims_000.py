@@ -75,7 +75,7 @@ def test_recoveries_of_layers_are_the_third_pair_less_the_second():
     layers = rows("model layer", (SMALL, 5))
     for text, said in (("0.06", "holds"), ("0.10", "contradicted")):
         table = prints("model layer metric printed", *printed, (SMALL, 5, "recovery", text))
-        assert verdicts("c000_layers_recovery", table, layers) == {f"{SMALL}-5": said}
+        assert say("c000_layers_recovery", table, layers) == {f"{SMALL}-5": f"{said}: 0.060"}
 
 
 def test_layers_stand_in_falling_order():

@@ -1,5 +1,6 @@
 """Claims of the thesis itself, on frames made by hand: each with what makes it true and what makes it false."""
 
+import pandas as pd
 import pytest
 
 from claims_cases import prints, reason, rows, says, verdict
@@ -309,6 +310,13 @@ def test_a_drop_over_equal_positions_grows_by_a_fifth_at_most(drop, expected):
         "phase order drop ap_drop", ("Anneal", 1, 0.1, 0.06), ("LC 4K-32K", 2, drop, 0.2), ("LC 4K-32K", 3, None, 0.3)
     )
     assert verdict("thesis_equal_positions_drop", table) == expected
+    said = reason("thesis_equal_positions_drop", table)
+    assert "in LC 4K-32K, a factor" in said
+    assert said.endswith("LC 32K-64K has no value at 0-1K")
+    later = rows("phase order drop ap_drop", ("LC 32K-64K", 4, 0.11, 0.3))
+    both = reason("thesis_equal_positions_drop", pd.concat([table, later]))
+    assert "in LC 4K-32K and LC 32K-64K, a factor" in both
+    assert "no value" not in both
 
 
 def test_a_larger_drop_than_every_other_is_beyond_rounding():

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import build
-import commands
 from artifacts.build.lock import lock
 from artifacts.errors import ThesisError
 from artifacts.store.files import write
 from conftest import run
+from paper import commands
 from waiting import until
 
 CLAIM = """from analysis.claims import judge
@@ -216,7 +216,7 @@ def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
         "import click\n@click.command()\ndef greet():\n    click.echo('hello')\nCOMMANDS = (greet,)\n"
     )
     (tmp_path / "machinery_of_it.py").write_text("import click\n@click.command()\ndef unseen():\n    pass\n")
-    monkeypatch.setattr("commands.__path__", [*commands.__path__, str(tmp_path)])
+    monkeypatch.setattr("paper.commands.__path__", [*commands.__path__, str(tmp_path)])
     names = [command.name for command in commands.commands()]
     assert {"greet", "paper", "new", "list", "run", "lab"} <= set(names)
     assert "unseen" not in names

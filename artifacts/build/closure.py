@@ -9,7 +9,7 @@ from pathlib import Path
 
 from artifacts.build.facts import Reader
 
-ROOMS = ("artifacts", "analysis", "tables", "figures", "paper", "commands")
+ROOMS = ("artifacts", "analysis", "tables", "figures", "paper")
 
 
 class Closures:

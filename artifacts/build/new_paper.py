@@ -33,7 +33,7 @@ ALSO = (
     *("Makefile", "pyproject.toml", "constraints.txt", "LICENSE", ".gitignore"),
 )
 ENTRY = "build.py"
-COMMANDS = "commands"  # which the entry finds, and does not import by name
+COMMANDS = "paper/commands"  # which the entry finds, and does not import by name
 TABLES = ("documents", "places", "families", "models", "subjects")
 GATHERED = ("claims", "claim_places", "provenance")
 CHAPTER = "paper/chapters/introduction.tex.j2"

@@ -125,7 +125,7 @@ def c002_pretraining_drop_mild(stated_002: pd.DataFrame, training_trajectory: pd
     return spanned(stated(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window")
 
 
-def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame) -> Verdict:
+def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """In pre-training a growing positional bias lowers plasticity as a whole.
 
     Source: 002, Interpretation of Tables 5 to 7.
@@ -134,11 +134,13 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame) -> Ver
     comparison = "ap_overall against bias, checkpoints of the short context"
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     n = int(level["n"])
+    bias = [float(each) for each in phase(training_trajectory, PRETRAINING)["bias_strength"]]
+    ends = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
     return judge(
         float(level["p_value"]) <= 0.05 and float(ranks["p_value"]) <= 0.05,
         f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.3f}) but rho = {ranks['estimate']:.2f} "
         f"(p = {ranks['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
-        "carry it, in which other things change too",
+        f"make {100 * ends:.0f} % of the growth of the bias, and other things change in them too",
         otherwise="not supported",
         recomputed=float(level["estimate"]),
         n=n,

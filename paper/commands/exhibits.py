@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from commands.project import complete, found, jobs_option, root, session
+from paper.commands.project import complete, found, jobs_option, root, session
 
 
 @click.command()

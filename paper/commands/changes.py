@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from commands.project import Tolerance, root, session
+from paper.commands.project import Tolerance, root, session
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commands.project import complete, found, root, session
+from paper.commands.project import complete, found, root, session
 
 
 @click.command()

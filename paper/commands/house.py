@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from commands.project import root
+from paper.commands.project import root
 
 
 @click.group()

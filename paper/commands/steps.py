@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from commands.project import complete, found, read_graph, root, session
+from paper.commands.project import complete, found, read_graph, root, session
 
 
 @click.command()

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from commands.project import complete, found, jobs_option, root, session
+from paper.commands.project import complete, found, jobs_option, root, session
 
 
 @click.command()
