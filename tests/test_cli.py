@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import build
+from artifacts.build.lock import lock
 from artifacts.errors import ThesisError
-from artifacts.store import files
+from artifacts.store.files import write
 from conftest import run
+from paper import commands
 from waiting import until
 
 CLAIM = """from analysis.claims import judge
@@ -145,7 +148,7 @@ def test_without_tex_every_source_is_written_and_the_line_is_printed(project):
 
 
 def test_two_builds_wait_for_each_other(project):
-    with files.lock(project / "out/state/lock", print):
+    with lock(project / "out/state/lock", print):
         waiting = subprocess.Popen(
             [sys.executable, "build.py", "table", "models"],
             cwd=project,
@@ -208,6 +211,19 @@ def imported(root: Path, *arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if "|" in line}
 
 
+def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
+    (tmp_path / "greeting.py").write_text(
+        "import click\n@click.command()\ndef greet():\n    click.echo('hello')\nCOMMANDS = (greet,)\n"
+    )
+    (tmp_path / "machinery_of_it.py").write_text("import click\n@click.command()\ndef unseen():\n    pass\n")
+    monkeypatch.setattr("paper.commands.__path__", [*commands.__path__, str(tmp_path)])
+    names = [command.name for command in commands.commands()]
+    assert {"greet", "paper", "new", "list", "run", "lab"} <= set(names)
+    assert "unseen" not in names
+    assert len(names) == len(set(names))
+    assert sorted(set(names) - {"greet"}) == build.main.list_commands(None)
+
+
 def test_nothing_heavy_is_imported_where_nothing_is_to_do(shipped):
     run(shipped, "table", "ap_drop")
     light = imported(shipped, "table", "ap_drop")
@@ -227,7 +243,7 @@ def test_disk_full_is_said_and_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(ThesisError, match="disk is full"):
-        files.write(tmp_path / "a/b.txt", b"x")
+        write(tmp_path / "a/b.txt", b"x")
     assert list((tmp_path / "a").iterdir()) == []
 
 
@@ -271,6 +287,6 @@ def test_diff_shows_a_changed_cell_and_its_size(project):
 
 
 def test_a_missing_package_is_named_with_the_line_that_installs_it(project):
-    (project / "frictionless.py").write_text("raise ModuleNotFoundError('no', name='frictionless')\n")
-    fails(run(project, "table", "models"), "frictionless is not installed; run:", "pip install -c constraints.txt .")
-    fails(run(project, "check"), "frictionless is not installed")
+    (project / "yaml.py").write_text("raise ModuleNotFoundError('no', name='yaml')\n")
+    fails(run(project, "table", "models"), "yaml is not installed; run:", "pip install -c constraints.txt .")
+    fails(run(project, "check"), "yaml is not installed")

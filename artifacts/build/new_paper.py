@@ -9,18 +9,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from artifacts.build.closure import Closures
 from artifacts.build.facts import Reader
-from artifacts.build.kinds import KINDS, SCHEMA
+from artifacts.build.kinds import KINDS
 from artifacts.errors import SpecError
+from artifacts.store.descriptor import package
 from artifacts.store.files import write
-from artifacts.store.schema import package
-from artifacts.store.text_file import text_of
+from artifacts.store.paths import SCHEMA
 
 MACHINERY = (
     *("artifacts", "paper", "analysis/statistics", "analysis/heads", "analysis/jobs", "analysis/models"),
@@ -34,6 +33,7 @@ ALSO = (
     *("Makefile", "pyproject.toml", "constraints.txt", "LICENSE", ".gitignore"),
 )
 ENTRY = "build.py"
+COMMANDS = "paper/commands"  # which the entry finds, and does not import by name
 TABLES = ("documents", "places", "families", "models", "subjects")
 GATHERED = ("claims", "claim_places", "provenance")
 CHAPTER = "paper/chapters/introduction.tex.j2"
@@ -62,9 +62,8 @@ A thesis in which every number is bound to an artifact and every claim is checke
 def engine(root: Path) -> tuple[str, ...]:
     """The files of the engine, relative to the project in `root`."""
     closures = Closures(Reader(root))
-    files = set(closures.of(ENTRY))
-    for kind in KINDS:
-        files |= closures.of(kind.builder_file)
+    entries = [ENTRY, *(path.relative_to(root).as_posix() for path in (root / COMMANDS).glob("*.py"))]
+    files = set().union(*(closures.of(path) for path in [*entries, *(kind.builder_file for kind in KINDS)]))
     for room in MACHINERY:
         files |= {path.relative_to(root).as_posix() for path in (root / room).rglob("*.py")}
     for pattern in ALSO:
@@ -123,9 +122,11 @@ def _emptied(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shared(root: Path) -> str:
-    """The part of this project's data package that names the schemas which tables share, as it is written."""
-    found = re.search(r"^shared:\n(?:[ #].*\n)+", text_of(root, SCHEMA), re.MULTILINE)
-    return found[0] if found else ""
+    """The schemas that tables share, in full and with the names by which tables refer to them."""
+    lines = ["shared:\n"]
+    for name, schema in package(root)["shared"].items():
+        lines += [f"  {name}: &{name}\n", *(f"    {line}\n" for line in _yaml(schema).splitlines())]
+    return "".join(lines)
 
 
 def _csv(names: list[str], rows: list[dict[str, str]]) -> str:

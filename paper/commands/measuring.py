@@ -1,0 +1,9 @@
+"""What measures models and scores predictions; the commands lie beside what they run."""
+
+from analysis.measure.commands import capture, heads, lab, run
+from analysis.population.commands import population
+from analysis.scores.commands import bench
+
+lab.add_command(population)
+
+COMMANDS = (capture, heads, run, lab, bench)
