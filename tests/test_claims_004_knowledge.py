@@ -73,7 +73,7 @@ def test_contextual_loses_more_if_the_intervals_are_apart(loss, high, expected):
     found = both(category("RoPE", "contextual"), category("RoPE", "parametric", loss=loss, loss_low=5, loss_high=high))
     tasks = both(task("RoPE", "imdb", base_low=45.0, chance=50.0), task("RoPE", "passkey", base_low=80.0, chance=0.0))
     assert says("c004_rope_confirms_jin", found, tasks) == expected
-    assert "Of the 2 contextual tasks imdb has a baseline not" in reason("c004_rope_confirms_jin", found, tasks)
+    assert "Of the 2 contextual tasks IMDB has a baseline not" in reason("c004_rope_confirms_jin", found, tasks)
     high = tasks.assign(base_low=60.0)
     assert "contextual tasks none has a baseline not" in reason("c004_rope_confirms_jin", found, high)
 

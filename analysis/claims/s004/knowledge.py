@@ -51,7 +51,9 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: 
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
     )
     tasks = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
-    low = [str(row["task"]) for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]]
+    low = [
+        str(row["task"]).replace("imdb", "IMDB") for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]
+    ]
     return judge(
         bool(pd.notna(param["loss_high"]) and context["loss_low"] > param["loss_high"]),
         f"Contextual tasks lose {context['loss']:.1f} points [{context['loss_low']:.0f}, {context['loss_high']:.0f}], "
