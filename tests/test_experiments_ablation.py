@@ -52,9 +52,9 @@ def nats(subject: Subject, *interventions: Intervention) -> float:
 
 @pytest.mark.parametrize("module", [layer_ablation, sinks, bos_value])
 def test_without_items_an_ablation_is_judged_by_the_loss_alone(module: Any) -> None:
-    rows = module.measure(subject(planted.sinking()), Options(texts=2, items=0))
+    rows = module.measure(planted.subject(planted.model()), Options(texts=2, items=0))
     assert not any(row["metric"].endswith("accuracy") and row["n"] for row in rows)
-    asked = module.measure(subject(planted.sinking()), Options(texts=2, items=1))
+    asked = module.measure(planted.subject(planted.model()), Options(texts=2, items=1))
     for row in rows:
         if row["metric"] == "delta_nats":
             assert row in asked
