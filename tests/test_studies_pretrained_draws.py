@@ -73,6 +73,6 @@ def test_the_reported_difference_is_held_against_what_drawing_gives(times, verdi
 
 def test_the_table_shows_both_kinds_of_draw():
     values = np.random.default_rng(7).normal(size=40)
-    shown = render(draws_table.table(pretrained_draws(heads(values), **others())), "markdown")
+    shown = render(draws_table.table(pretrained_draws(heads(values), **others())), "draws")
     assert "two draws of 4" in shown
     assert "plasticity, overall" in shown

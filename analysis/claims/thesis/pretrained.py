@@ -188,7 +188,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
         found.append(
             judge(
                 reported > most,
-                f"95 % of such differences are within {least:.4f} to {most:.4f} (by the ends of the spread's interval, over "
+                f"95 % of such differences are within {least:.4f} to {most:.4f} (ends of the spread's interval, over "
                 f"{int(row['key_heads'])} key heads), and {reported:.4f} is reported",
                 otherwise="contradicted" if reported < least else "not supported",
                 recomputed=NORMAL * float(row["twice_sd"]),
