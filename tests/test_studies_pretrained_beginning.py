@@ -7,6 +7,7 @@ import pytest
 
 from analysis.claims.thesis import pretrained_beginning as claims
 from analysis.experiments.attention_patterns import UNROTATED
+from analysis.studies.pretrained import beginning
 from analysis.studies.pretrained.beginning import RATE, pretrained_beginning, pretrained_sweeps
 from artifacts.errors import DataError
 from figures._press.render import tex
@@ -113,6 +114,10 @@ def test_texts_that_differ_and_a_model_that_lacks_one_beginning_are_named():
 
 def verdicts(claim, rows):
     return [each.verdict for each in claim(rows)]
+
+
+def test_the_condition_is_called_as_the_experiment_calls_it():
+    assert beginning.UNROTATED == UNROTATED
 
 
 def test_claims_go_both_ways():

@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from analysis.experiments.attention_patterns import UNROTATED
 from analysis.statistics.student import student_interval
 from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
 STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name
 DIFFERENCE = "difference"
+UNROTATED = "scores without rotation"  # as the measurement calls it
 RATE = "rows=all tau=0.3"
 ALL_LAYERS = "layer: of all layers"
 ONE = "low, high: taken over layers, no spread over texts is kept"
