@@ -1,10 +1,12 @@
 """What a capture costs, as ratios in one run.
 
-    python benchmarks/capture.py [--repeat 15] [--context 2048] [--threads 1]
+    python benchmarks/capture.py [--repeat 15] [--context 2048] [--threads 1] [--long 131072]
 
 On a Llama of 4 layers and width 256 with random weights, on the CPU: wall time of a forward that is captured (its part
 written to disk) against the same forward alone, the two taking turns; and the peak memory of whole captures of more and
-more documents, each in its own process (16 MiB of it are row groups that fill up). Prints a Markdown table.
+more documents, each in its own process (row groups that fill up are 64 MiB of it at most). `--long` captures, each in
+a process of its own, one text of a quarter, a half and all of so many tokens through one layer of two heads, and says
+by how much memory rises in the forward alone and in the captured one. Prints Markdown tables.
 """
 
 from __future__ import annotations
@@ -33,6 +35,13 @@ SIZES = {
     "num_attention_heads": 8,
     "num_key_value_heads": 4,
     "max_position_embeddings": 1 << 17,
+}
+SMALL = {
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
 }
 COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
 
@@ -138,21 +147,85 @@ def run_one(folder: Path, documents: int) -> None:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
+def rise(context: int, captured: bool, folder: Path) -> None:
+    """Print CPU seconds, and by how many MB a forward of one small layer lifts the peak of this process."""
+    import torch
+    import transformers
+
+    from analysis.models import parts
+    from analysis.models.architecture import run, survey
+    from analysis.models.attention import recording
+    from analysis.models.recorder import VectorRecorder
+    from analysis.models.sampling import Buckets, heads
+
+    def memory(name: str) -> float:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | SMALL)).eval()
+    layers = survey(model)
+    for number, tokens in enumerate((64, context)):
+        recorder = VectorRecorder(layers, heads(layers, 300), Buckets(tokens, 16), 0)
+        text = torch.randint(0, WORDS, (1, tokens))
+        held = memory("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")
+        start = time.process_time()
+        if captured:
+            with recording(model, recorder), parts.Part(folder / str(context), number) as part:
+                part.describe({"number": number})
+                recorder.begin(part, number)
+                run(model, text)
+                recorder.end()
+        else:
+            run(model, text)
+    print(time.process_time() - start, memory("VmHWM") - held)
+
+
+def long(most: int, folder: Path) -> None:
+    """Memory of a forward and of a captured one, by the length of the text."""
+    print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
+    print("|--:|--:|--:|--:|--:|")
+    for tokens in (most // 4, most // 2, most):
+        found = []
+        for kind in ("captured", "plain"):
+            command = [sys.executable, __file__, "--rise", str(tokens), kind, "--folder", str(folder)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            found.append([float(each) for each in done.stdout.split()[-2:]])
+        (seconds, size), (least, alone) = found
+        print(f"| {tokens:,} | {seconds:.1f} | {least:.1f} | {size:.0f} | {alone:.0f} |", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=15)
+    parser.add_argument("--repeat", type=int, default=15, help="0 leaves the comparison out")
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--long", type=int, default=131072, help="0 leaves it out")
+    parser.add_argument("--rise", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.peak:
         run_one(given.folder, given.peak)
         return
+    if given.rise:
+        rise(int(given.rise[0]), given.rise[1] == "captured", given.folder)
+        return
+    if given.repeat:
+        compare(given.repeat, given.context, given.threads)
+    if given.long:
+        with tempfile.TemporaryDirectory() as name:
+            long(given.long, Path(name))
+
+
+def compare(repeat: int, context: int, threads: int) -> None:
+    """Forwards against captured forwards, and memory by the number of documents."""
     with tempfile.TemporaryDirectory() as name:
         folder = saved(Path(name))
-        times = overhead(folder, given.context, given.repeat, given.threads)
+        times = overhead(folder, context, repeat, threads)
         peaks = [peak(folder, count) for count in COUNTS]
     print("| measure | alone | captured | ratio | goal |")
     print("| --- | ---: | ---: | ---: | ---: |")
@@ -161,7 +234,7 @@ def main() -> None:
         ratios = [with_it / without for with_it, without in zip(captured, plain, strict=True)]
         low, middle, high = statistics.quantiles(ratios, n=4)
         print(
-            f"| forward of {given.context} tokens, {clock} s, median of {given.repeat} (ratio: quartiles of pairs) "
+            f"| forward of {context} tokens, {clock} s, median of {repeat} (ratio: quartiles of pairs) "
             f"| {statistics.median(plain):.3f} | {statistics.median(captured):.3f} "
             f"| {middle:.3f} ({low:.3f}-{high:.3f}) | <= 1.05 |"
         )

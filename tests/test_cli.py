@@ -14,7 +14,7 @@ import build
 from artifacts.build.lock import lock
 from artifacts.errors import ThesisError
 from artifacts.store.files import write
-from conftest import run
+from conftest import ROOT, run
 from paper import commands
 from waiting import until
 
@@ -222,6 +222,12 @@ def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
     assert "unseen" not in names
     assert len(names) == len(set(names))
     assert sorted(set(names) - {"greet"}) == build.main.list_commands(None)
+
+
+def test_a_shell_that_completes_names_finds_the_project():
+    from paper.commands.project import root
+
+    assert root() == ROOT  # no command runs yet
 
 
 def test_nothing_heavy_is_imported_where_nothing_is_to_do(shipped):

@@ -50,6 +50,16 @@ def nats(subject: Subject, *interventions: Intervention) -> float:
     return sum(loss.nats for loss in found) / sum(loss.tokens for loss in found)
 
 
+@pytest.mark.parametrize("module", [layer_ablation, sinks, bos_value])
+def test_without_items_an_ablation_is_judged_by_the_loss_alone(module: Any) -> None:
+    rows = module.measure(planted.subject(planted.model()), Options(texts=2, items=0))
+    assert not any(row["metric"].endswith("accuracy") and row["n"] for row in rows)
+    asked = module.measure(planted.subject(planted.model()), Options(texts=2, items=1))
+    for row in rows:
+        if row["metric"] == "delta_nats":
+            assert row in asked
+
+
 def unique(rows: list[Row]) -> None:
     keys = [(r["condition"], r["layer"], r["head"], r["unit_id"], r["seed"], r["metric"]) for r in rows]
     assert len(set(keys)) == len(keys)

@@ -261,7 +261,7 @@ def test_lengths_that_cannot_be_measured_say_why() -> None:
     assert [row["condition"] for row in rows] == [f"own/{ratio:g}x" for ratio in RATIOS]
     assert all(not row["n"] and row["reason"].endswith("more than the 8 that are measured") for row in rows)
     with pytest.raises(DataError, match="nothing to measure"):
-        Options(items=0)
+        Options(items=-1)
 
 
 def test_a_baseline_that_a_model_cannot_take_says_why() -> None:

@@ -350,3 +350,17 @@ def test_the_disruption_acts_in_the_prefill_only(subject: Subject, found: Any) -
                 step = subject.model(input_ids=torch.tensor([[tokens[-1]]]), past_key_values=cache, use_cache=True)
                 tokens.append(int(step.logits[0, -1].argmax()))
         assert outcome.text == subject.tokenizer.decode(tokens, skip_special_tokens=True)
+
+
+def test_a_recipe_takes_some_of_the_conditions(subject: Subject) -> None:
+    few = Options(texts=2, seeds=(0,))
+    rows = disruption.measure(
+        subject, few, draws=1, permutations=2, selects=["threshold"], fills=["mean"], places=["pre"]
+    )
+    every = disruption.measure(subject, few, draws=1, permutations=2)
+    assert {row["condition"] for row in rows} == {
+        f"threshold_{target}_mean_pre" for target in ("massive", *disruption.CONTROLS)
+    } | {"threshold_massive_pre"}
+    assert all(row in every for row in rows)
+    with pytest.raises(DataError, match="fills = \\['means'\\] is not some of mean, zero"):
+        disruption.measure(subject, few, fills=["means"])

@@ -204,7 +204,7 @@ def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
         ({"title": 3}, "title = 3 is not text"),
         ({"items": "many"}, "items = 'many' is not a whole number"),
         ({"items": True}, "items = True is not a whole number"),
-        ({"items": 0}, "items = 0 is not above 0"),
+        ({"items": -1}, "items = -1 is below 0"),
         ({"tokens": 4}, "tokens = 4 is below 8"),
         ({"memory": -1}, "memory = -1.0 is not above 0"),
         ({"seeds": [0, "one"]}, r"seeds = \[0, 'one'\] is not a list of whole numbers"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ from numpy.typing import NDArray
 
 from analysis.measure.over_texts import over_texts, per_text, together
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import Options, Subject
+from analysis.measure.subject import Options, Subject, Text
 from analysis.measure.surveys import surveys as surveyed
+from analysis.models.architecture import run
+from analysis.models.attention import Call, recording
 from analysis.models.attention_rows import LOCAL
+from analysis.models.attention_statistics import AttentionStatistics, attention_statistics
+from analysis.models.projections import Projections, projecting
 from analysis.models.text_survey import TextSurvey
 
 PATTERNS = ("sink", "local", "distributed", "mixed")
@@ -25,6 +30,7 @@ MEASURES = {
     "entropy": "entropy",
     "entropy_share": "entropy_share",
 }
+UNROTATED = "scores without rotation"
 PER_HEAD = ("first_attention", "local_attention", "entropy_share")
 
 
@@ -112,6 +118,59 @@ def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
     return found
 
 
-def measure(subject: Subject, options: Options) -> list[Row]:
-    """Attention patterns in a subject's texts."""
-    return rows(surveyed(subject, options))
+def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
+    """Attention as it comes out when queries and keys are multiplied without being rotated.
+
+    The model runs as it is, so that every layer reads what it reads with its rotation; of each layer's queries and keys
+    before the rotation scores and weights are computed anew, as some published analyses do. Metrics `first_attention`
+    and `local_attention` under the condition `UNROTATED`, by layer over texts, and by text over the model.
+
+    Raises
+    ------
+    ModelError
+        When the architecture does not show its queries and keys before the rotation.
+    """
+    if subject.positional != "rope":
+        reason = "the model rotates nothing, so there is no rotation to leave out"
+        return [
+            row(name, None, 0, condition=UNROTATED, reason=reason) for name in ("first_attention", "local_attention")
+        ]
+    found: dict[str, list[list[float]]] = {"first_attention": [], "local_attention": []}
+    layers: list[int] = []
+    for text in texts:
+        seen: dict[int, AttentionStatistics] = {}
+        with ExitStack() as stack:
+            held = stack.enter_context(projecting(subject.model))
+
+            def see(call: Call, held: Projections = held, seen: dict[int, AttentionStatistics] = seen) -> None:
+                if call.layer is not None and not call.cross:
+                    query, key = held.before(call)
+                    seen[call.layer] = attention_statistics(replace(call, query=query, key=key))
+
+            stack.enter_context(recording(subject.model, see))
+            run(subject.model, text.tokens)
+        layers = sorted(seen)
+        found["first_attention"].append([float(seen[layer].first_later.mean()) for layer in layers])
+        found["local_attention"].append([float(seen[layer].local.mean()) for layer in layers])
+    made: list[Row] = []
+    for name, each in found.items():
+        values = np.array(each)  # (texts, L)
+        for place, layer in enumerate(layers):
+            made += over_texts(name, values[:, place], condition=UNROTATED, layer=layer)
+        made += [
+            row(name, float(mean), len(layers), condition=UNROTATED, unit_id=text.id)
+            for text, mean in zip(texts, values.mean(axis=1), strict=True)
+        ]
+    return made
+
+
+def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> list[Row]:
+    """Attention patterns in a subject's texts.
+
+    Parameters
+    ----------
+    unrotated : bool
+        Measure also what attention looks like when the rotation is left out of the computation (not of the model).
+    """
+    found = rows(surveyed(subject, options))
+    return found + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])

@@ -38,6 +38,7 @@ SETTINGS: dict[str, Any] = {
 }
 FILLS: tuple[Fill, ...] = ("mean", "zero")
 PLACES: tuple[Where, ...] = ("pre", "post")
+SELECTS = ("threshold", "top1")
 FACTOR = 5.0
 CONTROLS = ("random", "matched", "smallest")
 CHUNK = 20  # random masks that are kept together
@@ -52,6 +53,9 @@ def measure(
     draws: int = 5,
     permutations: int = 200,
     rank_texts: int = WHOLE_RUN,
+    selects: Sequence[str] = SELECTS,
+    fills: Sequence[Fill] = FILLS,
+    places: Sequence[Where] = PLACES,
 ) -> list[Row]:
     """Rows of the experiment.
 
@@ -71,26 +75,31 @@ def measure(
         Random masks, and norm-matched ones, of each condition.
     permutations, rank_texts : int
         Random masks of the rank, and texts that it is on; no rank when `permutations` is 0.
+    selects, fills, places : sequence of str
+        The conditions that are made; all of them unless a recipe takes some, as it must of a model of size.
 
     Raises
     ------
     DataError
-        When there is no draw, no text, or no control for a mask.
+        When there is no draw, no text, no control for a mask, or a condition that there is not.
     """
     if draws < 1:
         raise DataError("the controls need one draw at least")
+    for name, given, known in (("selects", selects, SELECTS), ("fills", fills, FILLS), ("places", places, PLACES)):
+        if not given or not set(given) <= set(known):
+            raise DataError(f"disruption: {name} = {list(given)} is not some of {', '.join(known)}")
     chosen, texts = masks.split_texts(subject, options)
     before = _nats(subject, texts)
     rows: list[Row] = []
-    for where in PLACES:
+    for where in places:
         found = masks.measured(subject, chosen, where)
-        for select in ("threshold", "top1"):
+        for select in selects:
             mask = masks.above(found, factor) if select == "threshold" else masks.top(found)
             ratio = masks.largest_ratio(found)
             name = f"{select}_massive_{where}"
             rows.append(row("largest_over_mean", ratio, subject.layers, condition=name))
             rows.append(row("dims", mask.count, subject.layers, condition=name))
-            for fill in FILLS:
+            for fill in fills:
                 if not mask.count:
                     rows += _absent(select, fill, where, f"no dimension above {factor:g} times the mean")
                     continue

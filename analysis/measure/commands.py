@@ -137,7 +137,9 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts in place of those written here.")
 @click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts a seed.")
 @click.option("--tokens", type=click.IntRange(8), help="Tokens of a text [the training length, at most 2,048].")
-@click.option("--items", type=click.IntRange(1), default=100, show_default=True, help="Items of a task and seed.")
+@click.option(
+    "--items", type=click.IntRange(0), default=100, show_default=True, help="Items of a task and seed; 0: losses alone."
+)
 @click.option("--data", type=click.Choice(STATEMENTS), default="planted", show_default=True, help="Of anchoring.")
 @click.option("--data-file", type=click.Path(exists=True, path_type=Path), help="A local copy of that data.")
 @click.option("--name", help="Name of the measurements [from the model and how it is loaded].")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +19,11 @@ from analysis.heads.pca import COMPONENTS, pca
 from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
-from analysis.jobs.content import key
+from analysis.measure.cache import JSON, Form, cached, named
 from analysis.measure.key_side import KeySide
 from analysis.models import captures, layout, sampling
-from artifacts.build.closure import code_of
 from artifacts.errors import DataError
-from artifacts.store.files import digest, write
+from artifacts.store.files import digest
 
 PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
 ROTATION = (
@@ -122,12 +120,8 @@ def kept(
     """
     keys = keys or KeySide(capture, head, options)
     path, vectors = place(capture, head, options, folder, keys)
-    try:
-        return Finding(**json.loads(path.read_text(encoding="utf-8"))), True
-    except (OSError, ValueError, TypeError):  # absent, or of another version: it is made anew
-        found = analyse(capture, head, options, vectors, keys)
-        write(path, json.dumps(vars(found), allow_nan=False).encode())
-        return found, False
+    make = functools.partial(analyse, capture, head, options, vectors, keys)
+    return cached(path.stem, make, folder, FINDING, remember=False)
 
 
 def attempts(
@@ -155,15 +149,21 @@ def place(
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
     vectors = queries + (keys or KeySide(capture, head, options)).digest
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    asked["vectors"] = vectors
     if capture.share is not None:
         asked["documents"] = capture.documents
-    return folder / f"{key(analyse, asked, vectors + code())}.json", vectors
+    return folder / f"{named(analyse, asked)}{FINDING.suffix}", vectors
 
 
-@functools.cache
-def code() -> str:
-    """A hash of the code that findings depend on: with other code, old findings do not count."""
-    return code_of(Path(__file__).resolve().parents[2], [__name__])
+def _load(path: Path) -> Finding:
+    return Finding(**JSON.load(path))
+
+
+def _save(path: Path, found: Finding) -> None:
+    JSON.save(path, vars(found))
+
+
+FINDING = Form(".json", _load, _save)
 
 
 def analyse(

@@ -149,9 +149,11 @@ def load_recipe(path: Path) -> Recipe:
     seeds = top.get("seeds", [0])
     if any(not _is(seed, int) or seed < 0 for seed in seeds):
         raise DataError(f"{path}: seeds = {reprlib.repr(seeds)} is not a list of whole numbers, such as [0, 1, 2]")
-    for key in ("context", "memory", "documents", "items"):
+    for key in ("context", "memory", "documents"):
         if key in top and top[key] <= 0:
             raise DataError(f"{path}: {key} = {top[key]} is not above 0")
+    if top.get("items", 0) < 0:
+        raise DataError(f"{path}: items = {top['items']} is below 0")
     if top.get("tokens", 8) < 8:
         raise DataError(f"{path}: tokens = {top['tokens']} is below 8, too short a text")
     experiments = _experiments(top["experiments"], str(path))

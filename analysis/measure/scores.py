@@ -105,9 +105,12 @@ def effect_rows(
     *,
     layer: int | None = None,
 ) -> list[Row]:
-    """Rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition."""
+    """Rows of `loss_rows` and, for each of the four tasks, of `answer_rows`, under one condition.
+
+    Without items (`--items 0`, or `swept_items` 0 of a sweep) the loss alone.
+    """
     rows = loss_rows(subject, texts, condition, layer=layer)
-    for task in tasks_of(subject):
+    for task in tasks_of(subject) if options.items else ():
         rows += answer_rows(subject, task, options, condition, layer=layer)
     return rows
 

@@ -39,7 +39,7 @@ class Options:
     tokens : int or None
         Tokens of a text; the training length (at most 2,048) when None.
     items : int
-        Items of a task.
+        Items of a task; with 0 ablations are judged by the loss alone.
     seeds : tuple of int
         Seeds of items and texts.
     place : str or None
@@ -54,9 +54,9 @@ class Options:
     place: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("texts", "items"):
-            if getattr(self, name) < 1:
-                raise DataError(f"--{name} {getattr(self, name)}: there is nothing to measure; give 1 or more")
+        for name, least in (("texts", 1), ("items", 0)):
+            if getattr(self, name) < least:
+                raise DataError(f"--{name} {getattr(self, name)}: there is nothing to measure; give {least} or more")
         if not self.seeds:
             raise DataError("--seeds is empty; give one or more, as 0,1,2")
 

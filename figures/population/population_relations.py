@@ -51,8 +51,8 @@ def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.Dat
         entities=LOOKS,
         caption=(
             "Loss of keys from one to four training lengths against what was measured in the heads of the same models "
-            f"(base {BASE}; {seeds(rows)}); each point is one model, its value the mean over its heads. Above each panel the "
-            "rank correlation within a seed, averaged over seeds: models of a seed differ in their arm alone."
+            f"(base {BASE}; {seeds(rows)}); each point is one model, its value the mean over its heads. Above each "
+            "panel the rank correlation within a seed, averaged over seeds: models of a seed differ in their arm alone."
         ),
         short="Loss over length against the heads' metrics in the population",
     )

@@ -23,7 +23,7 @@ def _context() -> dict[str, Any]:
 
 def root() -> Path:
     """The project's folder."""
-    return Path(_context().get("root", Path(__file__).resolve().parents[1]))
+    return Path(_context().get("root", Path(__file__).resolve().parents[2]))
 
 
 def jobs_option(command: Any) -> Any:

@@ -15,7 +15,7 @@ ROWS = (
     ("text_loss", 1.0, "Text (nats a word)", 1.0),
     ("ap_overall", 1.0, "Plasticity", 1.0),
     ("ap_last_20", 1.0, "Late plasticity", 1.0),
-    ("ap_drop", 1.0, "Drop of plasticity", 1.0),
+    ("ap_drop", 1.0, "Drop of plasticity (hundredths)", 1e2),
     ("bias_strength", 1.0, "Bias a token (thousandths)", 1e3),
     ("bias_window", 1.0, "Bias over the window", 1.0),
     ("sink_backcopy_most", 1.0, "Largest sink", 1.0),

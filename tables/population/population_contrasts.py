@@ -25,9 +25,9 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
     """Return the table."""
     rows = population_contrasts.copy()
     rows["what"] = rows["outcome"].map(OUTCOMES)
-    rows["arms"] = rows["first"].map(_arm) + " − " + rows["second"].map(_arm)
+    rows["arms"] = [_arms(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
     rows["primary"] = rows["role"].map({"primary": "primary", "secondary": ""})
-    rows["base"] = rows["base"].replace({"10000": "10,000"})
+    rows["base"] = [_base(*each) for each in zip(rows["base"].astype(str), rows["first"], rows["second"], strict=True)]
     every = population_contrasts_every.set_index("item")
     for name in ("seeds", "difference", "low", "high", "note"):
         rows[f"every_{name}"] = rows["item"].map(every[name])
@@ -44,7 +44,7 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             Column(
                 "every_difference",
                 "Difference, all",
-                significant(3),
+                significant(2),
                 ci=("every_low", "every_high"),
                 reason="every_note",
             ),
@@ -72,12 +72,20 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
 
 
 def _arm(name: str) -> str:
-    """An arm of the plan in the words of the chapter: what was done to it, and a contrast in brackets."""
+    """An arm of the plan in the words of the chapter, with what is done to it beyond the trained length."""
     arm, _, treatment = name.partition(":")
-    if treatment:
-        return f"{arm}, {TREATED[treatment]}"
-    first, dash, rest = arm.partition("-")
-    if not dash:
-        return arm
-    second, at, base = rest.partition(" at ")
-    return f"({first} − {second}){at}{f'{int(base):,}' if base else ''}"
+    return f"{arm}, {TREATED[treatment]}" if treatment else arm
+
+
+def _arms(first: str, second: str) -> str:
+    """The two arms of a contrast; of the difference of one contrast between two bases, that contrast."""
+    if " at " in first:
+        one, other = first.partition(" at ")[0].split("-")
+        return f"{one} − {other}"
+    return f"{_arm(first)} − {_arm(second)}"
+
+
+def _base(base: str, first: str, second: str) -> str:
+    """The base of the rotation, or the two whose contrasts are compared."""
+    bases = [name.partition(" at ")[2] for name in (first, second)] if base == "both" else [base]
+    return " − ".join(f"{int(each):,}" for each in bases)

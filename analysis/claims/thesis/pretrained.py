@@ -9,6 +9,13 @@ from analysis.claims import Verdict, directed, judge, pick, untestable
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 BESIDE = ("reported", "tiny")
 FEW = 10  # key heads below which a bootstrap over them does not hold its level
+NORMAL = 1.96  # standard deviations that 95 % of normal differences are within
+DRAWN = {
+    "ap_overall": "overall plasticity",
+    "ap_first_20": "plasticity of the first fifth",
+    "ap_last_20": "plasticity of the last fifth",
+    "ap_drop": "the drop of plasticity",
+}
 LAMBDA = 5.0  # times the layer's mean norm, where the source counts
 
 
@@ -154,6 +161,40 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
                     f"In the {COMPARED[str(row['metric'])]}, two captures of {row['display_name']} over other "
                     "documents differ less than the source's two captures of one network."
                 ),
+            )
+        )
+    return found
+
+
+def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
+    """Drawing heads is not enough to make two captures of one network differ as the source's two do.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
+        key = f"{row['model']}_{row['metric']}"
+        drawn, heads = int(row["drawn"]), int(row["heads"])
+        statement = (
+            f"The source's two captures of one network differ in {DRAWN[str(row['metric'])]} by more than two draws of "
+            f"{drawn} of {heads} heads would, if heads differ as those of {row['display_name']}."
+        )
+        if int(row["key_heads"]) < FEW:
+            few = f"{int(row['key_heads'])} key heads are too few for a spread over heads with an interval."
+            found.append(untestable(few, key=key, statement=statement))
+            continue
+        reported = float(row["twin_difference"])
+        least, most = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
+        found.append(
+            judge(
+                reported > most,
+                f"95 % of such differences are within {least:.4f} to {most:.4f} (ends of the spread's interval, over "
+                f"{int(row['key_heads'])} key heads), and {reported:.4f} is reported",
+                otherwise="contradicted" if reported < least else "not supported",
+                recomputed=NORMAL * float(row["twice_sd"]),
+                n=int(row["key_heads"]),
+                key=key,
+                statement=statement,
             )
         )
     return found

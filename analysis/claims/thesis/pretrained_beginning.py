@@ -1,0 +1,118 @@
+"""What the thesis says of a pretrained model's first token: with a beginning token, without, and ablated."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, directed, judge, untestable
+
+
+def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model attends to its beginning token more than to a word in its place.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    return [
+        _decided(
+            row,
+            str(row["model"]),
+            f"{row['display_name']} attends to its beginning token more than to a word in its place.",
+            "token less word, in percent of attention, is",
+        )
+        for _, row in _rows(pretrained_beginning, "first_attention", "difference")
+    ]
+
+
+def thesis_rotation_left_out(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
+    """Attention computed without the rotation that the model has shows another picture than the model's own.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for quantity, words in (("first_change", "the first token"), ("local_change", "the five tokens before")):
+        for _, row in _rows(pretrained_beginning, quantity, "token"):
+            name = row["display_name"]
+            statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
+            said = "the change, in percent of attention, is"
+            found.append(_decided(row, f"{row['model']}_{quantity}", statement, said, direction=-1))
+    return found
+
+
+def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> list[Verdict]:
+    """The norm of a pretrained model's first token is written by the MLP of one layer.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
+        name, usual = str(rows["display_name"].iloc[0]), float(rows["usual_peak"].iloc[0])
+        lowered = rows.sort_values("peak")
+        first, second = lowered.iloc[0], lowered.iloc[1]
+        found.append(
+            judge(
+                float(first["peak"]) < usual / 2 and float(second["peak"]) >= usual / 2,
+                f"zeroed in layer {int(first['layer'])} the largest ratio of norms falls from {usual:.1f} to "
+                f"{first['peak']:.1f}, in any other layer to {second['peak']:.1f} at the lowest",
+                recomputed=float(first["peak"]),
+                n=len(rows),
+                key=str(model),
+                statement=f"The MLP of one layer alone writes the norm of the first token of {name}: zeroed there, and "
+                "nowhere else, its largest ratio falls by more than half.",
+            )
+        )
+    return found
+
+
+def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model loses when the MLP output that writes its first token's norm is zeroed.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    return [
+        _decided(
+            row,
+            str(row["model"]),
+            f"{row['display_name']} loses when the MLP output that writes its beginning token's norm is zeroed.",
+            "in nats a token, the cost is",
+        )
+        for _, row in _rows(pretrained_beginning, "mlp_matching", "token")
+    ]
+
+
+def thesis_drained_values(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
+    """Where attention sinks into the first token of a pretrained model, there is less to read than in other tokens.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    return [
+        _decided(
+            row,
+            str(row["model"]),
+            f"The values of the beginning token of {row['display_name']} are shorter than those of other tokens.",
+            "their length over that of the others', mean over layers, is",
+            null=1.0,
+            direction=-1,
+        )
+        for _, row in _rows(pretrained_beginning, "value_ratio", "token")
+    ]
+
+
+def _rows(frame: pd.DataFrame, quantity: str, start: str) -> list[tuple[object, pd.Series]]:
+    return list(frame[(frame["quantity"] == quantity) & (frame["start"] == start)].iterrows())
+
+
+def _decided(row: pd.Series, key: str, statement: str, said: str, *, null: float = 0.0, direction: int = 1) -> Verdict:
+    """By Student's interval over texts; not testable where there is none."""
+    if pd.isna(row["value"]) or pd.isna(row["low"]):
+        return untestable(f"{row['note']}.", key=key, statement=statement)
+    return directed(
+        float(row["value"]),
+        (float(row["low"]), float(row["high"])),
+        direction,
+        f"{said} {row['value']:.3g} [{row['low']:.3g}, {row['high']:.3g}] over {int(row['n'])} parts of texts",
+        null=null,
+        recomputed=float(row["value"]),
+        n=int(row["n"]),
+        key=key,
+        statement=statement,
+    )

@@ -1,0 +1,176 @@
+"""A pretrained model on the same texts with its beginning token in front and with a word: sinks, ablations, rotation.
+
+Measurements of the two are found by their names, the model's key and an ending.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from analysis.experiments.attention_patterns import UNROTATED
+from analysis.statistics.student import student_interval
+from analysis.studies.pretrained.models import named
+from artifacts.errors import DataError
+
+STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name
+DIFFERENCE = "difference"
+RATE = "rows=all tau=0.3"
+ONE = "low, high: taken over layers, no spread over texts is kept"
+RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
+
+
+class Read(NamedTuple):
+    """Where a quantity is by text: its key, table, metric, condition, and what values are multiplied by."""
+
+    key: str
+    table: str
+    metric: str
+    condition: str
+    scale: float
+
+
+BY_TEXT = (
+    Read("first_attention", "attention_patterns", "first_attention", "", 100.0),
+    Read("first_unrotated", "attention_patterns", "first_attention", UNROTATED, 100.0),
+    Read("local_attention", "attention_patterns", "local_attention", "", 100.0),
+    Read("local_unrotated", "attention_patterns", "local_attention", UNROTATED, 100.0),
+    Read("sink_rate", "sinks", "sink_rate", RATE, 100.0),
+    Read("value_ratio", "bos_value", "value_ratio", "", 1.0),
+)
+ROTATION = {
+    "first_change": ("first_unrotated", "first_attention"),
+    "local_change": ("local_unrotated", "local_attention"),
+}
+COSTS = {
+    "mlp_matching": ("sinks", "bos_mlp_matching"),
+    "values_all": ("bos_value", "bos_value_all"),
+    "values_spike": ("bos_value", "bos_value_spike"),
+}
+
+
+def pretrained_beginning(
+    attention_patterns: pd.DataFrame,
+    sinks: pd.DataFrame,
+    bos_value: pd.DataFrame,
+    pretrained_models: pd.DataFrame,
+    subjects: pd.DataFrame,
+) -> pd.DataFrame:
+    """Quantities by what a text begins with, one row a model, quantity and start, and the difference by text.
+
+    Intervals are Student's over texts. `difference` is token less word on the same place of a text, which begins up to
+    a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by
+    text, when the rotation is left out of its computation; `mlp_matching`, `values_all` and `values_spike` the nats a
+    token that an ablation at the first token costs, on texts on which nothing was chosen.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was measured with both, or texts of the two differ.
+    """
+    tables = {"attention_patterns": attention_patterns, "sinks": sinks, "bos_value": bos_value}
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        if not all((sinks["model"] == model + ending).any() for ending in STARTS.values()):
+            continue
+        common = {"model": model, "display_name": name}
+        found = {
+            read.key: {start: _texts(tables[read.table], model + ending, read) for start, ending in STARTS.items()}
+            for read in BY_TEXT
+        }
+        for key, (after, before) in ROTATION.items():
+            found[key] = {start: found[after][start] - found[before][start] for start in STARTS}
+        for key, by_start in found.items():
+            word, token = by_start["word"], by_start["token"]
+            if list(word.index) != list(token.index):
+                raise DataError(f"{model}: texts with and without the beginning token differ; measure both: {RERUN}")
+            for start, values in {**by_start, DIFFERENCE: token - word}.items():
+                rows.append({**common, "quantity": key, "start": start, **_mean(values.to_numpy(dtype=float))})
+        for start, ending in STARTS.items():
+            mine = sinks[(sinks["model"] == model + ending) & sinks["head"].isna() & (sinks["unit_id"] == "")]
+            ratios: Any = mine[(mine["metric"] == "first_ratio") & mine["layer"].notna()]
+            top = ratios.loc[ratios["value"].astype(float).idxmax()]
+            rows.append({**common, "quantity": "largest_ratio", "start": start, **_alone(top["value"])})
+            rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_alone(top["layer"])})
+            for key, (table, condition) in COSTS.items():
+                part = tables[table]
+                part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
+                rows += [{**common, "quantity": key, "start": start, **each} for each in _costs(part)]
+    if not rows:
+        raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
+    columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
+    return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+
+
+def pretrained_sweeps(
+    sinks: pd.DataFrame, bos_value: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Nats a token that the first token's MLP output, or its values, zeroed in one layer cost, by layer.
+
+    `peak` is the largest ratio of the first token's norm to the others' after any layer when that layer's MLP output is
+    zeroed, on the texts that layers are chosen on; `usual_peak` the same of the model as it is.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was swept.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        mine = sinks[sinks["model"] == model + STARTS["token"]]
+        peaks: Any = mine[mine["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
+        for part, table, condition in (
+            ("mlp", mine, "sweep_bos_mlp"),
+            ("values", bos_value[bos_value["model"] == model + STARTS["token"]], "sweep_bos_value"),
+        ):
+            swept = table[table["condition"] == condition]
+            for layer, each in swept.groupby("layer"):
+                [cost] = _costs(each)
+                row = {"model": model, "display_name": name, "part": part, **cost, "layer": layer}
+                if part == "mlp":
+                    row |= {
+                        "peak": float(peaks["sweep_bos_mlp", layer]),
+                        "usual_peak": float(peaks["baseline"].iloc[0]),
+                    }
+                rows.append(row)
+    if not rows:
+        raise DataError(f"sinks has no pretrained model whose layers were swept; run: {RERUN}")
+    columns = ["model", "display_name", "part", "layer", "value", "low", "high", "peak", "usual_peak", "n", "note"]
+    return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+
+
+def _texts(table: pd.DataFrame, model: str, read: Read) -> pd.Series:
+    """Values by text, in percent where the quantity is a share."""
+    mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
+    mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
+    if mine.empty:
+        raise DataError(f"artifacts/measurements/{read.table}/{model}.csv lacks {read.metric} by text; run: {RERUN}")
+    return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
+
+
+def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
+    low, high = student_interval(values) or (None, None)
+    note = "" if low is not None else "low, high: one text, or texts that agree exactly"
+    return {"value": float(values.mean()), "low": low, "high": high, "n": len(values), "note": note}
+
+
+def _alone(value: Any) -> dict[str, Any]:
+    return {"value": float(value), "n": 0, "note": ONE}
+
+
+def _costs(part: pd.DataFrame) -> list[dict[str, Any]]:
+    """Nats that one ablation costs, with Student's interval from the deviation over texts, and its layer."""
+    mean, deviation = (part[part["metric"] == name] for name in ("delta_nats", "delta_nats_sd"))
+    if len(mean) != 1:
+        return []
+    value, count, layer = (mean[name].iloc[0] for name in ("value", "n", "layer"))
+    if pd.isna(value):
+        return [{"value": None, "n": 0, "note": str(mean["reason"].iloc[0])}]
+    if len(deviation) != 1:
+        return [{"value": value, "layer": layer, "n": int(count), "note": "low, high: one text has no spread"}]
+    half = float(stats.t.ppf(0.975, count - 1) * deviation["value"].iloc[0] / np.sqrt(count))
+    return [{"value": value, "low": value - half, "high": value + half, "layer": layer, "n": int(count), "note": ""}]

@@ -1,0 +1,57 @@
+"""What drawing some heads adds to a mean over heads, beside what two captures of one network differ by."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed
+
+ROWS = {
+    "ap_overall": "plasticity, overall",
+    "ap_first_20": "plasticity, first 20 %",
+    "ap_last_20": "plasticity, last 20 %",
+    "ap_drop": "drop of plasticity",
+}
+
+
+def table(pretrained_draws: pd.DataFrame) -> Table:
+    """Return the table."""
+    own = pretrained_draws[pretrained_draws["of"] == "own"]
+    keys = ["display_name", "metric"]
+    wide = own.pivot(index=keys, columns="drawn", values="draw_sd").add_prefix("d").reset_index()
+    source = pretrained_draws[pretrained_draws["of"] == "source"]
+    rows = source.merge(wide, on=keys, how="left", validate="one_to_one", sort=False)
+    rows["label"] = rows["metric"].map(ROWS)
+    rows["absent"] = "The model has no more heads"
+    drawn, heads = (int(source[name].iloc[0]) for name in ("drawn", "heads"))
+    counts = own.drop_duplicates("model")
+    said = "; ".join(f"{row['display_name']}: {row['heads']} heads" for _, row in counts.iterrows())
+    return Table(
+        rows=rows,
+        columns=[
+            Column("label", ""),
+            Column("spread", "over\nheads", fixed(3), group="Standard deviation"),
+            *(
+                Column(f"d{k}", f"mean of\n{k}", fixed(3), group="Standard deviation", reason="absent")
+                for k in sorted(own["drawn"].unique())
+            ),
+            Column(
+                "twice_sd",
+                f"two draws of {drawn}\nof {heads} differ",
+                fixed(4),
+                ci=("twice_low", "twice_high"),
+                group="Standard deviation",
+            ),
+            Column("twin_difference", "Reported,\none network twice", fixed(4)),
+        ],
+        groups="display_name",
+        caption=(
+            "What drawing some of a model's heads adds to the mean over them. Unit: one head. In brackets 95 % "
+            "intervals from resampled key heads. The last column is what the reported captures of two models with "
+            "the same text weights differ by [@shcherb2026]."
+        ),
+        short="What drawing heads adds to a mean over them",
+        note=(
+            f"Heads with an analysis ({said}). The mean of $k$ heads drawn of $N$ without replacement has the standard "
+            "deviation $S \\sqrt{(1 - k/N)/k}$, with $S$ that over heads. Two draws are taken as independent; were the "
+            "same heads drawn in both reported captures, drawing would add nothing to their difference."
+        ),
+    )

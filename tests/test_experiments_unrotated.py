@@ -1,0 +1,66 @@
+"""Attention computed without the rotation, in a model that has it: against the product of its projections by hand."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import models_planted as planted
+from analysis.experiments import attention_patterns as patterns
+from analysis.measure.subject import Options
+
+pytestmark = pytest.mark.models
+
+OPTIONS = Options(texts=2)
+
+
+def by_hand(model, tokens, layer):
+    """Mean attention of later rows to the first token and to the five before, from q.k of what the layer reads."""
+    with torch.no_grad():
+        states = model(tokens, output_hidden_states=True).hidden_states[layer]
+        block = model.model.layers[layer]
+        read = block.input_layernorm(states)[0]
+        attention, length = block.self_attn, len(read)
+        query = attention.q_proj(read).reshape(length, -1, attention.head_dim).transpose(0, 1)
+        key = attention.k_proj(read).reshape(length, -1, attention.head_dim).transpose(0, 1)
+        scores = query @ key.repeat_interleave(len(query) // len(key), 0).transpose(1, 2) * attention.head_dim**-0.5
+        weights = scores.masked_fill(torch.ones(length, length).triu(1).bool(), -torch.inf).softmax(-1)
+        distance = torch.arange(length)[:, None] - torch.arange(length)
+        near = (weights * ((distance > 0) & (distance <= 5))).sum(-1)
+        return float(weights[:, 1:, 0].mean()), float(near[:, 1:].mean())
+
+
+def test_it_is_the_product_of_the_projections_on_what_the_rotating_model_reads():
+    subject = planted.subject(planted.model())
+    with torch.no_grad():  # random weights attend evenly; sharper ones tell rotated scores from others
+        for block in subject.model.model.layers:
+            block.self_attn.q_proj.weight.mul_(30)
+    rows = patterns.measure(subject, OPTIONS, unrotated=True)
+    usual = patterns.measure(subject, OPTIONS)
+    assert rows[: len(usual)] == usual
+    texts = subject.texts(OPTIONS)
+    for layer in range(3):
+        expected = torch.tensor([by_hand(subject.model, text.tokens, layer) for text in texts]).mean(0)
+        for name, value in zip(("first_attention", "local_attention"), expected.tolist(), strict=True):
+            [found] = [
+                row
+                for row in rows
+                if (row["condition"], row["metric"], row["layer"]) == (patterns.UNROTATED, name, layer)
+            ]
+            [rotated] = [
+                row for row in usual if (row["metric"], row["layer"], row["head"]) == (name, layer, None)
+                and not row["condition"]
+            ]  # fmt: skip
+            assert found["value"] == pytest.approx(value, rel=1e-5)
+            assert rotated["value"] != pytest.approx(value, rel=1e-5)
+    assert {row["unit_id"] for row in rows if row["condition"] == patterns.UNROTATED} == {
+        "",
+        *(text.id for text in texts),
+    }
+
+
+def test_a_model_that_rotates_nothing_says_so():
+    subject = planted.subject(planted.model(), positional="drope")
+    rows = [row for row in patterns.measure(subject, OPTIONS, unrotated=True) if row["condition"] == patterns.UNROTATED]
+    assert [row["n"] for row in rows] == [0, 0]
+    assert "no rotation to leave out" in rows[0]["reason"]

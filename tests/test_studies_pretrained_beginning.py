@@ -1,0 +1,147 @@
+"""A pretrained model with its beginning token and with a word: quantities, sweeps, and claims in both directions."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis import pretrained_beginning as claims
+from analysis.experiments.attention_patterns import UNROTATED
+from analysis.studies.pretrained.beginning import RATE, pretrained_beginning, pretrained_sweeps
+from artifacts.errors import DataError
+from figures._press.render import tex
+from figures.pretrained import pretrained_sweeps as sweeps_figure
+from tables._press.render import render
+from tables.pretrained import pretrained_beginning as beginning_table
+
+COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]
+TEXTS = ("a", "b", "c")
+
+
+def frame(rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def patterns(model, first, unrotated):
+    rows, step = [], 0.01 if model.endswith("-bos") else 0.005
+    for number, text in enumerate(TEXTS):
+        for metric in ("first_attention", "local_attention"):
+            rows.append((model, "", None, None, text, metric, first + step * number, 4, ""))
+            rows.append((model, UNROTATED, None, None, text, metric, unrotated + 0.02 * number, 4, ""))
+    return rows
+
+
+def costs(model, condition, value, layer=None, deviation=0.01):
+    names = {"delta_nats": value, "delta_nats_sd": deviation}
+    return [(model, condition, layer, None, "", metric, each, 3, "") for metric, each in names.items()]
+
+
+def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), matching=2.0):
+    rows = [(model, RATE, None, None, text, "sink_rate", 0.5 + 0.1 * place, 4, "") for place, text in enumerate(TEXTS)]
+    rows += [(model, "", layer, None, "", "first_ratio", ratio, 3, "") for layer, ratio in enumerate(ratios)]
+    if model.endswith("-bos"):
+        rows += costs(model, "bos_mlp_matching", matching, 1)
+        rows += [(model, "baseline", None, None, "", "bos_peak", max(ratios), 3, "")]
+        for layer, (cost, peak) in enumerate(zip(sweep, peaks, strict=True)):
+            rows += costs(model, "sweep_bos_mlp", cost, layer)
+            rows += [(model, "sweep_bos_mlp", layer, None, "", "bos_peak", peak, 3, "")]
+    else:
+        rows += [(model, "bos_mlp_matching", None, None, "", "delta_nats", None, 0, "no token in front")]
+    return rows
+
+
+def values(model, ratio=0.3):
+    rows = [(model, "", None, None, text, "value_ratio", ratio + 0.01 * at, 4, "") for at, text in enumerate(TEXTS)]
+    if model.endswith("-bos"):
+        rows += costs(model, "bos_value_all", 0.3) + costs(model, "bos_value_spike", 0.1, 1)
+        return rows + costs(model, "sweep_bos_value", 0.05, 0) + costs(model, "sweep_bos_value", 0.2, 1)
+    return rows
+
+
+NAMES = {
+    "pretrained_models": pd.DataFrame({"model": ["mine"], "display_name": ["Mine"]}),
+    "subjects": pd.DataFrame({"model": ["mine"], "role": ["pretrained"]}),
+}
+
+
+def study(token=0.6, unrotated=0.2, ratio=0.3, **more):
+    return pretrained_beginning(
+        attention_patterns=frame(patterns("mine-word", 0.4, 0.2) + patterns("mine-bos", token, unrotated)),
+        sinks=frame(sinks("mine-word") + sinks("mine-bos", **more)),
+        bos_value=frame(values("mine-word") + values("mine-bos", ratio)),
+        **NAMES,
+    )
+
+
+def sweeps(**more):
+    return pretrained_sweeps(sinks=frame(sinks("mine-bos", **more)), bos_value=frame(values("mine-bos")), **NAMES)
+
+
+def test_differences_are_by_text_and_costs_have_their_interval():
+    found = study().set_index(["quantity", "start"])
+    assert found.loc[("first_attention", "token"), "value"] == pytest.approx(61)
+    assert found.loc[("first_attention", "difference"), "value"] == pytest.approx(20.5)
+    assert found.loc[("first_change", "token"), "value"] == pytest.approx(-39)
+    change = found.loc[("first_change", "token"), ["low", "high"]].tolist()
+    assert change == pytest.approx([-39 - 4.30265 / 3**0.5, -39 + 4.30265 / 3**0.5], abs=1e-3)
+    assert found.loc[("largest_ratio", "token"), "value"] == 9
+    assert found.loc[("largest_ratio_layer", "token"), "value"] == 1
+    assert found.loc[("mlp_matching", "token"), "layer"] == 1
+    assert found.loc[("mlp_matching", "token"), "low"] == pytest.approx(2 - 4.30265 * 0.01 / 3**0.5, abs=1e-5)
+    assert found.loc[("mlp_matching", "word"), "note"] == "no token in front"
+
+
+def test_texts_that_differ_and_a_model_that_lacks_one_beginning_are_named():
+    with pytest.raises(DataError, match="sinks has no pretrained model measured with and without its beginning token"):
+        pretrained_beginning(frame([]), frame(sinks("mine-bos")), frame([]), **NAMES)
+    other = [tuple("z" if cell == "c" else cell for cell in row) for row in patterns("mine-word", 0.4, 0.2)]
+    with pytest.raises(DataError, match="mine: texts with and without the beginning token differ"):
+        pretrained_beginning(
+            frame(other + patterns("mine-bos", 0.5, 0.2)),
+            frame(sinks("mine-word") + sinks("mine-bos")),
+            frame(values("mine-word") + values("mine-bos")),
+            **NAMES,
+        )
+    with pytest.raises(DataError, match=r"attention_patterns/mine-word\.csv lacks first_attention by text"):
+        pretrained_beginning(
+            frame(patterns("mine-bos", 0.5, 0.2)), frame(sinks("mine-word") + sinks("mine-bos")), frame([]), **NAMES
+        )
+    with pytest.raises(DataError, match="no pretrained model whose layers were swept"):
+        pretrained_sweeps(frame(sinks("mine-word")), frame(values("mine-word")), **NAMES)
+
+
+def verdicts(claim, rows):
+    return [each.verdict for each in claim(rows)]
+
+
+def test_claims_go_both_ways():
+    usual = study()
+    assert verdicts(claims.thesis_beginning_token, usual) == ["holds"]
+    assert verdicts(claims.thesis_beginning_token, study(token=0.2)) == ["contradicted"]
+    assert verdicts(claims.thesis_rotation_left_out, usual) == ["holds", "holds"]
+    assert verdicts(claims.thesis_rotation_left_out, study(unrotated=0.9)) == ["contradicted", "contradicted"]
+    assert verdicts(claims.thesis_spike_cost, usual) == ["holds"]
+    assert verdicts(claims.thesis_spike_cost, study(matching=-2.0)) == ["contradicted"]
+    assert verdicts(claims.thesis_spike_cost, study(matching=0.001)) == ["not significant"]
+    assert verdicts(claims.thesis_drained_values, usual) == ["holds"]
+    assert verdicts(claims.thesis_drained_values, study(ratio=1.5)) == ["contradicted"]
+    assert verdicts(claims.thesis_spike_mlp, sweeps()) == ["holds"]
+    assert verdicts(claims.thesis_spike_mlp, sweeps(peaks=(2.0, 2.0))) == ["contradicted"]
+    assert verdicts(claims.thesis_spike_mlp, sweeps(peaks=(8.0, 7.0))) == ["contradicted"]
+
+
+def test_an_ablation_that_was_not_made_decides_nothing():
+    rows = study()
+    rows.loc[rows["quantity"] == "mlp_matching", ["value", "low", "high", "note"]] = [None, None, None, "no spike"]
+    [verdict] = claims.thesis_spike_cost(rows)
+    assert (verdict.verdict, verdict.reason) == ("not testable", "no spike.")
+
+
+def test_the_exhibits_show_both_beginnings_and_both_parts():
+    shown = render(beginning_table.table(study()), "beginning")
+    assert "Begins with its token" in shown
+    assert "61.0" in shown
+    assert "No token in front" in shown
+    drawn = tex(sweeps_figure.figure(sweeps()))
+    assert "MLP output zeroed" in str(drawn)
+    assert "values zeroed" in str(drawn)

@@ -1,0 +1,78 @@
+"""What drawing heads adds to a mean: against draws made one by one, and the claim on it in both directions."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis import pretrained as claims
+from analysis.studies.pretrained.draws import METRICS, pretrained_draws
+from artifacts.errors import DataError
+from tables._press.render import render
+from tables.pretrained import pretrained_draws as draws_table
+
+
+def heads(values, group=2):
+    rows = {"model": "mine", "layer": 0, "head": range(len(values)), "key_head": np.arange(len(values)) // group}
+    return pd.DataFrame(rows | dict.fromkeys(METRICS, values))
+
+
+def others(twin=0.03, sampled=4, of=12):
+    return {
+        "pretrained_models": pd.DataFrame({"model": ["mine", "another"], "display_name": ["Mine", "Another"]}),
+        "subjects": pd.DataFrame({"model": ["mine", "another"], "role": ["pretrained", "pretrained"]}),
+        "capture_heads": pd.DataFrame({"model": ["llama3.1-8b"], "heads": [of], "sampled": [sampled]}),
+        "capture_noise": pd.DataFrame({"metric": METRICS, "twin_difference": twin}),
+    }
+
+
+def test_the_standard_deviation_is_that_of_every_draw_there_is():
+    values = np.random.default_rng(3).gamma(1.0, size=12)
+    found = pretrained_draws(heads(values), **others())
+    row = found[(found["metric"] == "ap_drop") & (found["of"] == "source")].iloc[0]
+    means = np.array([np.mean(each) for each in itertools.combinations(values, 4)])
+    assert row["draw_sd"] == pytest.approx(means.std())
+    assert row["twice_sd"] == pytest.approx(np.sqrt(2) * means.std())
+    own = found[(found["metric"] == "ap_drop") & (found["of"] == "own")]
+    assert own["drawn"].tolist() == [10]  # of twelve, no more can be drawn
+    assert own["draw_sd"].iloc[0] == pytest.approx(
+        np.std([np.mean(each) for each in itertools.combinations(values, 10)])
+    )
+    assert row["twice_low"] < row["twice_sd"] < row["twice_high"]
+
+
+def test_heads_of_one_key_head_are_drawn_together_for_the_interval():
+    values = np.repeat(np.random.default_rng(4).normal(size=20), 2)
+    wide = pretrained_draws(heads(values), **others()).iloc[-1]
+    narrow = pretrained_draws(heads(values, group=1), **others()).iloc[-1]
+    assert wide["twice_sd"] == narrow["twice_sd"]
+    assert wide["twice_high"] - wide["twice_low"] > narrow["twice_high"] - narrow["twice_low"]
+
+
+def test_heads_without_a_value_are_left_out_and_their_absence_is_told():
+    values = np.r_[np.random.default_rng(5).normal(size=12), np.nan]
+    assert (pretrained_draws(heads(values), **others()).query("of == 'own'")["heads"] == 12).all()
+    with pytest.raises(DataError, match="head_metrics has no pretrained model"):
+        pretrained_draws(heads(values).assign(model="stranger"), **others())
+    with pytest.raises(DataError, match=r"0 rows of llama3\.1-8b"):
+        pretrained_draws(heads(values), **others() | {"capture_heads": pd.DataFrame(columns=["model", "heads"])})
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(4, "holds"), (0.5, "contradicted"), (1.96, "not supported")])
+def test_the_reported_difference_is_held_against_what_drawing_gives(times, verdict):
+    values = np.random.default_rng(6).normal(size=48)
+    twin = times * pretrained_draws(heads(values), **others()).iloc[-1]["twice_sd"]
+    found = pretrained_draws(heads(values), **others(twin=twin))
+    assert {each.verdict for each in claims.thesis_pretrained_draws(found)} == {verdict}
+    few = pretrained_draws(heads(values[:12]), **others(twin=twin))
+    assert {each.verdict for each in claims.thesis_pretrained_draws(few)} == {"not testable"}
+
+
+def test_the_table_shows_both_kinds_of_draw():
+    values = np.random.default_rng(7).normal(size=40)
+    shown = render(draws_table.table(pretrained_draws(heads(values), **others())), "draws")
+    assert "two draws of 4" in shown
+    assert "plasticity, overall" in shown
