@@ -142,6 +142,6 @@ def test_the_exhibits_show_both_beginnings_and_both_parts():
     assert "Begins with its token" in shown
     assert "61.0" in shown
     assert "No token in front" in shown
-    drawn = tex(sweeps_figure.figure(sweeps()))
+    drawn = tex(sweeps_figure.figure(sweeps()), "sweeps")
     assert "MLP output zeroed" in str(drawn)
     assert "values zeroed" in str(drawn)

@@ -33,7 +33,7 @@ def figure(pretrained_sweeps: pd.DataFrame) -> Figure:
         panels=panels,
         columns=2,
         height=48,
-        legend="none" if len(models) == 1 else "bottom",
+        legend="none" if len(models) == 1 else "below",
         caption=(
             "What the first token's part in one layer is worth: loss a token when its MLP output, or its values, are "
             f"zeroed in that layer alone, in {', '.join(models.values())} with its beginning token in front. Unit: one "

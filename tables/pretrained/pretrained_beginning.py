@@ -35,14 +35,14 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
     """One row a quantity, one column a beginning."""
     rows = []
     for (_, name), part in pretrained_beginning.groupby(["model", "display_name"], sort=False):
-        cells = part.set_index(["quantity", "start"])
+        cells = part.set_index(["quantity", "start"]).T
         for group, quantities in ROWS.items():
             for key, (label, unit, digits) in quantities.items():
                 row = {"group": group, "label": label, "unit": unit, "model": name}
                 for start in STARTS:
-                    there = (key, start) in cells.index
-                    row[start] = _shown(cells.loc[(key, start)], digits) if there else ""
-                    row[f"why_{start}"] = _why(cells.loc[(key, start)]) if there else "No spread over texts, no pairs"
+                    there = (key, start) in cells
+                    row[start] = _shown(cells[(key, start)], digits) if there else ""
+                    row[f"why_{start}"] = _why(cells[(key, start)]) if there else "No spread over texts, no pairs"
                 rows.append(row)
     frame = pd.DataFrame(rows)
     texts = int(pretrained_beginning["n"].max())

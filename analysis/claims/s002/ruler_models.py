@@ -18,7 +18,7 @@ def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
     """
     table = wide(reported_llama_generations, by=["model"]).set_index("model")
     old, new = table.loc[OLD], table.loc[NEW]
-    drop, last = float(old["ap_drop"] - new["ap_drop"]), float(old["ap_last_20"] - new["ap_last_20"])
+    drop, last = (float(table[name][OLD]) - float(table[name][NEW]) for name in ("ap_drop", "ap_last_20"))
     return judge(
         bool(old["ap_drop"] < new["ap_drop"] and old["ap_last_20"] > new["ap_last_20"]),
         f"The drops are {old['ap_drop']:.3f} and {new['ap_drop']:.3f}, the last-fifth values {old['ap_last_20']:.3f} "

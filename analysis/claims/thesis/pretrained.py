@@ -167,7 +167,7 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
 
 
 def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
-    """Drawing heads is not enough to make two captures of one network differ as the source's two do.
+    """Drawing heads may make two captures of one network differ in their drop as the source's do, not in their level.
 
     Source: thesis, Pretrained models at hand.
     """
@@ -175,9 +175,11 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
         drawn, heads = int(row["drawn"]), int(row["heads"])
+        within = row["metric"] == "ap_drop"
         statement = (
-            f"The source's two captures of one network differ in {DRAWN[str(row['metric'])]} by more than two draws of "
-            f"{drawn} of {heads} heads would, if heads differ as those of {row['display_name']}."
+            f"The source's two captures of one network differ in {DRAWN[str(row['metric'])]} by "
+            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {drawn} of {heads} heads, if heads "
+            f"differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:
             few = f"{int(row['key_heads'])} key heads are too few for a spread over heads with an interval."
@@ -187,10 +189,10 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
         least, most = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
         found.append(
             judge(
-                reported > most,
+                reported < least if within else reported > most,
                 f"95 % of such differences are within {least:.4f} to {most:.4f} (ends of the spread's interval, over "
                 f"{int(row['key_heads'])} key heads), and {reported:.4f} is reported",
-                otherwise="contradicted" if reported < least else "not supported",
+                otherwise="contradicted" if (reported > most if within else reported < least) else "not supported",
                 recomputed=NORMAL * float(row["twice_sd"]),
                 n=int(row["key_heads"]),
                 key=key,

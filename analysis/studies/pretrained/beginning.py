@@ -14,7 +14,7 @@ from scipy import stats
 
 from analysis.experiments.attention_patterns import UNROTATED
 from analysis.statistics.student import student_interval
-from analysis.studies.pretrained.models import named
+from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
 STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.statistics.bootstrap import percentile_interval, resamples
-from analysis.studies.pretrained.models import named
+from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")

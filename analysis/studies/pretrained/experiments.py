@@ -10,7 +10,7 @@ from scipy import stats
 
 from analysis.measure.quantities import QUANTITIES, Quantity, of_model
 from analysis.statistics.student import student_interval
-from analysis.studies.pretrained.models import ROLE
+from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
 REPORTED, SMALL = "reported", "small"
@@ -57,9 +57,7 @@ def pretrained_experiments(
         "layer_content": layer_content,
         "crosslayer_balance": crosslayer_balance,
     }
-    chosen = set(subjects.loc[subjects["role"] == ROLE, "model"])
-    named = pretrained_models[pretrained_models["model"].isin(chosen)]
-    names = dict(zip(named["model"], named["display_name"], strict=True))
+    names = named(pretrained_models, subjects)
     reported = lab_reported.set_index("quantity")["rope"]
     arm = population_models.query("base == @BASE and arm == @ARM")["model"]
     small = population_quantities[population_quantities["model"].isin(arm)]

@@ -12,9 +12,9 @@ import pandas as pd
 from scipy import stats
 
 from analysis.statistics.student import student_interval
+from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
-ROLE = "pretrained"
 REPORTED, TINY = "reported", "tiny"
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
 TENSORS = {"q": "query", "k": "key", "v": "value"}
@@ -219,13 +219,6 @@ def pretrained_massive(
                 }
             )
     return _some(rows, "massive_values")
-
-
-def named(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
-    """Names in print of the models of this role, by key."""
-    chosen = subjects.loc[subjects["role"] == ROLE, "model"]
-    mine = pretrained_models[pretrained_models["model"].isin(chosen)]
-    return dict(zip(mine["model"], mine["display_name"], strict=True))
 
 
 def _interval(mean: float, deviation: float, count: int) -> tuple[float, float]:
