@@ -36,17 +36,18 @@ def costs(model, condition, value, layer=None, deviation=0.01):
     return [(model, condition, layer, None, "", metric, each, 3, "") for metric, each in names.items()]
 
 
-def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), matching=2.0):
+def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), best=2.0):
     rows = [(model, RATE, None, None, text, "sink_rate", 0.5 + 0.1 * place, 4, "") for place, text in enumerate(TEXTS)]
     rows += [(model, "", layer, None, "", "first_ratio", ratio, 3, "") for layer, ratio in enumerate(ratios)]
     if model.endswith("-bos"):
-        rows += costs(model, "bos_mlp_matching", matching, 1)
+        rows += costs(model, "bos_mlp_matching", 2.0, 1) + costs(model, "bos_mlp_best", best, 1)
         rows += [(model, "baseline", None, None, "", "bos_peak", max(ratios), 3, "")]
         for layer, (cost, peak) in enumerate(zip(sweep, peaks, strict=True)):
             rows += costs(model, "sweep_bos_mlp", cost, layer)
             rows += [(model, "sweep_bos_mlp", layer, None, "", "bos_peak", peak, 3, "")]
     else:
-        rows += [(model, "bos_mlp_matching", None, None, "", "delta_nats", None, 0, "no token in front")]
+        for name in ("bos_mlp_matching", "bos_mlp_best"):
+            rows += [(model, name, None, None, "", "delta_nats", None, 0, "no token in front")]
     return rows
 
 
@@ -121,18 +122,18 @@ def test_claims_go_both_ways():
     assert verdicts(claims.thesis_rotation_left_out, usual) == ["holds", "holds"]
     assert verdicts(claims.thesis_rotation_left_out, study(unrotated=0.9)) == ["contradicted", "contradicted"]
     assert verdicts(claims.thesis_spike_cost, usual) == ["holds"]
-    assert verdicts(claims.thesis_spike_cost, study(matching=-2.0)) == ["contradicted"]
-    assert verdicts(claims.thesis_spike_cost, study(matching=0.001)) == ["not significant"]
+    assert verdicts(claims.thesis_spike_cost, study(best=-2.0)) == ["contradicted"]
+    assert verdicts(claims.thesis_spike_cost, study(best=0.001)) == ["not significant"]
     assert verdicts(claims.thesis_drained_values, usual) == ["holds"]
     assert verdicts(claims.thesis_drained_values, study(ratio=1.5)) == ["contradicted"]
-    assert verdicts(claims.thesis_spike_mlp, sweeps()) == ["holds"]
-    assert verdicts(claims.thesis_spike_mlp, sweeps(peaks=(2.0, 2.0))) == ["contradicted"]
+    assert verdicts(claims.thesis_spike_mlp, sweeps()) == ["contradicted"]  # one layer alone
+    assert verdicts(claims.thesis_spike_mlp, sweeps(peaks=(2.0, 2.0))) == ["holds"]
     assert verdicts(claims.thesis_spike_mlp, sweeps(peaks=(8.0, 7.0))) == ["contradicted"]
 
 
 def test_an_ablation_that_was_not_made_decides_nothing():
     rows = study()
-    rows.loc[rows["quantity"] == "mlp_matching", ["value", "low", "high", "note"]] = [None, None, None, "no spike"]
+    rows.loc[rows["quantity"] == "mlp_best", ["value", "low", "high", "note"]] = [None, None, None, "no spike"]
     [verdict] = claims.thesis_spike_cost(rows)
     assert (verdict.verdict, verdict.reason) == ("not testable", "no spike.")
 

@@ -24,9 +24,10 @@ ROWS = {
         "value_ratio": ("length of its values over the others'", "ratio", 2),
     },
     "Zeroed at the first token": {
-        "mlp_matching": ("MLP output of the layer that writes its norm", "nats", 3),
-        "values_spike": ("values of the first layer after which it stands out", "nats", 3),
-        "values_all": ("values of all layers", "nats", 3),
+        "mlp_matching": ("MLP output where that lowers its norm most", "nats", 2),
+        "mlp_best": ("MLP output where that costs most", "nats", 2),
+        "values_spike": ("values where it first stands out", "nats", 2),
+        "values_all": ("values of all layers", "nats", 2),
     },
 }
 

@@ -20,6 +20,7 @@ from artifacts.errors import DataError
 STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name
 DIFFERENCE = "difference"
 RATE = "rows=all tau=0.3"
+ALL_LAYERS = "layer: of all layers"
 ONE = "low, high: taken over layers, no spread over texts is kept"
 RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
 
@@ -48,6 +49,7 @@ ROTATION = {
 }
 COSTS = {
     "mlp_matching": ("sinks", "bos_mlp_matching"),
+    "mlp_best": ("sinks", "bos_mlp_best"),
     "values_all": ("bos_value", "bos_value_all"),
     "values_spike": ("bos_value", "bos_value_spike"),
 }
@@ -64,8 +66,8 @@ def pretrained_beginning(
 
     Intervals are Student's over texts. `difference` is token less word on the same place of a text, which begins up to
     a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by
-    text, when the rotation is left out of its computation; `mlp_matching`, `values_all` and `values_spike` the nats a
-    token that an ablation at the first token costs, on texts on which nothing was chosen.
+    text, when the rotation is left out of its computation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` the
+    nats a token that an ablation at the first token costs, on texts on which no layer was chosen.
 
     Raises
     ------
@@ -103,7 +105,8 @@ def pretrained_beginning(
     if not rows:
         raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
     columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
-    return pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+    made = pd.DataFrame(rows).reindex(columns=columns).fillna({"note": ""})
+    return made.assign(note=made["note"].mask((made["note"] == "") & made["layer"].isna(), ALL_LAYERS))
 
 
 def pretrained_sweeps(
@@ -131,7 +134,9 @@ def pretrained_sweeps(
             for layer, each in swept.groupby("layer"):
                 [cost] = _costs(each)
                 row = {"model": model, "display_name": name, "part": part, **cost, "layer": layer}
-                if part == "mlp":
+                if part != "mlp":
+                    row["note"] = "; ".join(filter(None, [row["note"], "peak, usual_peak: of MLP outputs only"]))
+                else:
                     row |= {
                         "peak": float(peaks["sweep_bos_mlp", layer]),
                         "usual_peak": float(peaks["baseline"].iloc[0]),
