@@ -140,7 +140,7 @@ def test_an_ablation_that_was_not_made_decides_nothing():
 
 def test_the_exhibits_show_both_beginnings_and_both_parts():
     shown = render(beginning_table.table(study()), "beginning")
-    assert "Begins with its token" in shown
+    assert "With its token" in shown
     assert "61.0" in shown
     assert "No token in front" in shown
     drawn = tex(sweeps_figure.figure(sweeps()), "sweeps")

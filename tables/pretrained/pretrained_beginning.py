@@ -5,7 +5,7 @@ import pandas as pd
 from artifacts.typeset.numbers import fixed as fixed_number
 from tables import Column, Table
 
-STARTS = {"word": "Begins with a word", "token": "Begins with its token", "difference": "Token less word"}
+STARTS = {"word": "With a word", "token": "With its token", "difference": "Token less word"}
 ROWS = {
     "Attention": {
         "first_attention": ("to the first token", "%", 1),
@@ -50,12 +50,13 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
     return Table(
         rows=frame,
         columns=[
-            Column("label", ""),
+            Column("label", "", width=0.26),
             Column("unit", "Unit"),
             *(Column(start, name, align="right", reason=f"why_{start}") for start, name in STARTS.items()),
         ],
         groups="group",
         size="footnotesize",
+        column_space=2.5,
         caption=(
             f"{', '.join(dict.fromkeys(frame['model']))} with its beginning token in front of a text, and with a word "
             f"as its tokeniser begins. Unit: one text; n = {texts} parts of 128 tokens. In brackets Student's 95 % "

@@ -66,8 +66,8 @@ def pretrained_beginning(
 
     Intervals are Student's over texts. `difference` is token less word on the same place of a text, which begins up to
     a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by
-    text, when the rotation is left out of its computation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike` the
-    nats a token that an ablation at the first token costs, on texts on which no layer was chosen.
+    text, when the rotation is left out of its computation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike`
+    the nats a token that an ablation at the first token costs, on texts on which no layer was chosen.
 
     Raises
     ------
