@@ -11,6 +11,7 @@ from analysis.statistics.dependent import williams_t
 from analysis.studies.benchmarks import contrasts
 from analysis.studies.crossmodel import comparisons
 from analysis.studies.ledger import hypotheses as ledger
+from analysis.studies.ledger.coverage import ledger_coverage
 from artifacts.errors import DataError
 from artifacts.store.reader import read
 from conftest import ROOT
@@ -219,3 +220,38 @@ def test_the_missing_scores_are_published():
     assert (row["missing"], row["published"]) == (36, 36)
     assert pd.isna(table.loc["causal_direction", "missing"])
     assert table.loc["option_b", "memory_gb"] == pytest.approx(49.47, abs=0.01)
+
+
+def made_sections():
+    columns = ["document", "section", "statements", "ledger_sections", "left_out"]
+    found = [
+        ("000", "Finding 1", 4, "Finding 1 | Finding 1, table", ""),
+        ("000", "Finding 2", 3, "Finding 2", "a guess"),
+        ("001", "Finding 1", 2, "", "all of it"),
+    ]
+    return pd.DataFrame(found, columns=columns)
+
+
+def made_ledger(*other):
+    found = [
+        ("000", "Finding 1", "statement", "holds"),
+        ("000", "Finding 1, table", "statement", "holds after rounding"),
+        ("000", "Finding 1", "statement", "not supported"),
+        ("000", "Finding 1, table", "cell check", "holds"),
+        ("000", "Finding 2", "statement", "contradicted"),
+        ("thesis", "Methods", "statement", "holds"),
+        *other,
+    ]
+    return pd.DataFrame(found, columns=["source", "section", "kind", "verdict"])
+
+
+def test_a_section_counts_the_rows_of_all_its_names():
+    table = ledger_coverage(made_sections(), made_ledger()).set_index(["document", "section"])
+    assert table.loc[("000", "Finding 1"), ["judged", "holding", "cells"]].tolist() == [3, 2, 1]
+    assert table.loc[("000", "Finding 2"), ["judged", "holding", "cells"]].tolist() == [1, 0, 0]
+    assert table.loc[("001", "Finding 1"), ["judged", "holding", "cells"]].tolist() == [0, 0, 0]
+    with pytest.raises(DataError, match="no row of claims_coverage lists 001, Finding 9"):
+        ledger_coverage(made_sections(), made_ledger(("001", "Finding 9", "statement", "holds")))
+    twice = made_sections().assign(ledger_sections=["Finding 1", "Finding 1", ""])
+    with pytest.raises(DataError, match="stands in the rows Finding 1 and Finding 2"):
+        ledger_coverage(twice, made_ledger())

@@ -156,7 +156,7 @@ def test_tables_show_measured_models_apart(shared, entered):
         "reported_length_bins",
         "lbp_lengths",
     )
-    given = {name: read(ROOT, name) for name in (*names, "length_decline", "length_decline_tests")}
+    given = {name: read(ROOT, name) for name in (*names, "length_decline")}
     by_length = lbp_per_length.table(
         *(given[name] for name in names), matched_models=shared["matched_models"], measured_lbp_lengths=lengths
     )
@@ -166,7 +166,7 @@ def test_tables_show_measured_models_apart(shared, entered):
     assert "(without thinking 250 samples); 95% intervals" in after
     assert "without thinking 34.50 to 40.50;" in after
     assert "random weights, the null reference. Measured by this project on the questions of smoke-set" in after
-    declines = decline_table.table(given["length_decline"], given["length_decline_tests"], decline, lengths)
+    declines = decline_table.table(given["length_decline"], decline, lengths)
     assert "40.0%" in render(declines, "length_decline", "markdown")
     reported = [read(ROOT, name) for name in ("lbp_correlations", "lbp_correlations_extended", "correlation_contrasts")]
     shown = render(correlation_table.table(*reported, tests, found), "lbp_correlations", "markdown")

@@ -43,7 +43,7 @@ def figure(lbp_correlations: pd.DataFrame, lbp_correlations_extended: pd.DataFra
     return Figure(
         panels=panels,
         columns=2,
-        height=58,
+        height=50,
         share_y=True,
         letters=True,
         entities={"every": Style(color="okgrey", mark="square*")},

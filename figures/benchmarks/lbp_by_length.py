@@ -40,7 +40,7 @@ def figure(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> Figure:
     return Figure(
         panels=panels,
         columns=len(families),
-        height=30,
+        height=24,
         legend="none",
         caption=(
             f"LongBench Pro by input length for {len(models)} matched models in both prompt modes [@longbenchpro2026], "

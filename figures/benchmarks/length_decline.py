@@ -51,7 +51,7 @@ def figure(
         panels=panels,
         share_y=True,
         letters=True,
-        height=70,
+        height=60,
         caption=(
             "Models whose plasticity drops more lose more of their LongBench Pro score from 8K to 128K tokens. Unit: "
             "one model. Scores as published [@longbenchpro2026], drop as printed [@shcherb2026]. Lines: "

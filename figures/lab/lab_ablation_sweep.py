@@ -45,7 +45,7 @@ def figure(lab_ablation_sweep: pd.DataFrame) -> Figure:
         panels=panels,
         columns=2,
         letters=True,
-        height=42,
+        height=36,
         caption=(
             "What the tiny pair loses when one part of one layer writes nothing: nats a token over the same text "
             "undisturbed, for each "

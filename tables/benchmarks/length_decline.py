@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES, stated, the_test
+from artifacts.typeset.wording import MODES
 from tables import Column, Table, fixed, percent, signed
 from tables._house import model_footnotes, model_marks
 from tables.benchmarks._longbench import measured_footnotes, measured_mark
@@ -10,7 +10,6 @@ from tables.benchmarks._longbench import measured_footnotes, measured_mark
 
 def table(
     length_decline: pd.DataFrame,
-    length_decline_tests: pd.DataFrame,
     measured_decline: pd.DataFrame,
     measured_lbp_lengths: pd.DataFrame,
 ) -> Table:
@@ -36,17 +35,6 @@ def table(
             Column(f"{mode}_lbp_128k", "128K", fixed(2), group=f"Score {words}"),
             Column(f"{mode}_decline", "decline", percent(1, share=True), group=f"Score {words}"),
         ]
-    seven, eight = int(facts["in_source"].astype(bool).sum()), len(facts)
-    tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
-    said = [
-        f"{words}, $n = {n}$: {stated(the_test(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
-        for mode, words in MODES.items()
-        for n in (seven, eight)
-    ]
-    total = [
-        f"{words}: {stated(the_test(tests, comparison=f'total_drop, {mode}, n = {seven}'))}"
-        for mode, words in MODES.items()
-    ]
     return Table(
         rows=rows,
         columns=columns,
@@ -55,18 +43,12 @@ def table(
         marks={**model_footnotes(facts, full), **measured_footnotes(measured_lbp_lengths, measured_decline)},
         caption=(
             f"Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{{128K}} / s_{{8K}}$, beside the "
-            f"plasticity drop and the total drop over length bins, {eight} models. Unit: one model. Scores as "
+            f"plasticity drop and the total drop over length bins, {reported} models. Unit: one model. Scores as "
             "published "
             "[@longbenchpro2026], drops as printed in the study [@shcherb2026]. Below the rule: measured by this "
             "project, in no test."
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",
-        note=[
-            "Decline against the plasticity drop, Pearson's $r$ with 95 % interval, exact permutation $p$, Holm over "
-            f"{len(tests)} "
-            f"tests: {'; '.join(said)}.",
-            f"Decline against the size of the total drop, $n = {seven}$: {'; '.join(total)}.",
-        ],
     )
 
 

@@ -1,0 +1,33 @@
+"""What the front of the thesis quotes of a plan is what was planned first."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from paper import metadata
+
+ROOT = Path(__file__).parents[1]
+CONTRAST = re.compile(r"'population_contrasts_every', item='(?P<item>[^']+)'")
+
+
+@pytest.mark.parametrize("part", ["abstract", "introduction"])
+def test_a_favourable_length_does_not_stand_without_the_planned_one(part):
+    contrasts = pd.read_csv(ROOT / "artifacts/results/population_contrasts_every.csv")
+    primary = set(contrasts.loc[contrasts["role"] == "primary", "item"])
+    quoted = set(CONTRAST.findall((ROOT / f"paper/chapters/{part}.tex.j2").read_text()))
+    assert quoted, "the population is told without a number"
+    assert primary <= quoted, f"{sorted(quoted)} without the primary contrast {sorted(primary)}"
+
+
+def test_the_ledger_in_print_is_what_matters():
+    assert "claims_further" in metadata.read(ROOT).supplement
+    assert "table('claims_failures')" in (ROOT / "paper/chapters/ledger.tex.j2").read_text()
+
+
+def test_a_source_with_authors_names_them():
+    """An entry that stops at its first author hides who wrote it: five are named before the others."""
+    entries = re.findall(r"author\s*=\s*\{(.*)\},", (ROOT / "paper/references.bib").read_text())
+    short = [each for each in entries if each.endswith(" and others") and each.count(" and ") < 5]
+    assert not short
