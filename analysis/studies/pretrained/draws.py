@@ -70,7 +70,10 @@ def pretrained_draws(
                 )
     if not rows:
         raise DataError("head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL")
-    return pd.DataFrame(rows)
+    keys = ["model", "display_name", "metric", "of", "drawn", "heads", "key_heads"]
+    return pd.DataFrame(rows)[
+        [*keys, "spread", "draw_sd", "twice_sd", "twice_low", "twice_high", "twin_difference", "note"]
+    ]
 
 
 def _spread(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:
