@@ -18,6 +18,7 @@ if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this 
 
 import click
 
+from analysis.distil.commands import distil
 from analysis.measure.commands import capture, heads, lab, run
 from analysis.population.commands import population
 from analysis.scores.commands import bench
@@ -574,6 +575,7 @@ def _ledger_rows(wanted: dict[str, str | None]) -> list[dict[str, str]]:
 
 
 lab.add_command(population)
+lab.add_command(distil)
 for measuring in (capture, heads, run, lab, bench):
     main.add_command(measuring)
 
