@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.distil.recipe import ARMS, Recipe, recipe_of
-from analysis.distil.student import Student, model_of
+from analysis.distil.student import Student, Teacher, model_of
 from analysis.distil.windows import windows
 from analysis.measure.bar import bar
 from analysis.measure.measurements import save
@@ -89,7 +89,8 @@ def run(
         "versions": {each: version(each) for each in LIBRARIES},
     }
     home = root / HOME / f"{folder.name}-{name}-s{seed}"
-    students = [Student(arm, recipe, seed, folder, loaded.model, read, home / arm, facts) for arm in asked]
+    teacher = Teacher(loaded.model, recipe, read)
+    students = [Student(arm, recipe, seed, folder, teacher, home / arm, facts) for arm in asked]
     with bar("steps") as shown:
         while (least := min(student.step for student in students)) < end:
             until = min(end, (least // recipe.every + 1) * recipe.every)

@@ -47,8 +47,8 @@ class Recipe:
     rows: int = 4
     length: int = 256
     texts: tuple[str, ...] = TEXTS
-    held_out: int = 8
-    every: int = 10
+    held_out: int = 4
+    every: int = 5
     precision: str = BF16
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Recipe:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-RECIPES = {"short": Recipe(steps=150), "long": Recipe(steps=3500, warm=100, every=50)}
+RECIPES = {"short": Recipe(steps=80), "long": Recipe(steps=3500, warm=100, every=50, held_out=16)}
 
 
 def recipe_of(name: str) -> Recipe:

@@ -58,6 +58,43 @@ def next_loss(found: Tensor, tokens: Tensor) -> Tensor:
     return loss
 
 
+class Teacher:
+    """A teacher in evaluation mode and what it says, kept while both arms of a turn read it.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+    recipe : Recipe
+    windows : Windows
+    """
+
+    def __init__(self, model: PreTrainedModel, recipe: Recipe, windows: Windows) -> None:
+        self.model, self.recipe, self.windows = model, recipe, windows
+        self.held_out = {name: [self._said(tokens) for tokens in found] for name, found in self._held()}
+        self._kept: dict[tuple[int, int], Tensor] = {}
+
+    def step(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """Token ids of a step, and the teacher's logits of them."""
+        tokens = self.windows.step(self.recipe, seed, step)
+        key = seed, step
+        if key not in self._kept:
+            self._kept = {old: said for old, said in self._kept.items() if step - old[1] < self.recipe.every}
+            self._kept[key] = self._said(tokens)[1]
+        return tokens, self._kept[key]
+
+    def _held(self) -> list[tuple[str, list[Tensor]]]:
+        torch = need("torch")
+        found = self.windows.held_out.items()
+        return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in found]
+
+    def _said(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Tokens with logits; those of products in bfloat16 are kept as such, which loses nothing."""
+        torch = need("torch")
+        with torch.no_grad():
+            found = logits(self.model, tokens, self.recipe.precision)
+        return tokens, found.to(torch.bfloat16) if self.recipe.precision == BF16 else found
+
+
 class Student:
     """An arm: made anew or taken from its checkpoint, advanced by turns.
 
@@ -69,9 +106,7 @@ class Student:
         Of the order of the windows.
     folder : Path
         The teacher's, whose weights it starts from.
-    teacher : PreTrainedModel
-        In evaluation mode.
-    windows : Windows
+    teacher : Teacher
     work : Path
         Folder of its checkpoint.
     facts : mapping
@@ -89,20 +124,12 @@ class Student:
         recipe: Recipe,
         seed: int,
         folder: Path,
-        teacher: PreTrainedModel,
-        windows: Windows,
+        teacher: Teacher,
         work: Path,
         facts: dict[str, Any],
     ) -> None:
         torch = need("torch", "to distil a model")
-        self.arm, self.recipe, self.seed, self.teacher, self.windows, self.work = (
-            arm,
-            recipe,
-            seed,
-            teacher,
-            windows,
-            work,
-        )
+        self.arm, self.recipe, self.seed, self.teacher, self.work = arm, recipe, seed, teacher, work
         self.made = {"arm": arm, "seed": seed, **recipe.facts(), **facts}
         self.model = model_of(folder, ARMS[arm]).model
         self.model.train()
@@ -124,10 +151,8 @@ class Student:
         torch, recipe = need("torch"), self.recipe
         sums, first = 0.0, self.step
         while self.step < until:
-            tokens = self.windows.step(recipe, self.seed, self.step)
-            with torch.no_grad():
-                wanted = logits(self.teacher, tokens, recipe.precision)
-            loss = divergence(logits(self.model, tokens, recipe.precision), wanted)
+            tokens, wanted = self.teacher.step(self.seed, self.step)
+            loss = divergence(logits(self.model, tokens, recipe.precision), wanted.float())
             if not torch.isfinite(loss):
                 raise ModelError(f"distillation, {self.arm}: no finite loss at step {self.step + 1}")
             loss.backward()
@@ -158,12 +183,11 @@ class Student:
         torch, recipe = need("torch"), self.recipe
         self.model.train(False)
         with torch.no_grad():
-            for name, held in self.windows.held_out.items():
+            for name, held in self.teacher.held_out.items():
                 found: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
                 gaps = []
-                for window in held:
-                    tokens = torch.from_numpy(window[None].astype("int64"))
-                    wanted, given = (logits(each, tokens, recipe.precision) for each in (self.teacher, self.model))
+                for tokens, said in held:
+                    wanted, given = said.float(), logits(self.model, tokens, recipe.precision)
                     found["kl"] += divergence(given, wanted).item() / len(held)
                     found["loss"] += next_loss(given, tokens).item() / len(held)
                     found["teacher_loss"] += next_loss(wanted, tokens).item() / len(held)
@@ -171,7 +195,7 @@ class Student:
                         exact = next_loss(logits(self.model, tokens, "fp32"), tokens)
                         gaps.append(abs(exact - next_loss(given, tokens)).item())
                 for metric, value in found.items():
-                    self._row(name, metric, max(0.0, value), held.size - (len(held) if metric != "kl" else 0))
+                    self._row(name, metric, max(0.0, value), len(held) * (recipe.length - (metric != "kl")))
                 if gaps:
                     self._row(name, "rounding", max(gaps), len(gaps))
         self.model.train()
