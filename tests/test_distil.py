@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import distil_made
 from artifacts.build.kinds import SCHEMA
 from artifacts.errors import DataError, ModelError, SpecError
-from artifacts.store.schema import check, resource
+from artifacts.store.schema import check
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
@@ -19,7 +19,7 @@ pytest.importorskip("transformers")
 
 from analysis.distil import command, student, windows  # noqa: E402
 from analysis.distil.recipe import RECIPES, Recipe, recipe_of  # noqa: E402
-from analysis.models.encodings import named  # noqa: E402
+from analysis.measure.subject import open_subject  # noqa: E402
 from analysis.models.loading import ModelSource, load  # noqa: E402
 
 TINY = Recipe(steps=6, warm=2, rate=3e-3, rows=2, length=16, texts=("manual", "code"), held_out=2, every=2)
@@ -68,13 +68,30 @@ def test_both_arms_learn_and_stand_as_models(place):
     for table in found.values():
         assert sorted(set(table["step"])) == [0, 2, 4, 6]
         assert set(table["tokens"]) == {0, 64, 128, 192}
-        check(table, resource(place, "distillation"), "distillation")
-    nope, control = (found[name].query("metric == 'kl'").groupby("step")["value"].mean() for name in sorted(found)[::-1])
+    assert not check(place, "distillation")
+    nope, control = (
+        found[name].query("metric == 'kl'").groupby("step")["value"].mean() for name in sorted(found)[::-1]
+    )
     assert nope[6] < nope[0], "without rotation it comes closer to the teacher"
     assert control[0] == 0 < control[6], "the control starts at the teacher, and training moves it"
     losses = found["teacher-continued"].query("step == 0").set_index(["text", "metric"])["value"]
     assert losses["manual", "loss"] == losses["manual", "teacher_loss"]
-    assert {named(load(ModelSource(str(path))).model.config) for path in tables[2:]} == {"drope", "rope"}
+
+
+def test_its_models_are_subjects_by_folder(place):
+    distilled(place, steps=2)
+    home = place / command.HOME / "teacher-tiny-s0"
+    found = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
+    assert {arm: (each.name, each.positional) for arm, each in found.items()} == {
+        "nope": ("teacher-nope", "drope"),
+        "continued": ("teacher-continued", "rope"),
+    }
+    assert same(dict(found["nope"].model.state_dict()), weights(place, "nope"))
+    assert found["nope"].training_length == 128, "the teacher's context, which a student inherits"
+    untouched = open_subject(place, ModelSource(str(place / "teacher"), position="drope"))
+    tokens = torch.tensor([[1, 5, 2, 7, 5, 3]])
+    one, two = (each.model(tokens).logits for each in (untouched, found["nope"]))
+    assert not torch.equal(one, two), "two steps have changed the weights"
 
 
 def test_a_killed_run_goes_on_to_the_same_weights(place):
@@ -140,7 +157,7 @@ def test_the_divergence_is_that_of_whole_distributions():
 
 
 def test_what_cannot_be_distilled_is_said(place):
-    with pytest.raises(SpecError, match="the recipe tiny ends at 6"):
+    with pytest.raises(SpecError, match="the recipe tiny has steps 1 to 6; a longer one"):
         distilled(place, steps=7)
     with pytest.raises(SpecError, match="arm 'rope' is unknown; it is one of nope, continued"):
         distilled(place, arms=["rope"])
@@ -168,7 +185,7 @@ def test_the_command_refuses_with_the_usage_code(place):
 
     long = CliRunner().invoke(distil, ["--model", str(place / "teacher"), "--steps", "99999"], obj={"root": place})
     assert long.exit_code == 2, long.output
-    assert "ends at" in long.output
+    assert "has steps 1 to" in long.output
 
 
 def test_rates_rise_and_fall_to_nothing():
