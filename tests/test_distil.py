@@ -42,11 +42,11 @@ def place(tmp_path, monkeypatch):
 
 
 def distilled(place, **options):
-    return command.run(place, str(place / "teacher"), recipe=options.pop("recipe", TINY), name="tiny", **options)
+    return command.run(place, str(place / "teacher"), recipe=options.pop("recipe", TINY), **options)
 
 
 def weights(place, arm, seed=0):
-    path = place / command.HOME / f"teacher-tiny-s{seed}" / arm / "checkpoint.pt"
+    path = place / command.HOME / f"teacher-short-s{seed}" / arm / "checkpoint.pt"
     return torch.load(path, weights_only=True)["state"]["weights"]
 
 
@@ -80,7 +80,7 @@ def test_both_arms_learn_and_stand_as_models(place):
 
 def test_its_models_are_subjects_by_folder(place):
     distilled(place, steps=2)
-    home = place / command.HOME / "teacher-tiny-s0"
+    home = place / command.HOME / "teacher-short-s0"
     found = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
     assert {arm: (each.name, each.positional) for arm, each in found.items()} == {
         "nope": ("teacher-nope", "drope"),
@@ -157,7 +157,7 @@ def test_the_divergence_is_that_of_whole_distributions():
 
 
 def test_what_cannot_be_distilled_is_said(place):
-    with pytest.raises(SpecError, match="the recipe tiny has steps 1 to 6; a longer one"):
+    with pytest.raises(SpecError, match="the recipe short has steps 1 to 6; a longer one"):
         distilled(place, steps=7)
     with pytest.raises(SpecError, match="arm 'rope' is unknown; it is one of nope, continued"):
         distilled(place, arms=["rope"])
@@ -175,7 +175,7 @@ def test_what_cannot_be_distilled_is_said(place):
 
 def test_a_damaged_checkpoint_names_the_way_out(place):
     distilled(place, steps=2, arms=["nope"])
-    (place / command.HOME / "teacher-tiny-s0/nope/checkpoint.pt").write_bytes(b"cut")
+    (place / command.HOME / "teacher-short-s0/nope/checkpoint.pt").write_bytes(b"cut")
     with pytest.raises(ModelError, match=r"damaged .* rm "):
         distilled(place, arms=["nope"])
 

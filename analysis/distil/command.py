@@ -21,6 +21,7 @@ from artifacts.errors import ModelError, SpecError, ThesisError
 
 HOME = "out/distil"
 EXPERIMENT = "distillation"
+USUAL = "short"  # the recipe that file names leave out, as they do seed 0
 FREE = 5 << 30  # bytes of disk that two arms, their moments and their models need
 LIBRARIES = ("torch", "transformers")
 
@@ -31,7 +32,7 @@ def run(
     *,
     arms: Sequence[str] = (),
     seed: int = 0,
-    name: str = "short",
+    name: str = USUAL,
     steps: int | None = None,
     recipe: Recipe | None = None,
 ) -> list[Path]:
@@ -131,8 +132,9 @@ def _table(root: Path, teacher: str, student: Student, name: str, model: str) ->
         **student.made,
         "recipe": student.recipe.facts(),
     }
-    table = pd.DataFrame(student.rows)
-    (path,) = save(root, {EXPERIMENT: table}, f"{teacher}-{student.arm}", manifest)
+    table = pd.DataFrame(student.rows).assign(of=student.recipe.steps)
+    more = ("" if name == USUAL else f"-{name}") + (f"-s{student.seed}" if student.seed else "")
+    (path,) = save(root, {EXPERIMENT: table}, f"{teacher}-{student.arm}{more}", manifest)
     return path
 
 
