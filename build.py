@@ -370,8 +370,8 @@ def analyze(names: tuple[str, ...]) -> None:
 @main.command()
 def check() -> None:
     """Check every artifact, and the names that steps use."""
+    from artifacts.store.descriptor import package
     from artifacts.store.schema import check as faults_of
-    from artifacts.store.schema import package
 
     graph = _graph()
     described = [entry["name"] for entry in package(ROOT)["resources"]]

@@ -6,6 +6,7 @@ Nothing is sent anywhere. Two crates of the same project are the same files.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import mimetypes
 import shutil
@@ -16,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import MissingDependency, SpecError
+from artifacts.store.descriptor import package, standard
 from artifacts.store.files import write
-from artifacts.store.schema import package
 from artifacts.store.text_file import text_of, yaml_of
 from paper import latex, metadata
 from paper.edition import read as edition_of
@@ -27,8 +28,9 @@ PROFILE = "1.2"
 SUMS = "checksums-sha256.txt"
 TYPES = {".csv": "text/csv", ".yaml": "application/yaml", ".bib": "application/x-bibtex", ".md": "text/markdown"}
 LEDGER = "artifacts/results/claims.csv"
+PACKAGE = "artifacts/datapackage.json"
+PACKAGE_WORDS = "Data Package: fields, units, keys and origins of every table, each schema in full"
 PARTS = (  # what goes in, and what it is
-    ("artifacts/datapackage.yaml", "Frictionless Data Package: fields, units, keys and origins of every table"),
     ("artifacts/sources/*.csv", "Transcribed and published values, as printed"),
     ("artifacts/measurements/*/*", "Measurements, each with the manifest that says how it was made"),
     ("artifacts/results/*.csv", "Results, computed by the studies"),
@@ -42,15 +44,22 @@ PARTS = (  # what goes in, and what it is
 
 @dataclass(frozen=True)
 class Part:
-    """A file of the crate: where it comes from, where it lies there, and what it is."""
+    """A file of the crate: where it comes from or what it holds, where it lies there, and what it is."""
 
-    source: Path
+    source: Path | bytes
     name: str
     words: str
 
+    @property
+    def content(self) -> bytes:
+        """What it holds."""
+        return self.source if isinstance(self.source, bytes) else self.source.read_bytes()
+
 
 def parts(root: Path) -> Iterator[Part]:
-    """The files of a project's crate, sorted within each room."""
+    """The files of a project's crate: its data package in full, then the others, sorted within each room."""
+    described = json.dumps(standard(root), ensure_ascii=False, allow_nan=False, indent=1)
+    yield Part(f"{described}\n".encode(), PACKAGE, PACKAGE_WORDS)
     for pattern, words in PARTS:
         for path in sorted(root.glob(pattern)):
             name = path.relative_to(root).as_posix()
@@ -96,10 +105,11 @@ def lay_out(root: Path, folder: Path) -> int:
         crate.root_dataset["identifier"] = f"artifacts at {edition.words}"
     sums = []
     for part in parts(root):
-        content = part.source.read_bytes()
+        content = part.content
         found = hashlib.sha256(content).hexdigest()
         sums.append(f"{found}  {part.name}\n")
-        crate.add_file(part.source, part.name, properties=_described(part, content, found))
+        source = io.BytesIO(content) if isinstance(part.source, bytes) else part.source
+        crate.add_file(source, part.name, properties=_described(part, content, found))
     crate.write(folder)
     write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
     file = folder / "ro-crate-metadata.json"
@@ -124,7 +134,7 @@ def version(root: Path) -> str:
 
 
 def _described(part: Part, content: bytes, found: str) -> dict[str, Any]:
-    kind = TYPES.get(part.source.suffix) or mimetypes.guess_type(part.name)[0] or "text/plain"
+    kind = TYPES.get(Path(part.name).suffix) or mimetypes.guess_type(part.name)[0] or "text/plain"
     return {
         "name": part.name.rpartition("/")[2],
         "description": part.words,

@@ -11,10 +11,10 @@ import pandas as pd
 from artifacts.build.facts import Reader
 from artifacts.build.graph import load
 from artifacts.store import reader as store
+from artifacts.store.descriptor import resource
 from artifacts.store.documents import STATED, THESIS, readers
 from artifacts.store.frames import parsed
 from artifacts.store.results import text
-from artifacts.store.schema import resource
 from conftest import ROOT
 
 

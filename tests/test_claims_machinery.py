@@ -13,9 +13,9 @@ from analysis.claims._verdicts.cells import cell, copies, restated
 from analysis.claims._verdicts.words import listed
 from analysis.statistics.rounding import Interval
 from artifacts.build.job import Job
-from artifacts.build.kinds import DOCUMENTS
 from artifacts.errors import DataError, SpecError
 from artifacts.store.frames import parsed
+from artifacts.store.paths import DOCUMENTS
 from conftest import ROOT
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from artifacts.build.lock import lock
 from artifacts.errors import ThesisError
-from artifacts.store import files
+from artifacts.store.files import write
 from conftest import run
 from waiting import until
 
@@ -145,7 +146,7 @@ def test_without_tex_every_source_is_written_and_the_line_is_printed(project):
 
 
 def test_two_builds_wait_for_each_other(project):
-    with files.lock(project / "out/state/lock", print):
+    with lock(project / "out/state/lock", print):
         waiting = subprocess.Popen(
             [sys.executable, "build.py", "table", "models"],
             cwd=project,
@@ -227,7 +228,7 @@ def test_disk_full_is_said_and_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(ThesisError, match="disk is full"):
-        files.write(tmp_path / "a/b.txt", b"x")
+        write(tmp_path / "a/b.txt", b"x")
     assert list((tmp_path / "a").iterdir()) == []
 
 
@@ -271,6 +272,6 @@ def test_diff_shows_a_changed_cell_and_its_size(project):
 
 
 def test_a_missing_package_is_named_with_the_line_that_installs_it(project):
-    (project / "frictionless.py").write_text("raise ModuleNotFoundError('no', name='frictionless')\n")
-    fails(run(project, "table", "models"), "frictionless is not installed; run:", "pip install -c constraints.txt .")
-    fails(run(project, "check"), "frictionless is not installed")
+    (project / "yaml.py").write_text("raise ModuleNotFoundError('no', name='yaml')\n")
+    fails(run(project, "table", "models"), "yaml is not installed; run:", "pip install -c constraints.txt .")
+    fails(run(project, "check"), "yaml is not installed")

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from artifacts.errors import DataError
-from artifacts.store.schema import check, package
+from artifacts.store.descriptor import package
+from artifacts.store.schema import check
 from conftest import ROOT
 
 NEW = "ministral3-24b,Ministral-3-24B"

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from artifacts.build.job import Job
-from artifacts.build.kinds import DOCUMENTS
 from artifacts.errors import DataError
 from artifacts.store import reader as store
 from artifacts.store.documents import Readers, readers, sources
+from artifacts.store.paths import DOCUMENTS
 from claims_memory import Memory, edited, graph, measured, source
 from conftest import ROOT
 

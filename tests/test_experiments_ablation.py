@@ -16,6 +16,7 @@ from analysis.experiments import bos_value, layer_ablation, sinks
 from analysis.experiments._masks import split_texts
 from analysis.measure.evaluation import Condition, losses
 from analysis.measure.rows import Row, frame
+from analysis.measure.scores import loss_rows
 from analysis.measure.subject import Options, Subject
 from analysis.models.interventions import Intervention
 
@@ -75,6 +76,15 @@ def test_ablating_what_writes_nothing_changes_nothing(plain: tuple[Subject, list
         assert abs(value(rows, "sweep_attention", "delta_nats", layer)) > 1e-3
     for layer in range(3):
         assert abs(value(rows, "sweep_mlp", "delta_nats", layer)) > 1e-3
+    assert value(rows, "attention", "delta_nats_sd", 1) == 0
+
+
+def test_the_spread_of_an_effect_is_that_over_texts(plain: tuple[Subject, list[Row]]) -> None:
+    subject, rows = plain
+    each = [loss_rows(subject, [text], layer_ablation.ablated("mlp", 1, "mlp")) for text in subject.texts(OPTIONS)]
+    alone = [next(r["value"] for r in some if r["metric"] == "delta_nats") for some in each]
+    assert value(rows, "mlp", "delta_nats_sd", 1) == pytest.approx(np.std(alone, ddof=1), rel=1e-4)
+    assert not [r for some in each for r in some if r["metric"] == "delta_nats_sd"]  # one text spreads over nothing
 
 
 def test_ablations_are_those_made_in_the_weights(plain: tuple[Subject, list[Row]]) -> None:

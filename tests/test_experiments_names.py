@@ -29,7 +29,7 @@ from analysis.measure.subject import Options, open_subject  # noqa: E402
 from analysis.models.loading import ModelSource  # noqa: E402
 from artifacts.build.closure import code_of  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402
-from artifacts.store.schema import resource  # noqa: E402
+from artifacts.store.descriptor import resource  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from artifacts.build import watchman
+from artifacts.build.lock import lock
 from artifacts.build.session import clean_out
 from artifacts.errors import ThesisError
 from artifacts.store import files
@@ -21,8 +22,8 @@ BUILD = """
 import sys
 from pathlib import Path
 from artifacts.build import process
-from artifacts.store import files
-with files.lock(Path("lock"), print):
+from artifacts.build.lock import lock
+with lock(Path("lock"), print):
     process.run(["sh", "-c", "sh -c 'echo $$ > started; sleep 60; echo > finished'"], Path.cwd(), 600)
 """
 
@@ -37,7 +38,7 @@ def test_programs_end_with_a_build_on_every_signal_and_hold_its_lock_until_then(
     assert not gone(child)
     build.send_signal(number)
     assert build.wait() == -number
-    with files.lock(tmp_path / "lock", lambda who: None):
+    with lock(tmp_path / "lock", lambda who: None):
         assert gone(child)
     assert not (tmp_path / "finished").exists()
 
@@ -57,13 +58,13 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path):
     path, told, held = tmp_path / "out/lock", threading.Event(), threading.Event()
 
     def second():
-        with files.lock(path, lambda who: told.set()):
+        with lock(path, lambda who: told.set()):
             held.set()
             release.wait()
 
     release = threading.Event()
     waiter = threading.Thread(target=second)
-    with files.lock(path, print):
+    with lock(path, print):
         waiter.start()
         told.wait()
         path.unlink()
@@ -84,7 +85,7 @@ def _taken(path, release):
         waited.append(who)
         release.set()
 
-    with files.lock(path, told):
+    with lock(path, told):
         release.set()
     return bool(waited)
 
@@ -94,14 +95,14 @@ def test_a_full_disk_is_told_by_the_lock(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files.os, "write", full)
-    with pytest.raises(ThesisError, match="the disk is full"), files.lock(tmp_path / "out/lock", print):
+    with pytest.raises(ThesisError, match="the disk is full"), lock(tmp_path / "out/lock", print):
         pass
 
 
 def test_cleaning_waits_for_a_build(tmp_path, capsys):
     out = tmp_path / "out"
     started, cleaned = threading.Event(), []
-    with files.lock(out / "state/lock", print):
+    with lock(out / "state/lock", print):
         cleaner = threading.Thread(target=lambda: (started.set(), cleaned.append(clean_out(tmp_path))))
         cleaner.start()
         started.wait()

@@ -182,7 +182,7 @@ def test_the_crate_describes_every_file(built):
     parts = {part["@id"] for part in root["hasPart"]}
     laid = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert laid - parts == {"ro-crate-metadata.json", "checksums-sha256.txt"}
-    assert {"thesis.pdf", "artifacts/results/claims.csv", "artifacts/datapackage.yaml", "LICENSE"} <= parts
+    assert {"thesis.pdf", "artifacts/results/claims.csv", "artifacts/datapackage.json", "LICENSE"} <= parts
     for name in parts:
         content = (folder / name).read_bytes()
         assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()

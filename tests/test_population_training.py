@@ -7,15 +7,17 @@ import shutil
 
 import pytest
 
-from artifacts.build.kinds import SCHEMA
 from artifacts.errors import ModelError
-from artifacts.store.schema import check, resource
+from artifacts.store.descriptor import resource
+from artifacts.store.paths import SCHEMA
+from artifacts.store.schema import check
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from analysis.population import ablation, geometry, outcomes, tables, work  # noqa: E402
+from analysis.measure.subject import Options  # noqa: E402
+from analysis.population import ablation, experiments, geometry, outcomes, tables, work  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
 from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
@@ -166,6 +168,7 @@ def _few(monkeypatch):
         (outcomes, {"CONTEXTS": 8, "FEWER": 4, "SEQUENCES": 2, "SIGNED": 2}),
         (geometry, {"DOCUMENTS": 40, "SUNK": 4}),
         (ablation, {"CONTEXTS": {1: 4, 4: 4}, "TEXTS": 2}),
+        (experiments, {"OPTIONS": Options(texts=2, items=4)}),
     ):
         for name, size in sizes.items():
             monkeypatch.setattr(module, name, size)
@@ -187,6 +190,11 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
     for path in (tmp_path / "out/population/weights").iterdir():
         path.unlink()
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == []
+    assert tables.lacking(tmp_path, "b400-s3-C") == []
+    path = tables.folder(tmp_path, "population_quantities")
+    path.write_text("\n".join(path.read_text().splitlines()[:1]) + "\n")  # a table that came later
+    assert tables.lacking(tmp_path, "b400-s3-C") == ["population_quantities"]
+    assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
     assert work.family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
     assert {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES} == before
 

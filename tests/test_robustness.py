@@ -165,7 +165,7 @@ def test_output_that_cannot_be_written_is_told_in_a_line(error, words, monkeypat
     def failing(root, *arguments):
         raise error
 
-    monkeypatch.setattr("artifacts.store.schema.package", failing)
+    monkeypatch.setattr("artifacts.store.descriptor.package", failing)
     monkeypatch.setattr(build.sys, "stdout", sys.stdout)
     done = CliRunner().invoke(build.main, ["check"])
     assert done.exit_code == 1

@@ -9,16 +9,16 @@ from typing import Any
 
 import frictionless
 import pytest
-import yaml
 
 from artifacts.errors import DataError
+from artifacts.store.descriptor import standard
 from artifacts.store.schema import check
 from artifacts.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "artifacts/sources"
 OTHERS = ("drope_", "nope_", "delta_p")
-PACKAGE: dict[str, Any] = yaml.safe_load((ROOT / "artifacts/datapackage.yaml").read_text(encoding="utf-8"))
+PACKAGE: dict[str, Any] = standard(ROOT)
 RESOURCES = {
     entry["name"]: entry
     for entry in PACKAGE["resources"]

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from artifacts.errors import DataError
-from artifacts.store.schema import check, package
+from artifacts.store.descriptor import package
+from artifacts.store.schema import check
 from artifacts.typeset.printed import parse
 
 ROOT = Path(__file__).resolve().parents[1]

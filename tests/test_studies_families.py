@@ -10,8 +10,8 @@ import pytest
 from analysis.statistics import Estimate
 from analysis.studies._families import corrected
 from artifacts.errors import DataError
+from artifacts.store.descriptor import resource
 from artifacts.store.reader import read
-from artifacts.store.schema import resource
 from conftest import ROOT
 
 FIELDS = ("study", "comparison", "test", "unit")

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis import lab_experiments as claims
+from analysis.measure.quantities import QUANTITIES, Quantity
 from analysis.studies.lab import experiments as study
 from analysis.studies.lab._pair import of_pair
-from analysis.studies.lab._quantities import QUANTITIES, Quantity, measured
+from analysis.studies.lab._quantities import measured
 from analysis.studies.lab.sweeps import lab_ablation_seeds, lab_ablation_sweep, lab_massive
 from artifacts.errors import DataError
 

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from analysis.studies.lab._pair import of_pair
-from artifacts.build.kinds import FAMILIES, MODELS, SUBJECTS
 from artifacts.errors import DataError
 from artifacts.store import subjects
+from artifacts.store.paths import FAMILIES, MODELS, SUBJECTS
 from conftest import ROOT
 from figures._press.style import of_family
 

@@ -125,14 +125,33 @@ KEYED: Mapping[str, Callable[[World, random.Random, int, str], Draft]] = {
 }
 
 
-class LabBook:
-    """The tiny language as a book of items. Every task takes `length`; tasks with a key take `depth` and `form` too."""
+_FIRST = ("cities", "sports", "sentiment", "passkey")
 
-    name = "lab"
+
+@dataclass(frozen=True)
+class LabBook:
+    """A tiny language as a book of items. Every task takes `length`; tasks with a key take `depth` and `form` too.
+
+    Parameters
+    ----------
+    name : str
+    plain, keyed : mapping
+        What drafts an item of each task, without a key and with one.
+    forms : tuple of str
+        Wordings of prompts with a key, as `keyed` take them.
+    packed : callable
+        A sequence of `tokens` words as in training, `<s>` first, and the weights of its words.
+    """
+
+    name: str
+    plain: Mapping[str, Callable[[World, random.Random, int], Draft]]
+    keyed: Mapping[str, Callable[[World, random.Random, int, str], Draft]]
+    forms: tuple[str, ...]
+    packed: Callable[[World, random.Random, int], tuple[list[str], list[float]]]
 
     def tasks(self) -> Sequence[str]:
         """The four tasks of the source first, then further ones."""
-        return ("cities", "sports", "sentiment", "passkey", *(name for name in (*KEYED, *PLAIN) if name not in _FIRST))
+        return (*_FIRST, *(name for name in (*self.keyed, *self.plain) if name not in _FIRST))
 
     def kinds(self) -> Sequence[str]:
         """`filler` is a random walk over words, `mixed` are documents as in training."""
@@ -162,31 +181,31 @@ class LabBook:
             length for prompts with a key and no filler for others.
         depth : float or None
             Where the key stands in the filler, 0 first and 1 last; None spreads the items evenly.
-        form : {"key", "code"} or None
-            Wording of the prompt with a key; None takes turns.
+        form : str or None
+            Wording of the prompt with a key, one of `forms`; None takes turns.
 
         Raises
         ------
         DataError
             When the task, the form or a word is unknown, or the length too short for the prompt.
         """
-        if task not in PLAIN and task not in KEYED:
+        if task not in self.plain and task not in self.keyed:
             raise DataError(f"the tiny language has no task {task!r}; it has {', '.join(self.tasks())}")
-        if form is not None and form not in language.KEY_FORMS:
-            raise DataError(f"a key is asked for in the wordings {' and '.join(language.KEY_FORMS)}, not {form!r}")
+        if form is not None and form not in self.forms:
+            raise DataError(f"a key is asked for in the wordings {' and '.join(self.forms)}, not {form!r}")
         if depth is not None and not 0 <= depth <= 1:
             raise DataError(f"a depth is between 0 and 1, not {depth}")
         draw, items = random.Random(f"items/{seed}/{task}/{length}"), []
         for number in range(count):
             place, tokens = 0.0, length
-            if task in KEYED:
-                wording = form or language.KEY_FORMS[number % 2]
-                draft, tokens = KEYED[task](world(), draw, number, wording), length or LENGTH
+            if task in self.keyed:
+                wording = form or self.forms[number % len(self.forms)]
+                draft, tokens = self.keyed[task](world(), draw, number, wording), length or LENGTH
                 place = depth if depth is not None else (number + 0.5) / count
             else:
-                draft = PLAIN[task](world(), draw, number)
+                draft = self.plain[task](world(), draw, number)
             prompt, facts = _prompt(draft, tokens, place, draw), dict(draft.facts)
-            if task in KEYED:
+            if task in self.keyed:
                 facts |= {"depth": place, "length": tokens}
             if task == "ranking":
                 facts["prompts"] = [
@@ -213,14 +232,13 @@ class LabBook:
             if kind == "filler":
                 words = list(islice(world().filler(draw), tokens - 1))
             else:
-                words = documents.sequence(world(), draw, tokens)[0][1:]
+                words = self.packed(world(), draw, tokens)[0][1:]
             texts.append(" ".join(words))
         _known(tokenizer, texts)
         return texts
 
 
-_FIRST = ("cities", "sports", "sentiment", "passkey")
-BOOK = LabBook()
+BOOK = LabBook("lab", PLAIN, KEYED, language.KEY_FORMS, documents.sequence)
 
 
 def _prompt(draft: Draft, tokens: int | None, depth: float, draw: random.Random) -> list[str]:

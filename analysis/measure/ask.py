@@ -63,6 +63,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
             position=asked["position"] if each == model else ModelSource.position,
             load_as=asked["load_as"] if each == model else None,
             scaling=asked["scaling"] if each == model else None,
+            bos=asked["bos"] and each == model,
         )
         for each in (model, against)
         if each

@@ -144,6 +144,7 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 @click.option("--position", type=click.Choice(POSITIONS), default=POSITIONS[0], show_default=True)
 @click.option("--load-as", metavar="TYPE", help="Load a class of its own as this plain one, such as llama.")
 @click.option("--scaling", type=float, help="Factor on q.k, where a checkpoint's configuration sets its own.")
+@click.option("--bos", is_flag=True, help="Put the beginning token in front of texts, where the tokenizer does not.")
 @click.option("--anyway", is_flag=True, help="Load also what the estimate says cannot fit in memory.")
 @click.option("--again", is_flag=True, help="Measure also what was measured with this code and these options.")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of something else.")

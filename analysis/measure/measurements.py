@@ -21,7 +21,7 @@ from artifacts.store.results import text
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
 NOISE = 1e-6  # of the largest value of a metric: below it float32 sums say nothing but which processor made them
-WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling")
+WEIGHTS = ("fingerprint", "revision", "dtype", "quantization", "position", "load_as", "scaling", "bos")
 WORDS = {"texts": "--documents", "place": "--texts"}  # options that the command line calls otherwise
 OF_THE_RUN = ("command", "device", "seconds", "versions", SEAL)  # facts of a manifest that are of no number
 OF_THE_PROCESSOR = ("manifest", "vectors")  # hashes of a capture, which differ where its last bits do

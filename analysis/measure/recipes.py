@@ -28,6 +28,7 @@ LOADING = {  # keys of a model that are `ModelSource`'s; dtype, quantize and dou
     "position": str,
     "load_as": str,
     "scaling": float,
+    "bos": bool,
     "trust_remote_code": bool,
 }
 SHARED = ("dtype", "quantize", "double")

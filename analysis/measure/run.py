@@ -237,6 +237,7 @@ def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, 
         "name": plan.name,
     }
     words = [f"--{name} {shlex.quote(str(value))}" for name, value in asked.items() if value is not None]
+    words += ["--bos"] * source.bos
     used = subject.used.record()
     further = {name: value.name if isinstance(value, Path) else value for name, value in more.items()}
     return {

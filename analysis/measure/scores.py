@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.measure.evaluation import BASELINE, Condition, Outcome, answers, losses
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import LONGEST, Options, Subject, Text
+from analysis.measure.subject import LONGEST, Options, Subject, Text, spread
 from analysis.tasks.items import TASKS, Item
 
 MOST = 700.0  # nats whose exponential a float holds
@@ -24,7 +24,8 @@ def loss_rows(
 ) -> list[Row]:
     """Perplexity, mean nats and, with `units`, the nats a token of each text, under a condition.
 
-    `delta_nats` is the mean nats minus the baseline's on the same texts.
+    `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` its standard deviation over
+    texts (ddof 1), where there are two or more.
     """
     found, usual = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(each.tokens for each in found)
@@ -36,6 +37,10 @@ def loss_rows(
         row("nats", mean, len(found), **names),
         row("delta_nats", mean - before, len(found), **names),
     ]
+    pairs = zip(found, usual, strict=True)
+    sd = spread([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
+    if sd is not None:
+        rows.append(row("delta_nats_sd", sd, len(found), **names))
     if units:
         rows += [
             row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names) for each in found

@@ -129,7 +129,7 @@ class Subject:
         found = self.facts.get("fingerprint") or self.facts.get("revision")
         if not found:
             return None
-        more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling") if name in self.facts]
+        more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
         more += ["double"] * bool((self.facts.get("quantization") or {}).get("double"))
         return " ".join([f"{found} {self.precision} {self.positional}", *more])
 
@@ -288,6 +288,7 @@ def _asked(source: ModelSource, options: Options | None) -> list[str]:
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
     parts += [f"scaling-{source.scaling:g}"] if source.scaling is not None else []
+    parts += ["bos"] if source.bos else []
     parts += [f"revision-{slug(source.revision)}"] if source.revision is not None else []
     return parts + ([f"on-{slug(options.place)}"] if options is not None and options.place is not None else [])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.models import checkpoint, gguf
+from analysis.models.beginning import begin
 from analysis.models.encodings import configured, named
 from analysis.models.identity import fingerprint
 from analysis.models.libraries import need, version
@@ -55,6 +56,8 @@ class ModelSource:
         settings go to the plain class and its code is not run. Needs `position`, which such a class may have changed.
     scaling : float or None
         The factor on q.k in place of the class's own, for a checkpoint that sets one which the class ignores.
+    bos : bool
+        Put the tokenizer's beginning token in front of every text, which it does not do by itself.
     """
 
     name: str
@@ -67,6 +70,7 @@ class ModelSource:
     position: str = AS_CONFIGURED
     load_as: str | None = None
     scaling: float | None = None
+    bos: bool = False
 
     def __post_init__(self) -> None:
         if self.dtype not in ("auto", *DTYPES):
@@ -132,6 +136,8 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
             words = transformers.AutoTokenizer.from_pretrained(
                 source.name, revision=source.revision, trust_remote_code=source.trust_remote_code, **known
             )
+            if source.bos:
+                begin(words, source.name)
     model.eval()
     if source.scaling is not None:
         checkpoint.rescale(model, source.scaling)
@@ -191,6 +197,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         if source.quantize != "int8":
             quantization |= {"double": source.double, "compute": str(model.dtype).removeprefix("torch.")}
     asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.origin(folder)}
+    asked["bos"] = source.bos or None
     if source.position != AS_CONFIGURED:
         asked |= {"position": source.position, "encoding": named(model.config)}
     return {

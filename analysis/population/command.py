@@ -90,7 +90,7 @@ def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str
     recipe = recipe or Recipe()
     made = work.trained(root, which, recipe, lambda text: print(text, file=sys.stderr))
     lines = []
-    for name, rows in work.measured(made, recipe, lambda text: None).items():
+    for name, rows in work.measured(made, recipe, tell=lambda text: None).items():
         mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
         old = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({mark: []})
         old = old[old[mark] == value].reset_index(drop=True)

@@ -16,7 +16,7 @@ from analysis.population import documents, prompts
 from analysis.population.asking import Answer, answers
 from analysis.population.language import tokens, world
 from analysis.population.recipe import Recipe, Which
-from analysis.tasks.answers import CLASSES, EXACT, NO_NUMBER, error_class
+from analysis.tasks.answers import EXACT, LETTERS, NO_NUMBER, NO_STOP, error_class
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -27,10 +27,6 @@ FEWER = 80  # under an untrained extension: 200 questions
 EXTENDED = (2, 4, 8)  # multiples of the training length that an extension is for
 EXTENSIONS = ("pi", "ntk", "yarn")
 TEMPERATURE = 0.1  # 1 + .1 ln s on the scores of a model without rotation
-LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
-"""Letter of each class of answers: exact, near miss, run shortened, truncated, other digits left out, digits put in,
-other number, wrong length, no number. A right number that no full stop follows is `s`."""
-NO_STOP = "s"
 SEQUENCES = 48  # of held-out text for losses
 SIGNED = 24  # of these with copies on a sign
 EDGES = (0, 128, 256, 512)  # of positions that losses are told for

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.store.files import lock, write
+from artifacts.build.lock import lock
+from artifacts.store.files import write
 from artifacts.store.manifest import sealed
 from artifacts.store.reader import read
 from artifacts.store.results import text
@@ -23,6 +24,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "population_losses": ("model", "text", "words", "low"),
     "population_heads": ("model", "layer", "head"),
     "population_ablation": ("model", "layer", "head"),
+    "population_quantities": ("model", "quantity"),
 }
 """Tables with the columns that their rows are known and ordered by."""
 OF_SEEDS = "population_prompts"  # the one table that is of seeds, not of models
@@ -33,11 +35,18 @@ def folder(root: Path, name: str) -> Path:
     return root / "artifacts/measurements" / name / f"{FILE}.csv"
 
 
+def lacking(root: Path, model: str) -> list[str]:
+    """Tables that have no row of a model."""
+    return [name for name in TABLES if name != OF_SEEDS and model not in _models(root, name)]
+
+
 def known(root: Path) -> set[str]:
-    """Models whose rows are there."""
-    if not folder(root, "population_models").is_file():
-        return set()
-    return set(read(root, "population_models")["model"])
+    """Models that every table has rows of."""
+    return set.intersection(*(_models(root, name) for name in TABLES if name != OF_SEEDS))
+
+
+def _models(root: Path, name: str) -> set[str]:
+    return set(read(root, name)["model"]) if folder(root, name).is_file() else set()
 
 
 def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Mapping[str, Any]) -> list[Path]:

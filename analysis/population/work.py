@@ -6,14 +6,14 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from analysis.jobs import report
 from analysis.models.libraries import need, version
-from analysis.population import ablation, geometry, outcomes, tables
+from analysis.population import ablation, experiments, geometry, outcomes, tables
 from analysis.population.recipe import Recipe, Which
 from analysis.population.training import Trained, model_of, train
 from artifacts.errors import ModelError, ThesisError
@@ -80,12 +80,13 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
         raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free; a family of models needs so much")
     for arm in arms:
         which = Which(base, seed, arm)
-        if which.name in tables.known(place) and not again:
+        wanted = list(tables.TABLES) if again else tables.lacking(place, which.name)
+        if not wanted:
             continue
         start = time.process_time()
         made = trained(place, which, recipe)
         middle = time.process_time()
-        rows = measured(made, recipe)
+        rows = measured(made, recipe, wanted)
         tables.add(place, rows, manifest(recipe))
         _times(place, which, middle - start, time.process_time() - middle)
         written.append(which.name)
@@ -137,8 +138,10 @@ def _differing(old: dict[str, Any], new: dict[str, Any]) -> str:
     return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
 
 
-def measured(made: Made, recipe: Recipe, tell: Callable[[str], None] = report) -> Tables:
-    """All tables of a model; its name is in the first column."""
+def measured(
+    made: Made, recipe: Recipe, wanted: Sequence[str] = tuple(tables.TABLES), tell: Callable[[str], None] = report
+) -> Tables:
+    """Tables of a model, those that are wanted; its name is in the first column."""
     which = made.which
     model = model_of(recipe, which, made.trained.weights)
     model.train(False)
@@ -146,17 +149,21 @@ def measured(made: Made, recipe: Recipe, tell: Callable[[str], None] = report) -
     def say(text: str) -> None:
         tell(f"{which.name}: {text}")
 
-    say("geometry of its heads")
-    found: Tables = {
-        "population_heads": geometry.head_rows(model, recipe),
-        "population_keys": outcomes.key_rows(model, which, recipe, say),
-        "population_tasks": outcomes.task_rows(model, which, recipe, say),
-        "population_losses": outcomes.loss_rows(model, recipe),
-        "population_ablation": ablation.ablation_rows(model, which, recipe, say),
-        "population_curves": made.trained.curves,
-        "population_models": [facts(made, recipe)],
+    makers: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "population_heads": lambda: geometry.head_rows(model, recipe),
+        "population_keys": lambda: outcomes.key_rows(model, which, recipe, say),
+        "population_tasks": lambda: outcomes.task_rows(model, which, recipe, say),
+        "population_losses": lambda: outcomes.loss_rows(model, recipe),
+        "population_ablation": lambda: ablation.ablation_rows(model, which, recipe, say),
+        "population_quantities": lambda: experiments.experiment_rows(model, which, recipe, say),
+        "population_curves": lambda: made.trained.curves,
+        "population_models": lambda: [facts(made, recipe)],
     }
+    say("measuring")
+    found = {name: make() for name, make in makers.items() if name in wanted}
     named = {name: [{"model": which.name, **row} for row in rows] for name, rows in found.items()}
+    if "population_keys" not in wanted:  # the letters' order is that of the prompts
+        return named
     prompts = [{"seed": which.seed, **row} for row in outcomes.prompt_rows(which.seed, recipe)]
     return {**named, tables.OF_SEEDS: prompts}
 

@@ -33,6 +33,9 @@ CLASSES = (
     WRONG_LENGTH,
     NO_NUMBER,
 )
+LETTERS = dict(zip(CLASSES, "enrtdiowx", strict=True))
+"""A letter for each class, where a table has one a question. A right number that no full stop follows is `NO_STOP`."""
+NO_STOP = "s"
 NEAR = 2  # substitutions of a near-miss: one wrong digit, or two digits exchanged
 
 # A hyphen or an apostrophe inside a word belongs to it: "no" is not in "no-one"

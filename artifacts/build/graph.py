@@ -12,9 +12,10 @@ from pathlib import Path
 
 from artifacts.build.closure import Closures
 from artifacts.build.facts import Facts, Reader
-from artifacts.build.kinds import KEY_TABLES, KINDS, SCHEMA, Kind
+from artifacts.build.kinds import KINDS, Kind
 from artifacts.errors import SpecError
 from artifacts.near import nearest
+from artifacts.store.paths import KEY_TABLES, SCHEMA
 
 
 @dataclass(frozen=True)

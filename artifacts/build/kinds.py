@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA = "artifacts/datapackage.yaml"
-DOCUMENTS = "artifacts/sources/documents.csv"
-MODELS = "artifacts/sources/models.csv"
-FAMILIES = "artifacts/sources/families.csv"
-SUBJECTS = "artifacts/sources/subjects.csv"
-KEY_TABLES = (MODELS, FAMILIES, DOCUMENTS, "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
+from artifacts.store.paths import DOCUMENTS, FAMILIES, MODELS, SCHEMA, SUBJECTS
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ class Kind:
 KINDS = (
     Kind(
         name="source",
-        builder="artifacts.store.schema:build",
+        builder="artifacts.build.source:build",
         folder="artifacts/sources",
         pattern="*.csv",
         targets=("out/checked/{name}.json",),
@@ -79,7 +74,7 @@ KINDS = (
     ),
     Kind(
         name="measurement",
-        builder="artifacts.store.schema:build",
+        builder="artifacts.build.source:build",
         folder="artifacts/measurements",
         pattern="*",
         targets=("out/checked/{name}.json",),
@@ -89,7 +84,7 @@ KINDS = (
     ),
     Kind(
         name="result",
-        builder="artifacts.store.results:build",
+        builder="artifacts.build.result:build",
         folder="analysis/studies",
         function="",
         targets=("artifacts/results/{name}.csv",),
@@ -125,8 +120,8 @@ KINDS = (
     ),
     Kind(
         name="inventory",
-        builder="artifacts.store.provenance:build",
-        single="artifacts/store/provenance.py",
+        builder="artifacts.build.provenance:build",
+        single="artifacts/build/provenance.py",
         step="provenance",
         targets=("artifacts/results/{name}.csv",),
         artifact="artifacts/results/{name}.csv",

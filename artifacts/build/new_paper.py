@@ -9,18 +9,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from artifacts.build.closure import Closures
 from artifacts.build.facts import Reader
-from artifacts.build.kinds import KINDS, SCHEMA
+from artifacts.build.kinds import KINDS
 from artifacts.errors import SpecError
+from artifacts.store.descriptor import package
 from artifacts.store.files import write
-from artifacts.store.schema import package
-from artifacts.store.text_file import text_of
+from artifacts.store.paths import SCHEMA
 
 MACHINERY = (
     *("artifacts", "paper", "analysis/statistics", "analysis/heads", "analysis/jobs", "analysis/models"),
@@ -123,9 +122,11 @@ def _emptied(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shared(root: Path) -> str:
-    """The part of this project's data package that names the schemas which tables share, as it is written."""
-    found = re.search(r"^shared:\n(?:[ #].*\n)+", text_of(root, SCHEMA), re.MULTILINE)
-    return found[0] if found else ""
+    """The schemas that tables share, in full and with the names by which tables refer to them."""
+    lines = ["shared:\n"]
+    for name, schema in package(root)["shared"].items():
+        lines += [f"  {name}: &{name}\n", *(f"    {line}\n" for line in _yaml(schema).splitlines())]
+    return "".join(lines)
 
 
 def _csv(names: list[str], rows: list[dict[str, str]]) -> str:

@@ -15,8 +15,9 @@ from artifacts.build.engine import Engine, Outcome
 from artifacts.build.facts import Reader
 from artifacts.build.graph import Step, load
 from artifacts.build.job import Job
+from artifacts.build.lock import lock
 from artifacts.errors import ThesisError
-from artifacts.store.files import lock, sweep
+from artifacts.store.files import sweep
 from artifacts.typeset.armour import plain
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from artifacts.build.kinds import DOCUMENTS
 from artifacts.errors import DataError
+from artifacts.store.paths import DOCUMENTS
 
 THESIS = "thesis"
 STATED = re.compile(r"^Source: (?P<source>[\w.-]+), (?P<section>.+?)\.?$", re.MULTILINE)

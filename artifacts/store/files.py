@@ -1,19 +1,15 @@
-"""Files: hashing, atomic writing, and the lock that keeps two builds apart."""
+"""Files: hashing and atomic writing."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from artifacts.build import process
 from artifacts.errors import ThesisError
 
 ABSENT = ""
@@ -70,7 +66,7 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise ThesisError(_mend(path, error)) from error
+        raise ThesisError(unwritable(path, error)) from error
     return True
 
 
@@ -101,56 +97,10 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _mend(path: Path, error: OSError) -> str:
+def unwritable(path: Path, error: OSError) -> str:
+    """What to say of a file that cannot be written."""
     if error.errno == errno.EFBIG:
         return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
     return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
-
-
-@contextmanager
-def lock(path: Path, waiting: Callable[[str], None]) -> Iterator[None]:
-    """Hold an exclusive lock on `path`; call `waiting` once with the holder when another build has it.
-
-    Programs that `artifacts.build.process` starts meanwhile hold it too, so that it lasts until the last of them has
-    ended.
-    """
-    stream = _locked(path, waiting)
-    try:
-        try:
-            os.ftruncate(stream, 0)
-            os.write(stream, f"process {os.getpid()}\n".encode())
-        except OSError as error:
-            raise ThesisError(_mend(path, error)) from error
-        with process.holding(stream):
-            yield
-        fcntl.flock(stream, fcntl.LOCK_UN)  # for every copy of it
-    finally:
-        os.close(stream)
-
-
-def _locked(path: Path, waiting: Callable[[str], None]) -> int:
-    """An open file at `path` with the lock on it: one that was removed while we waited is not it any more."""
-    told = False
-    while True:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise ThesisError(_mend(path, error)) from error
-        try:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if not told:
-                    waiting(os.pread(stream, 100, 0).decode(errors="replace").strip() or "unknown")
-                told = True
-                fcntl.flock(stream, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(stream), os.stat(path)):
-                    return stream
-        except BaseException:
-            os.close(stream)
-            raise
-        os.close(stream)

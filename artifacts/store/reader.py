@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.build.kinds import SCHEMA
 from artifacts.errors import DataError
+from artifacts.store.descriptor import files, resource
 from artifacts.store.frames import parsed
-from artifacts.store.schema import files, resource
+from artifacts.store.paths import SCHEMA
 
 _TYPES = {"number": "float64", "integer": "Int64", "boolean": "boolean", "string": "str", "year": "Int64"}
 

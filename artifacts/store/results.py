@@ -7,20 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from artifacts.build.job import Job
-from artifacts.errors import DataError, SpecError
+from artifacts.errors import DataError
 from artifacts.store.canonical import DIGITS, agree, canonical
 
 _REASONS = ("reason", "note")
-
-
-def build(job: Job) -> dict[str, bytes]:
-    """Builder of a study's result: `artifacts/results/NAME.csv`."""
-    frame = job.call()
-    if not isinstance(frame, pd.DataFrame):
-        raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")
-    path = f"artifacts/results/{job.name}.csv"
-    return {path: settled(job.root / path, text(frame, job.name).encode())}
 
 
 def text(frame: pd.DataFrame, name: str) -> str:

@@ -1,32 +1,27 @@
-"""The schema: `datapackage.yaml` read, and tables checked against it with frictionless.
+"""The schema: tables checked against their descriptions.
 
-Beside what frictionless checks (fields, types, constraints, keys), a table here may hold no NaN or infinity, an empty
+Beside what Table Schema asks (fields, types, constraints, keys), a table here may hold no NaN or infinity, an empty
 cell needs a reason, a printed number must parse, and a metric must lie in its range.
 """
 
 from __future__ import annotations
 
-import copy
 import csv
-import functools
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from artifacts.build.job import Job
-from artifacts.build.kinds import SCHEMA
 from artifacts.errors import DataError
 from artifacts.store.covering import uncovered
-from artifacts.store.files import digest
+from artifacts.store.descriptor import fields_of, files, listed, resource
 from artifacts.store.manifest import broken
+from artifacts.store.paths import SCHEMA
 from artifacts.store.table_file import header_of, rows
-from artifacts.store.text_file import text_of, yaml_of
+from artifacts.store.text_file import text_of
+from artifacts.store.validation import cells_of, faults
 from artifacts.typeset.printed import Unreadable, parse
-
-COVERS = ("resource", "key", "when", "field", "values")
 
 
 @dataclass(frozen=True)
@@ -43,76 +38,6 @@ class Fault:
         return f"{place}: {self.message}"
 
 
-@functools.lru_cache(maxsize=4)
-def _descriptor(root: Path, stamp: tuple[int, int]) -> dict[str, Any]:
-    descriptor = yaml_of(root, SCHEMA)
-    if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
-        raise DataError(f"{SCHEMA}: no list of `resources`; describe each table there")
-    for number, entry in enumerate(descriptor["resources"], 1):
-        _check_resource(entry, number)
-    return descriptor
-
-
-def _check_resource(entry: Any, number: int) -> None:
-    """Raise DataError unless a description has what is read from it: nothing in it may point elsewhere."""
-    name = entry.get("name") if isinstance(entry, dict) else None
-    if not isinstance(name, str):
-        raise DataError(f"{SCHEMA}: resource {number} has no `name`")
-    where = f"{SCHEMA}: {name}"
-    path = entry.get("path")
-    if path not in (f"sources/{name}.csv", f"results/{name}.csv", f"measurements/{name}"):
-        raise DataError(f"{where}: `path` is {str(path)[:80]!r}; a table lies at sources/{name}.csv or the like")
-    schema = entry.get("schema")
-    if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list) or not schema["fields"]:
-        raise DataError(f"{where}: `schema` holds no list of `fields`")
-    for place, field in enumerate(schema["fields"], 1):
-        if not isinstance(field, dict) or not isinstance(field.get("name"), str):
-            raise DataError(f"{where}: field {place} has no `name`")
-        if not isinstance(field.get("type"), str) or not isinstance(field.get("constraints", {}), dict):
-            raise DataError(f"{where}, {field['name']}: no `type`, or `constraints` that are no mapping")
-    keys = schema.get("foreignKeys", [])
-    for key in keys if isinstance(keys, list) else [None]:
-        reference = key.get("reference") if isinstance(key, dict) else None
-        if not isinstance(reference, dict) or not isinstance(reference.get("resource"), str):
-            raise DataError(f"{where}: a foreign key without `reference: {{resource: ..., fields: [...]}}`")
-    if not isinstance(entry.get("range", {}), dict):
-        raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
-    if "covers" in entry and (not isinstance(entry["covers"], dict) or set(entry["covers"]) != set(COVERS)):
-        raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
-
-
-def package(root: Path) -> dict[str, Any]:
-    """The data package's descriptor.
-
-    Raises
-    ------
-    DataError
-        When the file is absent or no data package, with the line.
-    """
-    path = root / SCHEMA
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)") from None
-    return _descriptor(root, (status.st_mtime_ns, status.st_size))
-
-
-def resource(root: Path, name: str) -> dict[str, Any] | None:
-    """The description of the table called `name`, or None."""
-    for entry in package(root)["resources"]:
-        if entry.get("name") == name:
-            return entry  # type: ignore[no-any-return]
-    return None
-
-
-def files(root: Path, name: str) -> list[str]:
-    """The CSV files of a source, a result or an experiment's measurements, relative to `root`."""
-    single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
-    found = [path for path in single if (root / path).is_file()]
-    folder = root / "artifacts/measurements" / name
-    return found or sorted(path.relative_to(root).as_posix() for path in folder.glob("*.csv"))
-
-
 def check(root: Path, name: str) -> list[Fault]:
     """Everything that is wrong with the artifact `name`, in file order."""
     described = resource(root, name)
@@ -124,15 +49,11 @@ def check(root: Path, name: str) -> list[Fault]:
         return []
     if not paths:
         return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
-    faults = [fault for path in paths for fault in _check_file(root, described, path)]
-    if not faults:
-        faults = [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
-    return faults
+    found = [fault for path in paths for fault in _check_file(root, described, path)]
+    return found or [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
 
 
 def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
-    import frictionless
-
     try:
         text = text_of(root, path)
         if not text.strip():
@@ -144,9 +65,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     except (DataError, csv.Error) as error:
         message = str(error).removeprefix(f"{path}:").removeprefix(path)
         return [Fault(path, 0, "", message)]
-    fields = described["schema"]["fields"]
-    if path.startswith("artifacts/measurements/") and "model" not in header:
-        fields = [field for field in fields if field["name"] != "model"]
+    fields = fields_of(described, path, header)
     wanted = [field["name"] for field in fields]
     if header != wanted:
         absent, extra = [x for x in wanted if x not in header], [x for x in header if x not in wanted]
@@ -155,43 +74,25 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         message = message if len(message) < 300 else f"{message[:300]}..."
         return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
     try:
-        bundle = frictionless.Package.from_descriptor(
-            {"name": "artifacts", "resources": _resources(root, described, path, fields)},
-            basepath=str(root / "artifacts"),
-        )
-        report = bundle.get_resource(described["name"]).validate()
-    except frictionless.FrictionlessException as error:
-        reasons = error.reasons or [error.error]
-        return [Fault(SCHEMA, 0, described["name"], reason.note or reason.message) for reason in reasons]
-    faults = []
-    for task in report.tasks:
-        for found in task.errors:
-            row = getattr(found, "row_number", None) or 0
-            field = getattr(found, "field_name", "") or getattr(found, "label", "") or ""
-            faults.append(Fault(path, row, field, _words(found)))
-    if not faults:
-        faults = list(_own_checks(root, described, path))
-    return sorted(faults, key=lambda fault: fault.row)
+        primary = [name for name in listed(described["schema"].get("primaryKey")) if name in wanted]
+        found = [Fault(path, *told) for told in faults(root / path, fields, primary, _foreign(root, described))]
+    except DataError as error:
+        return [Fault(SCHEMA, 0, described["name"], str(error))]
+    except csv.Error as error:
+        return [Fault(path, 0, "", f"is no table ({error}); restore it from version control")]
+    return found or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
 
 
-def _resources(root: Path, described: dict[str, Any], path: str, fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What frictionless is told: names, local paths, fields and keys; whatever else it would follow stays behind."""
-    wanted = {described["name"]} | {key["reference"]["resource"] for key in _foreign(described)} - {""}
-    told: list[dict[str, Any]] = []
-    for entry in package(root)["resources"]:
-        name = entry["name"]
-        if name in wanted and name not in [other["name"] for other in told]:
-            own = name == described["name"]
-            schema = {
-                key: entry["schema"][key] for key in ("primaryKey", "foreignKeys") if own and key in entry["schema"]
-            }
-            schema["fields"] = [
-                {key: field[key] for key in ("name", "type", "format", "constraints") if key in field}
-                for field in (fields if own else entry["schema"]["fields"])
-            ]
-            file = path.removeprefix("artifacts/") if own else entry["path"]
-            told.append(copy.deepcopy({"name": name, "path": file, "schema": schema}))
-    return told
+def _foreign(root: Path, described: dict[str, Any]) -> dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]]:
+    """By the fields of each foreign key, the table that it names and the cells that stand there."""
+    found = {}
+    for key in described["schema"].get("foreignKeys", []):
+        other = resource(root, key["reference"]["resource"])
+        if other is None:
+            raise DataError(f"a foreign key names {key['reference']['resource']!r}, which no resource describes")
+        there = cells_of(root / "artifacts" / other["path"], listed(key["reference"]["fields"]))
+        found[tuple(listed(key["fields"]))] = (other["name"], there)
+    return found
 
 
 def _cut(text: str, awaits: str) -> str:
@@ -210,31 +111,6 @@ def _cut(text: str, awaits: str) -> str:
     return ""
 
 
-def _foreign(described: dict[str, Any]) -> list[dict[str, Any]]:
-    return described["schema"].get("foreignKeys", [])  # type: ignore[no-any-return]
-
-
-def _words(error: Any) -> str:
-    cell = getattr(error, "cell", "")
-    match error.type:
-        case "type-error":
-            kind = error.note.partition("type is ")[2].partition("/")[0].strip(chr(34))
-            return f"{_short(cell)} is no {kind or 'such value'}"
-        case "foreign-key":
-            values = ", ".join(str(value) for value in getattr(error, "field_cells", []))
-            target = getattr(error, "reference_name", "")
-            return f"{_short(values)} is not in the table {target!r}; add it there or correct the name"
-        case "primary-key":
-            return f"the key stands twice ({error.note})"
-        case _:
-            return str(error.note or error.message)
-
-
-def _short(cell: object) -> str:
-    shown = repr(cell)
-    return shown if len(shown) < 100 else f"{shown[:100]}..."
-
-
 def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
     fields = {field["name"]: field for field in described["schema"]["fields"]}
     ranges = described.get("range", {})
@@ -246,9 +122,6 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
         ]
         if empty and not (row.get("reason") or row.get("note")):
             yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
-        for name, cell in row.items():
-            if fields[name]["type"] in ("number", "integer") and cell and not math.isfinite(float(cell)):
-                yield Fault(path, number, name, f"{cell} is no number; leave it empty and give a reason")
         printed = row.get("printed")
         if not printed:
             continue
@@ -265,14 +138,7 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
 
 def require(root: Path, names: Sequence[str]) -> None:
     """Raise DataError with all faults of the artifacts called `names`, one a line."""
-    faults = [str(fault) for name in names for fault in check(root, name)]
-    if faults:
-        shown = faults[:20] + ([f"... and {len(faults) - 20} more"] if len(faults) > 20 else [])
+    found = [str(fault) for name in names for fault in check(root, name)]
+    if found:
+        shown = found[:20] + ([f"... and {len(found) - 20} more"] if len(found) > 20 else [])
         raise DataError("\n".join(shown))
-
-
-def build(job: Job) -> dict[str, str]:
-    """Builder of a source or an experiment's measurements: check it, and record what was checked."""
-    require(job.root, [job.name])
-    hashes = {path: digest(job.root / path) for path in files(job.root, job.name)}
-    return {f"out/checked/{job.name}.json": json.dumps(hashes, indent=0, sort_keys=True) + "\n"}

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from artifacts.build.kinds import FAMILIES, MODELS, SUBJECTS
 from artifacts.errors import DataError
+from artifacts.store.paths import FAMILIES, MODELS, SUBJECTS
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "lab"

@@ -15,6 +15,11 @@ def header_of(path: Path) -> list[str]:
     return next(csv.reader(_stream(path)), [])
 
 
+def records(path: Path) -> Iterator[list[str]]:
+    """Every record of a CSV file as its cells, the header first, blank lines as records without cells."""
+    yield from csv.reader(_stream(path))
+
+
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Every row of a CSV file as (line number of the row, counted in records with the header as 1; cells by field)."""
     yield from enumerate(csv.DictReader(_stream(path)), start=2)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from artifacts.build.outline import Node
+from artifacts.store.descriptor import files, resource
 from artifacts.store.reader import read
-from artifacts.store.schema import files, resource
 from artifacts.typeset import addresses
 from paper.site.grid import grid
 from paper.site.history import Revision, histories

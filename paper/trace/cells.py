@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from artifacts.build.job import Job
-from artifacts.store.schema import files
+from artifacts.store.descriptor import files
 from artifacts.store.table_file import rows
 from artifacts.typeset.armour import plain
 from paper.trace.numeral import tokens

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from artifacts.store.descriptor import files, resource
 from artifacts.store.manifest import manifest
-from artifacts.store.schema import files, resource
 from paper.trace.cells import Row, number, of_artifact
 from paper.trace.step import Step
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from artifacts.build.facts import Reader
 from artifacts.build.state import State
 from artifacts.errors import ThesisError
+from artifacts.store.descriptor import package
 from artifacts.store.manifest import manifest
 from artifacts.store.reader import read
-from artifacts.store.schema import check, package
+from artifacts.store.schema import check
 
 PIECES = (
     *(b"", b"\xff", b"\x00", b"\r", b"\n", b",", b'"', b"'", b"\\", b"$", b"&a [*a]", b"*a", b"{", b"]", b": ", b"- "),

@@ -10,10 +10,10 @@ from dataclasses import asdict
 from analysis.claims._verdicts.typeset import typeset
 from analysis.claims._verdicts.verdict import FAILURES, SEVERITIES, Verdict
 from artifacts.build.job import Job
-from artifacts.build.kinds import DOCUMENTS
 from artifacts.errors import SpecError
 from artifacts.near import nearest
 from artifacts.store.documents import STATED, documents
+from artifacts.store.paths import DOCUMENTS
 
 _WORD = re.compile(r"(?!(?:r|d|p)\b)[a-z]+(?=[ ,']|-fifth)")  # a word that may begin a sentence, not a symbol or a name
 _SAME = re.compile(

@@ -26,6 +26,7 @@ RELATIONS = {
 
 TRAINED = 128  # words of a training sequence
 CLIFF = 1.5  # training lengths
+NEAR = 2.0  # training lengths
 STRAY = 0.01  # share of keys that chance may find
 
 
@@ -146,4 +147,63 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Verdict:
         f"{int(models['n'].sum())}; the one that finds most finds {share.max():.1%}.",
         recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum())}",
         n=len(models),
+    )
+
+
+def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[Verdict]:
+    """What the DroPE report finds of removed positions is there beyond what training on with rotation does.
+
+    Source: thesis, A population of small models.
+    """
+    found = []
+    for _, row in population_experiments[population_experiments["direction"].isin(["higher", "lower"])].iterrows():
+        told = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
+        statement = f"{told}: {row['label']}."
+        names = {"key": str(row["quantity"]), "statement": statement}
+        seeds = int(row["seeds"])
+        least = 2.0 ** (1 - seeds)
+        if pd.isna(row["difference"]):
+            found.append(untestable(f"{str(row['note']).split(';')[0]}: a model that has it would decide it.", **names))
+            continue
+        told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seeds"
+        if least > ALPHA:
+            found.append(
+                untestable(
+                    f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.", **names
+                )
+            )
+            continue
+        found.append(
+            directed(
+                float(row["difference"]),
+                (float(row["difference_low"]), float(row["difference_high"])),
+                1 if row["direction"] == "higher" else -1,
+                f"{told}, whether or not they met the criterion (post hoc).",
+                reported=f"{row['reported_drope']:.3g} against {row['reported_rope']:.3g}",
+                recomputed=f"{row['dropped']:.3g} against {row['kept']:.3g}",
+                n=seeds,
+                **names,
+            )
+        )
+    return found
+
+
+def thesis_population_miscounts(population_errors: pd.DataFrame) -> Verdict:
+    """Of its wrong keys up to twice the training length, a model without rotation has more with a digit too many.
+
+    Source: thesis, A population of small models.
+    """
+    near = population_errors[(population_errors["multiple"] <= NEAR) & (population_errors["kind"] == "insertion")]
+    wrong = near.groupby(["seed", "arm"])[["count", "errors"]].sum()
+    share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
+    if share.empty:
+        return untestable("No seed has wrong keys of both arms yet; more of the plan would decide it.")
+    more = int((share["C"] > share["B"]).sum())
+    return judge(
+        more == len(share),
+        f"In {more} of {len(share)} seeds the share is larger without rotation: {share['C'].min():.0%} to "
+        f"{share['C'].max():.0%}, with it {share['B'].min():.0%} to {share['B'].max():.0%}.",
+        otherwise="not supported",
+        recomputed=f"{more} of {len(share)}",
+        n=len(share),
     )

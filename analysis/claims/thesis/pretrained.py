@@ -178,3 +178,35 @@ def _counted(row: pd.Series) -> str:
 def _measured(geometry: pd.DataFrame, metric: str) -> list[tuple[str, pd.Series]]:
     rows = geometry[(geometry["metric"] == metric) & ~geometry["column"].isin(BESIDE)]
     return [(str(row["column"]), row) for _, row in rows.iterrows()]
+
+
+def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> list[Verdict]:
+    """With rotation kept, attention writes far more of layer 1 in pretrained models than in the report's Llama.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    rows = pretrained_experiments[pretrained_experiments["quantity"] == "layer1_share"].set_index("column")
+    reported = float(rows.loc["reported", "value"])
+    found = []
+    for model, row in rows.drop(index=["reported", "small"]).iterrows():
+        names = {
+            "key": str(model),
+            "statement": f"Attention writes more of what layer 1 adds in {row['name']} than in the rotary Llama-2-7B.",
+        }
+        if pd.isna(row["low"]):
+            found.append(untestable(f"{row['note']}: texts with a spread would decide it.", **names))
+            continue
+        found.append(
+            directed(
+                float(row["value"]) - reported,
+                (float(row["low"]) - reported, float(row["high"]) - reported),
+                1,
+                f"{row['value']:.1f} % [{row['low']:.1f}, {row['high']:.1f}] over {int(row['n'])} texts, where "
+                f"{reported:.1f} % are reported with rotation.",
+                reported=f"{reported:.1f} %",
+                recomputed=f"{row['value']:.1f} %",
+                n=int(row["n"]),
+                **names,
+            )
+        )
+    return found

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.measure.quantities import QUANTITIES
 from analysis.studies.lab._pair import SIDES, of_pair, over_seeds
-from analysis.studies.lab._quantities import QUANTITIES, measured
+from analysis.studies.lab._quantities import measured
 from artifacts.errors import DataError
 
 NAMES = {"rope": "RoPE", "drope": "DroPE"}

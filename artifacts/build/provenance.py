@@ -6,9 +6,9 @@ import pandas as pd
 
 from artifacts.build.job import Job
 from artifacts.store.canonical import content_hash
+from artifacts.store.descriptor import files, resource
 from artifacts.store.manifest import manifest
 from artifacts.store.results import settled, text
-from artifacts.store.schema import files, resource
 from artifacts.store.table_file import rows
 
 

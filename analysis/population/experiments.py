@@ -1,0 +1,67 @@
+"""Experiments 1-9 of the DroPE report on a model of the population, reduced to their headline quantities."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from analysis.lab.tokenizer import build
+from analysis.measure.quantities import QUANTITIES, of_model
+from analysis.measure.rows import frame
+from analysis.measure.subject import Options, Subject
+from analysis.population.book import BOOK
+from analysis.population.language import WORDS
+from analysis.population.recipe import Recipe, Which
+from artifacts.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from transformers import PreTrainedModel
+
+OPTIONS = Options()  # ten texts, a hundred items of a task: what `build.py run` asks by default
+
+
+def experiment_rows(
+    model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Rows `quantity, value, reason`, one a headline quantity; without value where the model lacks it, and why.
+
+    Raises
+    ------
+    DataError
+        When an experiment gives no row of a quantity.
+    """
+    subject = Subject(
+        name=which.name,
+        model=model,
+        tokenizer=build(WORDS),
+        book=BOOK,
+        positional="rope" if which.positional == "rope" else "drope",
+        training_length=recipe.length,
+        training_seed=which.seed,
+    )
+    found: dict[str, pd.DataFrame] = {}
+    rows = []
+    for quantity in QUANTITIES:
+        name = quantity.frame
+        if name not in found:
+            tell(f"experiment {quantity.experiment}, {name}")
+            found[name] = _measured(name, subject)
+        value, reason = of_model(quantity, found[name], f"{name} of {which.name}")
+        lacks = value != value
+        if lacks and not reason:
+            raise DataError(f"{name} of {which.name}: no value of {quantity.key}, and no reason for that")
+        rows.append({"quantity": quantity.key, "value": None if lacks else value, "reason": reason})
+    return rows
+
+
+def _measured(name: str, subject: Subject) -> pd.DataFrame:
+    """Rows of an experiment as they are read back: absent layers and heads empty."""
+    import pandas as pd
+
+    module = importlib.import_module(f"analysis.experiments.{name}")
+    rows = frame(module.measure(subject, OPTIONS), subject.positional, subject.precision)
+    for column in ("layer", "head"):
+        rows[column] = pd.to_numeric(rows[column])
+    return rows.fillna({"condition": "", "unit_id": "", "reason": ""})

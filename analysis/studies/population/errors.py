@@ -1,0 +1,42 @@
+"""How the population gets keys wrong: classes of wrong answers by model and length."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+
+from analysis.studies.population._outcomes import each
+from analysis.tasks.answers import EXACT, LETTERS, NO_STOP
+
+KINDS = {**{letter: kind for kind, letter in LETTERS.items() if kind != EXACT}, NO_STOP: "no_stop"}
+LENGTHS = (1.0, 2.0, 4.0, 8.0)
+
+
+def population_errors(population_keys: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
+    """Wrong keys of every model under its own encoding, by length and class.
+
+    `count` of the `errors` among the keys `asked` are of the class; `share` is empty for a model without a wrong key.
+    """
+    models = population_models.set_index("model")
+    own = population_keys[(population_keys["encoding"] == "own") & population_keys["multiple"].isin(LENGTHS)]
+    rows = []
+    for row in each(own):
+        counts = Counter(row.letters)
+        errors = len(row.letters) - counts[LETTERS[EXACT]]
+        for letter, kind in KINDS.items():
+            facts = models.loc[row.model, ["arm", "base", "seed"]].to_dict()
+            rows.append(
+                {
+                    "model": row.model,
+                    **facts,
+                    "multiple": row.multiple,
+                    "kind": kind,
+                    "count": counts[letter],
+                    "errors": errors,
+                    "asked": len(row.letters),
+                    "share": counts[letter] / errors if errors else None,
+                    "note": "" if errors else "no wrong key",
+                }
+            )
+    return pd.DataFrame(rows)

@@ -1,0 +1,106 @@
+"""Experiments 1-9 of the DroPE report on the population: dropping the rotation against training on with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.measure.quantities import QUANTITIES
+from analysis.studies.population._outcomes import each, over_seeds
+
+ARMS = {"start": "A", "kept": "B", "dropped": "C"}
+BASE = 400  # the primary one
+WORDS = ("yes", "opposite", "no", "not measurable", "no direction", "not reported")
+
+
+def population_experiments(
+    population_quantities: pd.DataFrame, population_models: pd.DataFrame, lab_reported: pd.DataFrame
+) -> pd.DataFrame:
+    """Headline quantities over seeds of the models that both start from, and that were trained on with rotation or not.
+
+    Every trained model of the primary base is in, whether or not it met the criterion: post hoc. `difference` is
+    dropped less kept, `since_start` dropped less start, which is what a comparison without the control sees; both are
+    paired by seed, with Student's interval. `appears` and `appears_since_start` say whether the reported direction is
+    in that interval: `yes` when it lies on the reported side of zero, `opposite` on the other, `no` when it holds zero;
+    `not measurable` when fewer than two seeds have the quantity in both arms, or it is zero in all of them; `no
+    direction` when the reported values are equal or their test does not tell them apart; `not reported` without them.
+    """
+    models = population_models[population_models["base"] == BASE]
+    arms = {row.model: (row.arm, row.seed) for row in each(models)}
+    held = population_quantities[population_quantities["model"].isin(list(arms))]
+    held = held.assign(arm=[arms[name][0] for name in held["model"]], seed=[arms[name][1] for name in held["model"]])
+    reported = lab_reported.set_index("quantity")
+    rows = []
+    for quantity in QUANTITIES:
+        mine = held[held["quantity"] == quantity.key]
+        said = reported.loc[quantity.key] if quantity.key in reported.index else None
+        row: dict[str, Any] = {
+            "quantity": quantity.key,
+            "experiment": quantity.experiment,
+            "label": quantity.label,
+            "unit": quantity.unit,
+            "digits": quantity.digits,
+            "reported_rope": None if said is None else said["rope"],
+            "reported_drope": None if said is None else said["drope"],
+            "place": "" if said is None else said["place"],
+            "direction": "" if said is None else said["direction"],
+            "unreported": quantity.unreported,
+            "caveat": quantity.caveat,
+        }
+        reasons = sorted({str(reason).split(":")[0] for reason in mine["reason"].dropna()} - {""})
+        sides = {}
+        for name, arm in ARMS.items():
+            values = mine[mine["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
+            sides[name] = values
+            row[name] = values.mean() if len(values) else None
+            row[f"{name}_least"], row[f"{name}_most"] = (values.min(), values.max()) if len(values) else (None, None)
+        for name, other in (("difference", "kept"), ("since_start", "start")):
+            pairs = (sides["dropped"] - sides[other]).dropna()
+            values = pairs.to_numpy(dtype=float)
+            row[name] = values.mean() if len(values) else None
+            row[f"{name}_low"], row[f"{name}_high"] = over_seeds(values)
+            row["seeds" if name == "difference" else "seeds_since_start"] = len(values)
+            if len(values) < 2:
+                reasons.append(f"{name}: {len(values)} seeds with both, no interval")
+        row["appears"] = _appears(row, "difference", sides["dropped"], sides["kept"])
+        row["appears_since_start"] = _appears(row, "since_start", sides["dropped"], sides["start"])
+        if said is None:
+            reasons.append(f"reported_rope, reported_drope: {quantity.unreported}")
+        row["note"] = "; ".join(reasons)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _appears(row: dict[str, Any], name: str, *sides: pd.Series) -> str:
+    if not row["direction"]:
+        return "not reported"
+    if row[f"{name}_low"] is None or not any(values.astype(bool).any() for values in sides):
+        return "not measurable"
+    if row["direction"] == "none":
+        return "no direction"
+    sign = 1 if row["direction"] == "higher" else -1
+    low, high = sorted((sign * row[f"{name}_low"], sign * row[f"{name}_high"]))
+    return "yes" if low > 0 else "opposite" if high < 0 else "no"
+
+
+def population_directions(population_experiments: pd.DataFrame) -> pd.DataFrame:
+    """How many of the headline quantities have which word, against the control and against the start.
+
+    `quantities` are all of them, `decided` those whose word is yes, no or opposite, then the words; `seeds` the most
+    that a quantity has.
+    """
+    rows = []
+    for against, column, seeds in (
+        ("kept", "appears", "seeds"),
+        ("start", "appears_since_start", "seeds_since_start"),
+    ):
+        words = population_experiments[column]
+        counts = {
+            "quantities": len(words),
+            "decided": int(words.isin(["yes", "no", "opposite"]).sum()),
+            "seeds": int(population_experiments[seeds].max()),
+            **{word: int((words == word).sum()) for word in WORDS},
+        }
+        rows += [{"against": against, "what": what, "count": count} for what, count in counts.items()]
+    return pd.DataFrame(rows)

@@ -1,0 +1,122 @@
+"""Experiments 1-9 of the DroPE report on trained models of others, beside its rotary model and the small ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.measure.quantities import QUANTITIES, Quantity, of_model
+from analysis.statistics.student import student_interval
+from analysis.studies.pretrained.models import ROLE
+from artifacts.errors import DataError
+
+REPORTED, SMALL = "reported", "small"
+BASE, ARM = 400, "A"  # the small models with rotation, before any second phase
+UNMEASURED = "not measured on this model"
+
+
+def pretrained_experiments(
+    massive_values: pd.DataFrame,
+    disruption: pd.DataFrame,
+    knowledge: pd.DataFrame,
+    sinks: pd.DataFrame,
+    bos_value: pd.DataFrame,
+    layer_ablation: pd.DataFrame,
+    attention_patterns: pd.DataFrame,
+    layer_content: pd.DataFrame,
+    crosslayer_balance: pd.DataFrame,
+    pretrained_models: pd.DataFrame,
+    subjects: pd.DataFrame,
+    lab_reported: pd.DataFrame,
+    population_quantities: pd.DataFrame,
+    population_models: pd.DataFrame,
+) -> pd.DataFrame:
+    """Headline quantities, one row a quantity and column: reported, small, and each pretrained model.
+
+    `reported` is Llama-2-7B with rotation; `small` the mean over the seeds of the population's models with rotation,
+    with Student's interval; a pretrained model's value is over its texts, with Student's interval where the measurement
+    keeps the spread over texts of this very number (not of an extreme or a mean over layers). A quantity that no
+    pretrained model was asked for is left out; a cell without value says why in `note`.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model has any of the experiments.
+    """
+    frames = {
+        "massive_values": massive_values,
+        "disruption": disruption,
+        "knowledge": knowledge,
+        "sinks": sinks,
+        "bos_value": bos_value,
+        "layer_ablation": layer_ablation,
+        "attention_patterns": attention_patterns,
+        "layer_content": layer_content,
+        "crosslayer_balance": crosslayer_balance,
+    }
+    chosen = set(subjects.loc[subjects["role"] == ROLE, "model"])
+    named = pretrained_models[pretrained_models["model"].isin(chosen)]
+    names = dict(zip(named["model"], named["display_name"], strict=True))
+    reported = lab_reported.set_index("quantity")["rope"]
+    arm = population_models.query("base == @BASE and arm == @ARM")["model"]
+    small = population_quantities[population_quantities["model"].isin(arm)]
+    rows: list[dict[str, Any]] = []
+    for quantity in QUANTITIES:
+        frame = frames[quantity.frame]
+        measured = {model: frame[frame["model"] == model] for model in names}
+        if not any(len(part) for part in measured.values()):
+            continue
+        facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
+        facts = {"quantity": quantity.key, **facts}
+        said = reported.get(quantity.key)
+        note = quantity.unreported if said is None else "low, high: the source prints no interval of this"
+        rows.append({**facts, "column": REPORTED, "name": "Llama-2-7B", "value": said, "n": 0, "note": note})
+        rows.append({**facts, "column": SMALL, "name": "Small, rotary", **_small(small, quantity)})
+        for model, part in measured.items():
+            cell = _cell(quantity, part, model) if len(part) else {"value": None, "n": 0, "note": UNMEASURED}
+            rows.append({**facts, "column": model, "name": names[model], **cell})
+    if not rows:
+        raise DataError(
+            "no pretrained model has any of experiments 1 to 9; measure them: python build.py run --recipe "
+            "artifacts/recipes/pretrained.yaml"
+        )
+    return pd.DataFrame(rows).reindex(columns=[*facts, "column", "name", "value", "low", "high", "n", "note"])
+
+
+def _small(rows: pd.DataFrame, quantity: Quantity) -> dict[str, Any]:
+    mine = rows[rows["quantity"] == quantity.key]
+    values = mine["value"].dropna().to_numpy(dtype=float)
+    if not len(values):
+        reasons = sorted({str(reason).split(":")[0] for reason in mine["reason"].dropna()} - {""})
+        return {"value": None, "n": 0, "note": "; ".join(reasons)}
+    low, high = student_interval(values) or (None, None)
+    note = "" if low is not None else "the seeds have one value"
+    return {"value": values.mean(), "low": low, "high": high, "n": len(values), "note": note}
+
+
+def _cell(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
+    """Value of a model, with its interval over texts where there is a spread of it."""
+    value, reason = of_model(quantity, part, f"artifacts/measurements/{quantity.frame}/{model}.csv")
+    if np.isnan(value):
+        return {"value": None, "n": 0, "note": reason.split(":")[0]}
+    whole = part[(part["condition"] == quantity.condition) & (part["unit_id"] == "") & part["head"].isna()]
+    if quantity.over not in ("model", "layer"):
+        return {"value": value, "n": 0, "note": "low, high: taken over layers, no spread over texts is kept"}
+    if quantity.over == "layer":
+        whole = whole[whole["layer"] == quantity.layer]
+    elif whole["layer"].isna().any():
+        whole = whole[whole["layer"].isna()]
+    spread, mean = (whole[whole["metric"] == name] for name in (f"{quantity.metric}_sd", quantity.metric))
+    if len(spread) != 1 or len(mean) != 1:
+        return {"value": value, "n": 0, "note": "low, high: no spread over texts is kept"}
+    count = int(mean["n"].iloc[0])
+    half = _half(float(spread["value"].iloc[0]), count) * quantity.scale
+    return {"value": value, "low": value - half, "high": value + half, "n": count, "note": ""}
+
+
+def _half(deviation: float, count: int) -> float:
+    """Half of Student's interval of a mean, from the deviation over `count` texts."""
+    return float(stats.t.ppf(0.975, count - 1) * deviation / np.sqrt(count))

@@ -1,0 +1,224 @@
+"""The descriptor: `datapackage.yaml` read, with what it leaves unsaid written out.
+
+A resource is a Data Package's, or says only what differs; the head of the file has the notation. `package` gives every
+resource in full; `standard` gives the package as others read it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from artifacts.errors import DataError
+from artifacts.near import nearest
+from artifacts.store.paths import SCHEMA
+from artifacts.store.table_file import header_of
+from artifacts.store.text_file import yaml_of
+
+COVERS = ("resource", "key", "when", "field", "values")
+ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
+MARKS = ("!", "*", "~")  # of a column: a cell is required; it is of the primary key; an empty one needs no reason
+CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "unique")
+PROPERTIES = ("type", "unit", "format", "refers", *CONSTRAINTS)
+OWN = ("columns", "shared")  # of this file's notation; no part of a Data Package
+
+
+def package(root: Path) -> dict[str, Any]:
+    """The data package's descriptor, every resource in full.
+
+    Raises
+    ------
+    DataError
+        When the file is absent or no data package, with the line.
+    """
+    path = root / SCHEMA
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise DataError(f"{SCHEMA} is missing; restore it (`git checkout {SCHEMA}`)") from None
+    return _descriptor(root, (status.st_mtime_ns, status.st_size))
+
+
+def resource(root: Path, name: str) -> dict[str, Any] | None:
+    """The description of the table called `name`, or None."""
+    for entry in package(root)["resources"]:
+        if entry.get("name") == name:
+            return entry  # type: ignore[no-any-return]
+    return None
+
+
+def files(root: Path, name: str) -> list[str]:
+    """The CSV files of a source, a result or an experiment's measurements, relative to `root`."""
+    single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
+    found = [path for path in single if (root / path).is_file()]
+    folder = root / "artifacts/measurements" / name
+    return found or sorted(path.relative_to(root).as_posix() for path in folder.glob("*.csv"))
+
+
+def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
+    """The fields of a table's file: that of a measurement may leave `model` to its name."""
+    fields: list[dict[str, Any]] = described["schema"]["fields"]
+    if path.startswith("artifacts/measurements/") and "model" not in header:
+        return [field for field in fields if field["name"] != "model"]
+    return fields
+
+
+def standard(root: Path) -> dict[str, Any]:
+    """The package as any reader of Data Packages takes it, relative to `artifacts/`.
+
+    Every resource has a schema in full. The measurements of an experiment are one resource a file, since a resource of
+    several files is one table, and theirs name no model. What has no rows yet is left out.
+    """
+    found = package(root)
+    resources = [part for entry in found["resources"] for part in _parts(root, entry)]
+    return {**{key: value for key, value in found.items() if key not in OWN}, "resources": resources}
+
+
+def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in files(root, entry["name"]):
+        header = header_of(root / path)
+        schema = {**entry["schema"], "fields": fields_of(entry, path, header)}
+        measured = entry["path"].startswith("measurements/")
+        name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
+        found = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
+        if "range" in entry:  # JSON has no infinity: an end that is open is null
+            found["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
+        yield found
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+@functools.lru_cache(maxsize=4)
+def _descriptor(root: Path, stamp: tuple[int, int]) -> dict[str, Any]:
+    descriptor = yaml_of(root, SCHEMA)
+    if not isinstance(descriptor, dict) or not isinstance(descriptor.get("resources"), list):
+        raise DataError(f"{SCHEMA}: no list of `resources`; describe each table there")
+    columns = descriptor.get("columns", {})
+    if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
+        raise DataError(f"{SCHEMA}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
+    resources = [_resource(entry, number, columns) for number, entry in enumerate(descriptor["resources"], 1)]
+    shared = {name: _schema(each, columns, f"{SCHEMA}: {name}") for name, each in descriptor.get("shared", {}).items()}
+    return {**descriptor, "shared": shared, "resources": resources}
+
+
+def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A resource in full; DataError unless it has what is read from it: nothing in it may point elsewhere."""
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str):
+        raise DataError(f"{SCHEMA}: resource {number} has no `name`")
+    where = f"{SCHEMA}: {name}"
+    kind = entry.get("kind", "source" if "origin" in entry else "result")
+    if "path" not in entry and kind not in ROOMS:
+        raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
+    found = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
+    if "path" not in entry:
+        found["kind"] = kind
+    if found["path"] not in [room.format(name) for room in ROOMS.values()]:
+        raise DataError(
+            f"{where}: `path` is {str(found['path'])[:80]!r}; a table lies at sources/{name}.csv or the like"
+        )
+    short = {key: found.pop(key) for key in ("fields", "key", "refers") if key in found}
+    found["schema"] = _schema(found.get("schema", short), columns, where)
+    if not isinstance(found.get("range", {}), dict):
+        raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
+    if "covers" in found and (not isinstance(found["covers"], dict) or set(found["covers"]) != set(COVERS)):
+        raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
+    return found
+
+
+def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
+    if not isinstance(given, dict) or not isinstance(given.get("fields"), list) or not given["fields"]:
+        raise DataError(f"{where}: `schema` holds no list of `fields`")
+    schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
+    items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
+    columns_here = [_field(item, place, columns, where) for place, item in enumerate(items, 1)]
+    schema["fields"] = [column.field for column in columns_here]
+    key = given.get("key", [column.field["name"] for column in columns_here if column.mark == "*"])
+    if key:
+        schema["primaryKey"] = key
+    refers = given.get("refers", {})
+    if not isinstance(refers, dict):
+        raise DataError(f"{where}: `refers` is no mapping of a column to the table, or table.column, that it names")
+    refers = {**refers, **{column.field["name"]: column.refers for column in columns_here if column.refers}}
+    if refers:
+        schema["foreignKeys"] = [_foreign(column, str(other)) for column, other in refers.items()]
+    names = [field["name"] for field in schema["fields"]]
+    keys = schema.get("foreignKeys", [])
+    for key in keys if isinstance(keys, list) else [None]:
+        reference = key.get("reference") if isinstance(key, dict) else None
+        if (
+            not isinstance(key, dict)
+            or not isinstance(reference, dict)
+            or not isinstance(reference.get("resource"), str)
+        ):
+            raise DataError(f"{where}: a foreign key without `reference: {{resource: ..., fields: [...]}}`")
+        if len(listed(key.get("fields"))) != len(listed(reference.get("fields"))) or not listed(key.get("fields")):
+            raise DataError(f"{where}: a foreign key and its `reference` need as many `fields`")
+    for column in [*listed(schema.get("primaryKey")), *(each for key in keys for each in listed(key["fields"]))]:
+        if column not in names:
+            raise DataError(
+                f"{where}: a key names the column {column!r}; {nearest(str(column), names)}its fields have none"
+            )
+    return schema
+
+
+def listed(value: Any) -> list[Any]:
+    """One name or several, as Table Schema allows both, in a list."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _foreign(column: str, other: str) -> dict[str, Any]:
+    resource, _, field = other.partition(".")
+    return {"fields": [column], "reference": {"resource": resource, "fields": [field or column]}}
+
+
+class Column(NamedTuple):
+    """A field in full, its mark, and the table whose cells its own must be."""
+
+    field: dict[str, Any]
+    mark: str = ""
+    refers: str = ""
+
+
+def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str) -> Column:
+    """A column: by its name, by its name with what differs from that of the dictionary, or as a field that is full."""
+    if isinstance(item, str):
+        name, mark = _marked(item)
+        if name not in columns:
+            known = nearest(name, list(columns))
+            raise DataError(
+                f"{where}: no {name!r} among `columns`; {known}or describe it: {{{item}: words, type: ...}}"
+            )
+        return _column(name, columns[name], mark)
+    if isinstance(item, dict) and item and "name" not in item and "constraints" not in item:
+        (first, words), *rest = item.items()
+        name, mark = _marked(str(first))
+        wrong = [key for key, _ in rest if key not in PROPERTIES]
+        if wrong or not isinstance(words, str | None):
+            raise DataError(f"{where}, {name}: {str((wrong or [words])[0])!r} is none of {', '.join(PROPERTIES)}")
+        return _column(name, columns.get(name, {}) | dict(rest) | ({"description": words} if words else {}), mark)
+    if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+        raise DataError(f"{where}: field {place} has no `name`")
+    if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
+        raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are no mapping")
+    return Column(item)
+
+
+def _marked(word: str) -> tuple[str, str]:
+    return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
+
+
+def _column(name: str, given: dict[str, Any], mark: str) -> Column:
+    """A column from what is said of it; a property that is null takes back what the dictionary says."""
+    limits = {"required": True} if mark in ("!", "*") else {}
+    limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
+    told = {key: given[key] for key in ("description", "unit", "format") if given.get(key) is not None}
+    field = {"name": name, "type": given.get("type") or "string", **told}
+    field |= {"constraints": limits} if limits else {}
+    field |= {"optional": True} if mark == "~" else {}
+    return Column(field, mark, str(given.get("refers") or ""))

@@ -1,0 +1,202 @@
+"""Validation: cells of a table against the fields, constraints and keys of its schema, as Table Schema has them.
+
+https://specs.frictionlessdata.io/table-schema/ says what the types and constraints mean; a descriptor uses those of
+`TYPES` and `LIMITS` only, and others are refused rather than passed over.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from artifacts.errors import DataError
+from artifacts.store.table_file import records
+
+Check = Callable[[Any, str], str]
+
+_INTEGER = re.compile(r"[+-]?\d{1,4000}")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_TRUE = ("true", "True", "TRUE", "1")
+_FALSE = ("false", "False", "FALSE", "0")
+
+
+def _integer(cell: str) -> int | None:
+    return int(cell) if _INTEGER.fullmatch(cell) else None
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if _NUMBER.fullmatch(cell) else None
+
+
+def _boolean(cell: str) -> bool | None:
+    return True if cell in _TRUE else False if cell in _FALSE else None
+
+
+TYPES: Mapping[str, Callable[[str], Any]] = {"string": str, "integer": _integer, "number": _number, "boolean": _boolean}
+"""What a cell means, or None where it means nothing of the type."""
+
+
+def _enum(values: Sequence[Any], kind: str) -> Check:
+    shown = ", ".join(str(value) for value in values)
+    wanted = {TYPES[kind](str(value)) for value in values}
+    return lambda value, cell: "" if value in wanted else f"{short(cell)} is none of {short_words(shown)}"
+
+
+def _pattern(pattern: str, kind: str) -> Check:
+    found = re.compile(pattern)
+    return lambda value, cell: "" if found.fullmatch(cell) else f"{short(cell)} is not of the form {pattern}"
+
+
+def _bound(value: Any, kind: str) -> float:
+    if kind not in ("integer", "number"):
+        raise TypeError(f"a {kind} has no least or largest value")
+    return float(value)
+
+
+def _minimum(low: Any, kind: str) -> Check:
+    least = _bound(low, kind)
+    return lambda value, cell: f"{short(cell)} is less than {low}" if value < least else ""
+
+
+def _maximum(high: Any, kind: str) -> Check:
+    most = _bound(high, kind)
+    return lambda value, cell: f"{short(cell)} is more than {high}" if value > most else ""
+
+
+LIMITS: Mapping[str, Callable[[Any, str], Check]] = {
+    "enum": _enum,
+    "pattern": _pattern,
+    "minimum": _minimum,
+    "maximum": _maximum,
+}
+"""Constraints of single cells, but `required`; `unique` is one of a column."""
+
+
+class Column:
+    """A field as cells are held against it.
+
+    Parameters
+    ----------
+    field : mapping
+        Its description in the schema.
+
+    Raises
+    ------
+    DataError
+        A type or a constraint that is not among those of this module, or a constraint that means nothing.
+    """
+
+    def __init__(self, field: Mapping[str, Any]) -> None:
+        self.name, self.kind = str(field["name"]), str(field["type"])
+        limits = field.get("constraints", {})
+        if self.kind not in TYPES or "format" in field:
+            raise DataError(f"{self.name}: `type` is {self.kind!r} with or without a format; have {', '.join(TYPES)}")
+        unknown = [limit for limit in limits if limit not in (*LIMITS, "required", "unique")]
+        if unknown:
+            raise DataError(f"{self.name}: no constraint {unknown[0]!r}; have required, unique, {', '.join(LIMITS)}")
+        self.required, self.unique = bool(limits.get("required")), bool(limits.get("unique"))
+        try:
+            self.limits = [LIMITS[limit](value, self.kind) for limit, value in limits.items() if limit in LIMITS]
+        except (TypeError, ValueError, ArithmeticError, re.error) as error:
+            raise DataError(f"{self.name}: a constraint that cannot be read ({error})") from None
+
+    def read(self, cell: str) -> tuple[Any, str]:
+        """What a cell means, and what is wrong with it; an empty cell is None."""
+        if not cell:
+            return None, "empty, but required" if self.required else ""
+        value = TYPES[self.kind](cell)
+        if value is None:
+            return None, f"{short(cell)} is no {self.kind}"
+        if self.kind == "number" and not math.isfinite(value):
+            return value, f"{cell} is no number; leave it empty and give a reason"
+        return value, next((words for limit in self.limits if (words := limit(value, cell))), "")
+
+
+def short(cell: object) -> str:
+    """A cell as a message quotes it."""
+    return short_words(repr(cell))
+
+
+def short_words(words: str) -> str:
+    """Words cut to what one line bears."""
+    return words if len(words) < 100 else f"{words[:100]}..."
+
+
+def faults(
+    path: Path, fields: Sequence[Mapping[str, Any]], primary: Sequence[str], foreign: Mapping[tuple[str, ...], Any]
+) -> Iterator[tuple[int, str, str]]:
+    """What is wrong with the cells of a table, as (row, field, words); the header is row 1.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV file whose header is the names of `fields`.
+    fields : sequence of mapping
+        Fields of its schema, in order.
+    primary : sequence of str
+        Fields of the primary key.
+    foreign : mapping of tuple of str to (str, set of tuple)
+        By the fields of a foreign key, the table that it names and the cells that stand there.
+
+    Raises
+    ------
+    DataError
+        The schema is none that this module knows.
+    """
+    columns = [Column(field) for field in fields]
+    places = {column.name: place for place, column in enumerate(columns)}
+    key = [places[name] for name in primary]
+    unique: list[tuple[tuple[int, ...], str]] = [
+        ((place,), column.name) for place, column in enumerate(columns) if column.unique
+    ]
+    unique += [(tuple(key), "")] if key else []
+    seen: list[set[tuple[Any, ...]]] = [set() for _ in unique]
+    references = [([places[name] for name in names], names, *other) for names, other in foreign.items()]
+    for number, cells in enumerate(records(path), 1):
+        if number == 1:
+            continue
+        if len(cells) != len(columns):
+            yield number, "", f"{len(cells)} cells for {len(columns)} columns; a comma in a cell needs quotes around it"
+            continue
+        values = []
+        for column, cell in zip(columns, cells, strict=True):
+            value, words = column.read(cell)
+            values.append(value)
+            if words:
+                yield number, column.name, words
+        for (which, name), known in zip(unique, seen, strict=True):
+            cell_values = tuple(values[place] for place in which)
+            if any(value is not None for value in cell_values):
+                if cell_values in known:
+                    said = ", ".join(cells[place] for place in which)
+                    yield number, name, f"{'the value' if name else 'the key'} stands twice ({short_words(said)})"
+                known.add(cell_values)
+        for which, names, other, there in references:
+            asked = tuple(cells[place] for place in which)
+            if any(asked) and asked not in there:
+                words = f"{short(', '.join(asked))} is not in the table {other!r}; add it there or correct the name"
+                yield number, names[0] if len(names) == 1 else "", words
+
+
+def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
+    """The cells of some columns of a table, as text.
+
+    Raises
+    ------
+    DataError
+        The table has no such column, or cannot be read.
+    """
+    try:
+        rows = records(path)
+        header = next(rows, [])
+        lacking = [name for name in names if name not in header]
+        if lacking:
+            raise DataError(f"{path.name}: no column {lacking[0]}, which a foreign key names")
+        places = [header.index(name) for name in names]
+        return {tuple(cells[place] for place in places) for cells in rows if len(cells) == len(header)}
+    except (FileNotFoundError, csv.Error) as error:
+        raise DataError(f"{path.name}: cannot be read ({error})") from None

@@ -1,0 +1,68 @@
+"""Experiments 1-9 of the DroPE report on pretrained models, beside its rotary model and the small ones."""
+
+import pandas as pd
+
+from artifacts.typeset.numbers import fixed as fixed_number
+from tables import Column, Table
+
+UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
+
+
+def table(pretrained_experiments: pd.DataFrame) -> Table:
+    """One row a quantity that a pretrained model was asked for, one column a model."""
+    names = dict(zip(pretrained_experiments["column"], pretrained_experiments["name"], strict=True))
+    rows = []
+    for _, part in pretrained_experiments.groupby("quantity", sort=False):
+        first = part.iloc[0]
+        number = fixed_number(int(first["digits"]))
+        row = {
+            "label": first["label"],
+            "unit": UNITS.get(first["unit"], first["unit"]),
+            "experiment": first["experiment"],
+        }
+        for place, column in enumerate(names):
+            each = part[part["column"] == column].iloc[0]
+            row |= {f"v{place}": _shown(each, number), f"note{place}": _reason(each)}
+        rows.append(row)
+    frame = pd.DataFrame(rows)
+    frame["new"] = ~frame["experiment"].duplicated()
+    seeds = int(pretrained_experiments.loc[pretrained_experiments["column"] == "small", "n"].max())
+    return Table(
+        rows=frame,
+        columns=[
+            Column("label", "Quantity", width=0.27),
+            Column("unit", "Unit"),
+            *(
+                Column(f"v{place}", name, align="right", reason=f"note{place}")
+                for place, name in enumerate(names.values())
+            ),
+        ],
+        rule_before="new",
+        size="footnotesize",
+        column_space=1.8,
+        caption=(
+            "Experiments 1 to 9 of the DroPE report [@africa2026] on pretrained models, beside its rotary Llama and "
+            "the small rotary models of this thesis. In brackets 95 % intervals (Student): of the small models over "
+            f"{seeds} seeds, of the pretrained ones over texts."
+        ),
+        short="Experiments 1 to 9 on pretrained models",
+        note=(
+            "A value without brackets is an extreme or a mean over layers, of which no spread over texts is kept, or "
+            "one reported. Texts, their lengths and the layers differ between columns: they show what is there and how "
+            "large, and no test compares them."
+        ),
+    )
+
+
+def _shown(row: pd.Series, number: object) -> str:
+    def text(value: float) -> str:
+        return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")  # type: ignore[attr-defined]
+
+    if pd.isna(row["value"]):
+        return ""
+    return text(row["value"]) + ("" if pd.isna(row["low"]) else f" [{text(row['low'])}, {text(row['high'])}]")
+
+
+def _reason(row: pd.Series) -> str:
+    note = str(row["note"]) if pd.isna(row["value"]) else ""
+    return note[:1].upper() + note[1:]

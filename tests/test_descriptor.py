@@ -1,0 +1,144 @@
+"""The descriptor: what `datapackage.yaml` leaves unsaid is written out; what means nothing is refused."""
+
+import pytest
+
+from artifacts.errors import DataError
+from artifacts.store.descriptor import package, resource, standard
+from artifacts.store.schema import check
+
+HEAD = """
+name: test
+columns:
+  model: {description: Key of the model, enum: [a, b]}
+  layer: {description: Layer from 0, type: integer, unit: layers, minimum: 0}
+  source: {description: The place cited, refers: places}
+resources:
+- {name: places, origin: [], fields: [{source*: Key of the place, refers: null}]}
+- name: scores
+"""
+GIVEN = "  fields: [model*, layer*, {value: The score, type: number}, reason~, source!]\n"
+MODEL = {"name": "model", "type": "string", "description": "Key of the model"}
+A_OR_B = {"required": True, "enum": ["a", "b"]}
+
+
+@pytest.fixture
+def described(tmp_path):
+    """Descriptions of the table `scores` in full, by what is said of it."""
+    (tmp_path / "artifacts/results").mkdir(parents=True)
+    (tmp_path / "artifacts/sources").mkdir()
+
+    def put(text, head=HEAD):
+        (tmp_path / "artifacts/datapackage.yaml").write_text(head + text.replace("reason~", "{reason~: Why empty}"))
+        return resource(tmp_path, "scores")
+
+    put.root = tmp_path
+    return put
+
+
+def test_what_is_left_unsaid_is_written_out(described):
+    assert described(GIVEN) == {
+        "name": "scores",
+        "path": "results/scores.csv",
+        "kind": "result",
+        "schema": {
+            "fields": [
+                {**MODEL, "constraints": A_OR_B},
+                {
+                    "name": "layer",
+                    "type": "integer",
+                    "description": "Layer from 0",
+                    "unit": "layers",
+                    "constraints": {"required": True, "minimum": 0},
+                },
+                {"name": "value", "type": "number", "description": "The score"},
+                {"name": "reason", "type": "string", "description": "Why empty", "optional": True},
+                {
+                    "name": "source",
+                    "type": "string",
+                    "description": "The place cited",
+                    "constraints": {"required": True},
+                },
+            ],
+            "primaryKey": ["model", "layer"],
+            "foreignKeys": [{"fields": ["source"], "reference": {"resource": "places", "fields": ["source"]}}],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ("{model: null}", {**MODEL, "constraints": {"enum": ["a", "b"]}}),
+        ("{model: Another, enum: null}", {"name": "model", "type": "string", "description": "Another"}),
+        ("{model!: null, enum: [c]}", {**MODEL, "constraints": {"required": True, "enum": ["c"]}}),
+        ("{model: null, type: integer, enum: null}", {**MODEL, "type": "integer"}),
+        ("{name: model, type: string}", {"name": "model", "type": "string"}),
+        ("[[model]]", {**MODEL, "constraints": {"enum": ["a", "b"]}}),
+    ],
+)
+def test_a_table_says_only_what_differs(described, said, field):
+    text = f"  fields: {said}\n" if said.startswith("[[") else f"  fields: [{said}]\n"
+    assert described(text)["schema"] == {"fields": [field]}
+
+
+def test_kind_and_path_follow_from_each_other(described):
+    assert described("  origin: []\n  fields: [model]\n")["path"] == "sources/scores.csv"
+    assert described("  kind: measurement\n  fields: [model]\n")["path"] == "measurements/scores"
+    assert described("  path: sources/scores.csv\n  fields: [model]\n")["path"] == "sources/scores.csv"
+
+
+def test_keys_are_said_beside_the_columns_too(described):
+    found = described("  fields: [model, layer]\n  key: [model, layer]\n  refers: {model: places.source}\n")["schema"]
+    assert found["primaryKey"] == ["model", "layer"]
+    assert found["foreignKeys"] == [{"fields": ["model"], "reference": {"resource": "places", "fields": ["source"]}}]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("  fields: [modle]\n", "scores: no 'modle' among `columns`; did you mean model"),
+        ("  fields: [{model: Key, kind: text}]\n", "scores, model: 'kind' is none of type, unit"),
+        ("  fields: [{model: 7}]\n", "scores, model: '7' is none of"),
+        ("  fields: [model, 7]\n", "scores: field 2 has no `name`"),
+        ("  fields: model\n", "scores: `schema` holds no list of `fields`"),
+        (
+            "  kind: table\n  fields: [model]\n",
+            "scores: `kind` is 'table'; a table is a source, a result, a measurement",
+        ),
+        ("  fields: [model]\n  key: [layer]\n", "scores: a key names the column 'layer'"),
+        ("  fields: [model]\n  refers: [model]\n", "scores: `refers` is no mapping"),
+    ],
+)
+def test_a_description_that_means_nothing_is_told(described, text, words):
+    with pytest.raises(DataError) as caught:
+        described(text)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("artifacts/datapackage.yaml: ")
+
+
+def test_columns_that_are_no_dictionary_are_told(described):
+    with pytest.raises(DataError, match="`columns` is no mapping"):
+        described(GIVEN, "name: test\ncolumns: [model]\nresources:\n- name: scores\n")
+
+
+def test_a_table_is_held_against_what_is_written_out(described):
+    described(GIVEN)
+    root = described.root
+    (root / "artifacts/sources/places.csv").write_text("source\nT1\n")
+    rows = ["model,layer,value,reason,source", "a,0,0.5,,T1", "b,0,,unknown,T1"]
+    table = root / "artifacts/results/scores.csv"
+    table.write_text("\n".join(rows) + "\n")
+    assert check(root, "scores") == []
+    for old, new, words in (("a,0", "c,0", "'c' is none of a, b"), ("0.5,,T1", "0.5,,T2", "not in the table 'places'")):
+        table.write_text("\n".join(rows).replace(old, new) + "\n")
+        assert words in str(check(root, "scores")[0])
+
+
+def test_the_package_that_is_handed_on_has_no_notation_of_ours(described):
+    described(GIVEN + "  range: {value: [0, .inf]}\n")
+    (described.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
+    found = standard(described.root)
+    assert set(found) == {"name", "resources"}
+    [entry] = found["resources"]  # places has no file
+    assert entry["schema"] == package(described.root)["resources"][1]["schema"]
+    assert entry["range"] == {"value": [0, None]}

@@ -1,0 +1,37 @@
+"""`--bos`: a tokenizer that knows a beginning token and puts it nowhere is told to; others are refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("transformers")
+
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from analysis.models.beginning import begin
+from artifacts.errors import ModelError
+
+
+def tokenizer(**special):
+    inner = Tokenizer(models.WordLevel({"<s>": 0, "<unk>": 1, "we": 2, "walk": 3}, unk_token="<unk>"))
+    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>", **special)
+
+
+def test_the_beginning_token_comes_first_and_once():
+    words = tokenizer(bos_token="<s>")
+    assert words("we walk")["input_ids"] == [2, 3]
+    begin(words, "a model")
+    assert words("we walk")["input_ids"] == [0, 2, 3]
+    assert words("")["input_ids"] == [0]
+    assert words("we walk", add_special_tokens=False)["input_ids"] == [2, 3]
+
+
+def test_a_tokenizer_that_has_none_or_begins_already_is_refused():
+    with pytest.raises(ModelError, match="a model: its tokenizer knows no beginning token; leave --bos out"):
+        begin(tokenizer(), "a model")
+    words = tokenizer(bos_token="<s>")
+    begin(words, "a model")
+    with pytest.raises(ModelError, match="puts <s> in front already"):
+        begin(words, "a model")

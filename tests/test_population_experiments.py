@@ -1,0 +1,139 @@
+"""The experiments of the DroPE report on the population: items that its models know, differences a reader can check."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis import population as claims
+from analysis.measure.quantities import QUANTITIES
+from analysis.population.book import BOOK
+from analysis.population.language import NAMES, WORDS
+from analysis.studies.population.errors import population_errors
+from analysis.studies.population.experiments import population_directions, population_experiments
+
+SHARE = "layer1_share"
+
+
+def test_every_word_of_an_item_is_in_the_vocabulary_and_keys_belong_to_names():
+    for task in BOOK.tasks():
+        for item in BOOK.items(task, 12, 0, None, length=96):
+            assert set(f"{item.prompt} {item.answer}".split()) <= set(WORDS)
+            assert len(item.prompt.split()) == 95  # and the beginning
+    for item in BOOK.items("passkey", 12, 0, None, length=128):
+        words, key = item.prompt.split(), item.facts["key"].split()
+        name = item.facts["name"]
+        assert name in NAMES
+        assert words[-5:] == ["tell", "the", "key", "of", name]
+        at = words.index("remember")
+        assert words[at : at + 6 + len(key)] == ["remember", "the", "key", "of", name, *key, "."]
+        assert len(key) in (4, 5)
+
+
+def test_texts_of_the_book_are_as_in_training():
+    [text] = BOOK.texts("mixed", 1, 400, 3, None)
+    assert len(text.split()) == 399
+    assert set(text.split()) <= set(WORDS)
+    assert "key of" in " ".join(BOOK.texts("mixed", 8, 400, 0, None))
+
+
+def models(seeds):
+    rows = [
+        {"model": f"b400-s{seed}-{arm}", "arm": arm, "base": 400, "seed": seed, "reached": False}
+        for seed in seeds
+        for arm in "ABC"
+    ]
+    return pd.DataFrame([*rows, {"model": "b10000-s1-C", "arm": "C", "base": 10_000, "seed": 1, "reached": True}])
+
+
+def quantities(values, seeds, **others):
+    """Rows of one quantity by arm, `SHARE`, with a jitter over seeds; of every other quantity zeros."""
+    rows = []
+    for name in models(seeds)["model"]:
+        seed, arm = int(name.split("-s")[1][0]), name[-1]
+        for quantity in QUANTITIES:
+            value = values[arm] + 0.1 * seed * (arm == "C") if quantity.key == SHARE else others.get(quantity.key, 0.0)
+            rows.append({"model": name, "quantity": quantity.key, "value": value, "reason": ""})
+    table = pd.DataFrame(rows)
+    absent = table["quantity"] == "massive_minus_random"
+    return table.assign(
+        value=table["value"].mask(absent), reason=table["reason"].mask(absent, "no dimension above 5 times the mean")
+    )
+
+
+def reported(rope=27.0, drope=69.0):
+    direction = "higher" if drope > rope else "lower"
+    rows = [
+        (SHARE, rope, drope, direction),
+        ("massive_query", 1.0, 2.0, "higher"),
+        ("massive_minus_random", 0, 1, "higher"),
+    ]
+    return pd.DataFrame(rows, columns=["quantity", "rope", "drope", "direction"]).assign(place="004 8.3 T1")
+
+
+def test_the_difference_is_dropped_less_kept_by_seed_and_the_start_is_told_beside():
+    found = population_experiments(quantities({"A": 30.0, "B": 50.0, "C": 60.0}, (1, 2)), models((1, 2)), reported())
+    row = found.set_index("quantity").loc[SHARE]
+    assert (row["start"], row["kept"]) == (30.0, 50.0)
+    assert row["dropped"] == pytest.approx(60.15)  # 60.1 and 60.2; the model of the other base is not among them
+    assert (row["difference"], row["since_start"]) == (pytest.approx(10.15), pytest.approx(30.15))
+    # two seeds: 12.7062 is Student's 97.5 % point with one degree of freedom, .05 the standard error
+    assert row["difference_low"] == pytest.approx(10.15 - 12.7062 * 0.05, abs=1e-4)
+    assert (row["appears"], row["seeds"]) == ("yes", 2)
+    words = found.set_index("quantity")["appears"]
+    assert words["massive_query"] == "not measurable"  # zero in every model
+    assert words["massive_minus_random"] == "not measurable"
+    assert "no dimension above 5 times the mean" in found.set_index("quantity")["note"]["massive_minus_random"]
+    assert words["write"] == "not reported"
+    counts = population_directions(found).set_index(["against", "what"])["count"]
+    assert (counts["kept", "quantities"], counts["kept", "decided"], counts["kept", "yes"]) == (len(QUANTITIES), 1, 1)
+
+
+@pytest.mark.parametrize(("kept", "word", "since"), [(70.0, "opposite", "yes"), (60.15, "no", "yes")])
+def test_what_the_pair_shows_the_control_may_take_back(kept, word, since):
+    found = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, (1, 2)), models((1, 2)), reported())
+    row = found.set_index("quantity").loc[SHARE]
+    assert (row["appears"], row["appears_since_start"]) == (word, since)
+
+
+SEEDS = tuple(range(1, 8))
+
+
+@pytest.mark.parametrize(
+    ("kept", "seeds", "verdict"),
+    [
+        (50.0, SEEDS, "holds"),
+        (70.0, SEEDS, "contradicted"),
+        (60.35, SEEDS, "not significant"),
+        (50.0, (1, 2, 3), "not testable"),
+    ],
+)
+def test_the_claim_goes_by_the_interval_over_enough_seeds(kept, seeds, verdict):
+    table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, seeds), models(seeds), reported())
+    found = {each.key: each for each in claims.thesis_population_experiments(table)}
+    assert found[SHARE].verdict == verdict
+    assert found["massive_minus_random"].verdict == "not testable"
+
+
+def keys(letters):
+    """A row of keys a model: `own` at the training length, and what is not looked at."""
+    rows = [(name, "own", 1.0, said) for name, said in letters.items()]
+    rows += [(name, "yarn", 2.0, "iiii") for name in letters]
+    return pd.DataFrame(rows, columns=["model", "encoding", "multiple", "letters"])
+
+
+def test_wrong_keys_are_counted_by_class_and_right_ones_are_none():
+    said = {"b400-s1-B": "eeewo", "b400-s1-C": "eeeii", "b400-s1-A": "eeeee"}
+    found = population_errors(keys(said), models((1,))).set_index(["model", "kind"])
+    assert list(found.loc[("b400-s1-B", "wrong_length"), ["count", "errors", "asked", "share"]]) == [1, 2, 5, 0.5]
+    assert found.loc[("b400-s1-C", "insertion"), "share"] == 1
+    assert found.loc[("b400-s1-A", "insertion"), ["count", "errors"]].tolist() == [0, 0]
+    assert pd.isna(found.loc[("b400-s1-A", "insertion"), "share"])
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict"), [("eeiii", "holds"), ("eeiww", "not supported"), ("eeeee", "not testable")]
+)
+def test_a_model_without_rotation_puts_digits_in_or_does_not(second, verdict):
+    said = {"b400-s1-B": "eiiww", "b400-s1-C": second}
+    assert claims.thesis_population_miscounts(population_errors(keys(said), models((1,)))).verdict == verdict

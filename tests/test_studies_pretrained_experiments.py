@@ -1,0 +1,70 @@
+"""Headline quantities of pretrained models beside reported and small ones: values, intervals, and what is missing."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis import pretrained as claims
+from analysis.studies.pretrained.experiments import pretrained_experiments
+from artifacts.errors import DataError
+
+FRAMES = (
+    "massive_values", "disruption", "knowledge", "sinks", "bos_value", "layer_ablation", "attention_patterns",
+    "layer_content", "crosslayer_balance",
+)  # fmt: skip
+COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]
+SHARE = "contribution_ratio_of_means"
+
+
+def rows(model, share=0.6, deviation=0.02, texts=4):
+    """Layer content of two layers, over `texts`."""
+    found = [(model, "all", layer, None, "", SHARE, share + 0.1 * (layer == 0), texts, "") for layer in (0, 1)]
+    return pd.DataFrame([*found, (model, "all", 1, None, "", f"{SHARE}_sd", deviation, texts, "")], columns=COLUMNS)
+
+
+def frames(**given):
+    return {name: given.get(name, pd.DataFrame(columns=COLUMNS)) for name in FRAMES}
+
+
+def others(small=(30.0, 34.0)):
+    models = ["mine", "another"]
+    names = [f"b400-s{seed}-A" for seed in range(1, len(small) + 1)]
+    return {
+        "pretrained_models": pd.DataFrame({"model": models, "display_name": ["Mine", "Another"]}),
+        "subjects": pd.DataFrame({"model": models, "role": ["pretrained", "pretrained"]}),
+        "lab_reported": pd.DataFrame({"quantity": ["layer1_share"], "rope": [0.9]}),
+        "population_quantities": pd.DataFrame(
+            {"model": names, "quantity": "layer1_share", "value": list(small), "reason": ""}
+        ),
+        "population_models": pd.DataFrame({"model": names, "base": 400, "arm": "A"}),
+    }
+
+
+def test_a_value_has_its_interval_over_texts_and_stands_beside_reported_and_small():
+    found = pretrained_experiments(**frames(layer_content=rows("mine")), **others())
+    share = found[found["quantity"] == "layer1_share"].set_index("column")
+    assert share.loc["mine", "value"] == pytest.approx(60.0)
+    half = 3.1824 * 2.0 / 2  # Student's 97.5 % point with three degrees, the deviation in percent, the root of four
+    assert share.loc["mine", ["low", "high"]].tolist() == pytest.approx([60 - half, 60 + half], abs=1e-3)
+    assert share.loc["reported", "value"] == 0.9
+    assert share.loc["small", "value"] == 32
+    assert share.loc["small", "high"] == pytest.approx(32 + 12.7062 * 2, abs=1e-3)
+    assert share.loc["another", "note"] == "not measured on this model"
+    assert set(found["quantity"]) == {"layer1_share"}  # nobody was asked for the rest
+
+
+def test_a_project_without_any_is_told_what_to_run():
+    with pytest.raises(DataError, match="no pretrained model has any of experiments 1 to 9; measure them"):
+        pretrained_experiments(**frames(), **others())
+
+
+@pytest.mark.parametrize(
+    ("share", "deviation", "verdict"),
+    [(0.6, 0.02, "holds"), (0.005, 0.0001, "contradicted"), (0.02, 0.05, "not significant")],
+)
+def test_the_share_of_layer_1_is_held_against_the_reported_one(share, deviation, verdict):
+    found = pretrained_experiments(**frames(layer_content=rows("mine", share, deviation)), **others())
+    judged = {each.key: each for each in claims.thesis_pretrained_layer1(found)}
+    assert judged["mine"].verdict == verdict
+    assert judged["another"].verdict == "not testable"

@@ -1,0 +1,124 @@
+"""Validation: what the store says of cells and keys, and that the standard's own reader says the same."""
+
+import json
+from pathlib import Path
+
+import frictionless
+import pytest
+
+from artifacts.errors import DataError
+from artifacts.store.descriptor import standard
+from artifacts.store.validation import Column, faults
+from conftest import ROOT
+
+FIELDS = [
+    {"name": "model", "type": "string", "constraints": {"required": True, "pattern": "[a-z]+"}},
+    {"name": "layer", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}},
+    {"name": "value", "type": "number", "constraints": {"minimum": -1.5}},
+    {"name": "kept", "type": "boolean"},
+    {"name": "side", "type": "string", "constraints": {"enum": ["rope", "drope"]}},
+    {"name": "order", "type": "integer", "constraints": {"unique": True}},
+]
+GOOD = ["a,0,0.5,True,rope,1", "a,1,-1e-3,false,drope,2", "b,,,,,", 'b,9,7,1,rope,"3"']
+KEY = ["model", "layer"]
+KNOWN = {("model",): ("models", {("a",), ("b",)})}
+
+# A cell of a row, what it becomes, what is said of it, and what the standard's reader calls it.
+DAMAGED = [
+    (0, "a,0", "A,0", "model", "'A' is not of the form [a-z]+", "constraint-error"),
+    (0, "a,0", "ab1,0", "model", "'ab1' is not of the form [a-z]+", "constraint-error"),
+    (0, "a,0", ",0", "model", "empty, but required", "constraint-error"),
+    (0, "a,0", "a,-1", "layer", "'-1' is less than 0", "constraint-error"),
+    (1, "a,1", "a,10", "layer", "'10' is more than 9", "constraint-error"),
+    (0, "a,0", "a,0.5", "layer", "'0.5' is no integer", "type-error"),
+    (0, "a,0", "a,zero", "layer", "'zero' is no integer", "type-error"),
+    (0, "0.5", "-1.6", "value", "'-1.6' is less than -1.5", "constraint-error"),
+    (0, "0.5", "half", "value", "'half' is no number", "type-error"),
+    (0, "True", "yes", "kept", "'yes' is no boolean", "type-error"),
+    (0, "rope", "ropes", "side", "'ropes' is none of rope, drope", "constraint-error"),
+    (1, ",2", ",1", "order", "the value stands twice (1)", "unique-error"),
+    (1, "a,1", "a,0", "", "the key stands twice (a, 0)", "primary-key"),
+    (1, "a,1", "c,1", "model", "'c' is not in the table 'models'; add it there or correct the name", "foreign-key"),
+    (1, ",2", "", "", "5 cells for 6 columns; a comma in a cell needs quotes around it", "missing-cell"),
+    (1, ",2", ",2,3", "", "7 cells for 6 columns; a comma in a cell needs quotes around it", "extra-cell"),
+    (1, GOOD[1], "", "", "0 cells for 6 columns; a comma in a cell needs quotes around it", "blank-row"),
+]
+
+
+def table(folder: Path, rows: list[str]) -> Path:
+    path = folder / "scores.csv"
+    path.write_text("\n".join([",".join(str(field["name"]) for field in FIELDS), *rows]) + "\n")
+    return path
+
+
+def oracle(folder: Path) -> set[str]:
+    """The kinds of error that frictionless finds."""
+    (folder / "models.csv").write_text("model\na\nb\n")
+    reference = {"resource": "models", "fields": ["model"]}
+    schema = {"fields": FIELDS, "primaryKey": KEY, "foreignKeys": [{"fields": ["model"], "reference": reference}]}
+    models = {"name": "models", "path": "models.csv", "schema": {"fields": [{"name": "model", "type": "string"}]}}
+    described = {"resources": [{"name": "scores", "path": "scores.csv", "schema": schema}, models]}
+    report = frictionless.Package.from_descriptor(json.loads(json.dumps(described)), basepath=str(folder)).validate()
+    return {kind for (kind,) in report.flatten(["type"])}
+
+
+def test_a_good_table_has_no_fault_in_either_reader(tmp_path):
+    assert list(faults(table(tmp_path, GOOD), FIELDS, KEY, KNOWN)) == []
+    assert oracle(tmp_path) == set()
+
+
+@pytest.mark.parametrize(("row", "old", "new", "field", "words", "kind"), DAMAGED)
+def test_a_damaged_cell_is_told_where_the_standard_s_reader_tells_it(tmp_path, row, old, new, field, words, kind):
+    assert old in GOOD[row]
+    path = table(tmp_path, [*GOOD[:row], GOOD[row].replace(old, new, 1), *GOOD[row + 1 :]])
+    assert (row + 2, field, words) in list(faults(path, FIELDS, KEY, KNOWN))
+    assert kind in oracle(tmp_path)
+
+
+@pytest.mark.parametrize("cell", ["NaN", "inf", "-INF", "1e400"])
+def test_what_is_no_finite_number_is_refused(cell):
+    assert "is no number; leave it empty" in Column({"name": "value", "type": "number"}).read(cell)[1]
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ({"type": "date"}, "`type` is 'date'"),
+        ({"type": "string", "format": "email"}, "with or without a format"),
+        ({"type": "string", "constraints": {"minLength": 3}}, "no constraint 'minLength'; have required, unique"),
+        ({"type": "string", "constraints": {"minimum": 3}}, "a string has no least or largest value"),
+        ({"type": "string", "constraints": {"pattern": "["}}, "a constraint that cannot be read"),
+        ({"type": "integer", "constraints": {"minimum": "low"}}, "a constraint that cannot be read"),
+    ],
+)
+def test_what_a_schema_asks_beyond_the_store_is_refused_not_passed_over(field, words):
+    with pytest.raises(DataError) as caught:
+        Column({"name": "x", **field})
+    assert words in str(caught.value)
+
+
+def test_the_published_package_is_one_by_its_standard_with_every_schema_in_full():
+    described = json.loads(json.dumps(standard(ROOT), allow_nan=False))
+    assert not {"columns", "shared"} & set(described)
+    assert list(frictionless.Package.metadata_validate(described)) == []
+    names = [entry["name"] for entry in described["resources"]]
+    assert len(names) == len(set(names)) > 400
+    for entry in described["resources"]:
+        assert (ROOT / "artifacts" / entry["path"]).is_file()
+        header = (ROOT / "artifacts" / entry["path"]).open(encoding="utf-8").readline().strip()
+        assert header.replace('"', "") == ",".join(field["name"] for field in entry["schema"]["fields"]), entry["name"]
+        assert all(field["type"] and field["description"] for field in entry["schema"]["fields"])
+
+
+@pytest.mark.parametrize("kind", ["source", "measurement", "result"])
+def test_tables_of_each_kind_are_valid_as_published(kind):
+    described = json.loads(json.dumps(standard(ROOT)))
+    chosen = [entry for entry in described["resources"] if entry["kind"] == kind][:3]
+    wanted = {key["reference"]["resource"] for entry in chosen for key in entry["schema"].get("foreignKeys", [])}
+    known = {entry["name"] for entry in chosen}
+    others = [entry for entry in described["resources"] if entry["name"] in wanted - known]
+    for entry in others:
+        entry["schema"].pop("foreignKeys", None)
+    package = {**described, "resources": [*chosen, *others]}
+    report = frictionless.Package.from_descriptor(package, basepath=str(ROOT / "artifacts")).validate()
+    assert report.flatten(["name", "rowNumber", "note"]) == []
