@@ -5,12 +5,22 @@ import pytest
 
 from analysis.claims.thesis import distillation as claims
 from analysis.studies.pretrained import distillation
+from analysis.studies.pretrained import distillation_quantities as quantities_study
 from artifacts.errors import DataError
 from figures._press.render import tex
 from figures.pretrained import distillation_curves as figure
 from tables._press.render import render
 from tables.pretrained import distillation_outcomes as table
+from tables.pretrained import distillation_quantities as quantities_table
 
+WITH_UNTOUCHED = pd.DataFrame(
+    {
+        "model": ["m-nope", "m-continued", "m", "m-untouched"],
+        "role": ["own", "own", "pretrained", "control"],
+        "pair": ["m", "m", None, "m"],
+        "side": ["drope", "rope", None, "drope"],
+    }
+)
 SUBJECTS = pd.DataFrame(
     {
         "model": ["m-nope", "m-continued", "m"],
@@ -108,6 +118,50 @@ def test_what_cannot_be_compared_is_refused():
     late = distillation.distillation_curves(measured(), SUBJECTS)
     with pytest.raises(DataError, match="lacks step 0"):
         distillation.distillation_outcomes(late[late["step"] > 0])
+
+
+def quantities(*models):
+    """Experiments 1 and 8 of models: the counts are 100, 101, ...; attention writes 10, 20, ... percent of layer 1."""
+    rows = []
+    for number, model in enumerate(models):
+        fields = {"model": model, "unit_id": "", "head": None, "reason": ""}
+        for letter in "qkv":
+            rows.append({**fields, "metric": f"massive_total_{letter}", "condition": "pre lambda=5", "layer": None})
+            rows[-1]["value"] = 100.0 + number
+        for letter in "qk":
+            rows.append({**fields, "metric": f"largest_ratio_{letter}", "condition": "pre", "layer": 0.0, "value": 2.0})
+        more = {"metric": "contribution_ratio_of_means", "condition": "all", "layer": 1.0, "value": 0.1 * (number + 1)}
+        rows.append(fields | more)
+    frame = pd.DataFrame(rows)
+    content = frame["metric"] == "contribution_ratio_of_means"
+    empty = frame.iloc[:0]
+    return quantities_study.distillation_quantities(
+        frame[~content], empty, empty, empty, empty, frame[content], empty, WITH_UNTOUCHED
+    )
+
+
+def test_quantities_stand_a_column_a_model_and_say_what_is_not_measured():
+    found = quantities("m", "m-untouched", "m-nope", "m-continued").set_index("quantity")
+    assert found.loc["massive_query", list(quantities_study.COLUMNS)].tolist() == [100, 101, 102, 103]
+    assert found.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
+    assert (found["note"] == "").all()
+    part = quantities("m", "m-untouched").set_index("quantity")
+    assert part["nope"].isna().all()
+    note = "nope: not measured on this model; continued: not measured on this model"
+    assert part.loc["layer1_share", "note"] == note
+    with pytest.raises(DataError, match="no model without rotation has an experiment of its teacher"):
+        quantities("m")
+    with pytest.raises(DataError, match="no model without rotation"):
+        quantities("m-untouched", "m-nope")
+
+
+def test_the_table_of_quantities_has_a_column_for_what_was_asked():
+    every = render(quantities_table.table(quantities("m", "m-untouched", "m-nope", "m-continued")), "q", "markdown")
+    assert "trained on" in every
+    two = render(quantities_table.table(quantities("m", "m-untouched")), "q", "markdown")
+    assert "trained on" not in two
+    assert "nothing trained" in two
+    assert "101.0" in two
 
 
 def test_exhibits_show_levels_and_equal_tokens():
