@@ -18,7 +18,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from analysis.distil import command, student, windows  # noqa: E402
-from analysis.distil.recipe import RECIPES, Recipe, recipe_of  # noqa: E402
+from analysis.distil.recipe import ARMS, RECIPES, Recipe, recipe_of  # noqa: E402
+from analysis.measure.recipes import load_recipe  # noqa: E402
 from analysis.measure.subject import open_subject  # noqa: E402
 from analysis.models.loading import ModelSource, load  # noqa: E402
 
@@ -92,6 +93,14 @@ def test_its_models_are_subjects_by_folder(place):
     tokens = torch.tensor([[1, 5, 2, 7, 5, 3]])
     one, two = (each.model(tokens).logits for each in (untouched, found["nope"]))
     assert not torch.equal(one, two), "two steps have changed the weights"
+
+
+def test_recipes_measure_the_folders_that_the_command_writes():
+    written = {f"{command.HOME}/smollm2-135m-{command.USUAL}-s0/smollm2-135m-{arm}" for arm in ARMS}
+    for name in ("distilled", "distilled-retrieval"):
+        recipe = load_recipe(ROOT / f"artifacts/recipes/{name}.yaml")
+        assert {each.source.name for each in recipe.models} == {"smollm2-135m", *written}
+        assert [each.source.position for each in recipe.models if each.name == "smollm2-135m-untouched"] == ["drope"]
 
 
 def test_a_killed_run_goes_on_to_the_same_weights(place):
