@@ -15,8 +15,10 @@ from analysis.distil.windows import windows
 from analysis.measure.bar import bar
 from analysis.measure.measurements import save
 from analysis.models import pretrained
+from analysis.models.encodings import named
 from analysis.models.identity import fingerprint
 from analysis.models.libraries import need, version
+from analysis.models.loading import AS_CONFIGURED
 from artifacts.errors import ModelError, SpecError, ThesisError
 
 HOME = "out/distil"
@@ -81,7 +83,9 @@ def run(
             f"{root}: less than {FREE >> 30} GiB of disk are free; two arms with their moments need so much"
         )
     folder = teacher_folder(root, model)
-    loaded = model_of(folder, "rope")
+    loaded = model_of(folder, AS_CONFIGURED)
+    if (kind := named(loaded.model.config)) in ("drope", "none"):
+        raise ModelError(f"{model}: it does not rotate ({kind}), so there is nothing to remove; give a rotary teacher")
     read = windows(recipe, loaded.tokenizer)
     facts = {
         "teacher": fingerprint(folder),
@@ -129,7 +133,7 @@ def _table(root: Path, teacher: str, student: Student, name: str, model: str) ->
         "command": f"python build.py lab distil --model {Path(model).name} --recipe {name} --seed {student.seed}",
         "training_seed": student.seed,
         "step": student.step,
-        **student.made,
+        **student.facts,
         "recipe": student.recipe.facts(),
     }
     table = pd.DataFrame(student.rows).assign(of=student.recipe.steps)

@@ -8,7 +8,7 @@ from typing import Any
 
 from artifacts.errors import SpecError
 
-ARMS = {"nope": "drope", "continued": "rope"}  # arm -> encoding of its student; the control keeps its rotation
+ARMS = {"nope": "drope", "continued": "as configured"}  # arm -> encoding of its student; the control keeps its own
 TEXTS = ("manual", "anarchism")
 BF16, FP32 = "bf16", "fp32"
 

@@ -20,16 +20,16 @@ Row = dict[str, Any]
 
 
 def model_of(folder: Path, encoding: str) -> Loaded:
-    """A model of a folder in float32, with its rotation ("rope") or without ("drope")."""
+    """A model of a folder in float32, its positions "as configured" or "drope"."""
     return load(ModelSource(str(folder), dtype="fp32", device="cpu", position=encoding))
 
 
 def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
-    """Logits in float32, shape (rows, length, words); products in the precision asked for."""
+    """Logits, shape (rows, length, words), as the model gives them with products in the precision asked for."""
     torch = need("torch")
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == BF16):
         found: Tensor = model(tokens, use_cache=False).logits
-    return found.float()
+    return found
 
 
 def divergence(student: Tensor, teacher: Tensor) -> Tensor:
@@ -46,7 +46,7 @@ def divergence(student: Tensor, teacher: Tensor) -> Tensor:
         Nats a token, the mean over all places; the whole softmax counts.
     """
     functional: Any = need("torch").nn.functional
-    one, two = student.flatten(0, -2), teacher.flatten(0, -2)
+    one, two = student.float().flatten(0, -2), teacher.float().flatten(0, -2)
     found: Tensor = functional.kl_div(one.log_softmax(-1), two.log_softmax(-1), reduction="batchmean", log_target=True)
     return found
 
@@ -54,7 +54,7 @@ def divergence(student: Tensor, teacher: Tensor) -> Tensor:
 def next_loss(found: Tensor, tokens: Tensor) -> Tensor:
     """Cross-entropy of the next token, nats, the mean over all places but the last."""
     functional: Any = need("torch").nn.functional
-    loss: Tensor = functional.cross_entropy(found[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
+    loss: Tensor = functional.cross_entropy(found[:, :-1].float().flatten(0, 1), tokens[:, 1:].flatten())
     return loss
 
 
@@ -88,11 +88,9 @@ class Teacher:
         return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in found]
 
     def _said(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Tokens with logits; those of products in bfloat16 are kept as such, which loses nothing."""
-        torch = need("torch")
-        with torch.no_grad():
-            found = logits(self.model, tokens, self.recipe.precision)
-        return tokens, found.to(torch.bfloat16) if self.recipe.precision == BF16 else found
+        """Tokens with logits."""
+        with need("torch").no_grad():
+            return tokens, logits(self.model, tokens, self.recipe.precision)
 
 
 class Student:
@@ -130,6 +128,7 @@ class Student:
     ) -> None:
         torch = need("torch", "to distil a model")
         self.arm, self.recipe, self.seed, self.teacher, self.work = arm, recipe, seed, teacher, work
+        self.facts = {"arm": arm, **facts}
         self.made = {"arm": arm, "seed": seed, **recipe.facts(), **facts}
         self.model = model_of(folder, ARMS[arm]).model
         self.model.train()
@@ -152,7 +151,7 @@ class Student:
         sums, first = 0.0, self.step
         while self.step < until:
             tokens, wanted = self.teacher.step(self.seed, self.step)
-            loss = divergence(logits(self.model, tokens, recipe.precision), wanted.float())
+            loss = divergence(logits(self.model, tokens, recipe.precision), wanted)
             if not torch.isfinite(loss):
                 raise ModelError(f"distillation, {self.arm}: no finite loss at step {self.step + 1}")
             loss.backward()
@@ -186,8 +185,8 @@ class Student:
             for name, held in self.teacher.held_out.items():
                 found: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
                 gaps = []
-                for tokens, said in held:
-                    wanted, given = said.float(), logits(self.model, tokens, recipe.precision)
+                for tokens, wanted in held:
+                    given = logits(self.model, tokens, recipe.precision)
                     found["kl"] += divergence(given, wanted).item() / len(held)
                     found["loss"] += next_loss(given, tokens).item() / len(held)
                     found["teacher_loss"] += next_loss(wanted, tokens).item() / len(held)
