@@ -105,6 +105,15 @@ def test_claims_go_both_ways(nope, control, verdicts):
         assert "5 of 80 steps" in found[0].reason
 
 
+def test_what_removal_alone_does_is_judged_by_its_direction():
+    rows = quantities("m", "m-untouched")
+    found = {each.key: each.verdict for each in claims.thesis_distil_removed(rows)}
+    assert found == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
+    turned = rows.rename(columns={"teacher": "untouched", "untouched": "teacher"})
+    found = {each.key: each.verdict for each in claims.thesis_distil_removed(turned)}
+    assert found == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
+
+
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(DataError, match="no student that is a subject with the role own"):
         distillation.distillation_curves(measured(model="other"), SUBJECTS)

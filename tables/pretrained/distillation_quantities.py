@@ -7,8 +7,8 @@ from tables import Column, Table
 
 NAMES = {
     "teacher": "Rotation",
-    "untouched": "removed",
-    "nope": "removed,\ndistilled",
+    "untouched": "Removed",
+    "nope": "Removed,\ndistilled",
     "continued": "Rotation,\ntrained on",
 }
 UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}

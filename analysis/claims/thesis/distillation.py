@@ -10,6 +10,11 @@ import pandas as pd
 from analysis.claims import Verdict, judge
 
 RECOVERED = 0.9  # share from which the plan speaks of recovery
+REMOVED = {  # quantity -> what removing the rotation alone would do to it if the report's contrast needed no training
+    "massive_query": (-1, "lowers the number of massive values in queries"),
+    "layer1_share": (1, "raises attention's share of what layer 1 writes"),
+    "local_attention": (-1, "lowers the attention to the five tokens before"),
+}
 LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
 
 
@@ -88,6 +93,28 @@ def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
         )
         for _, row in distillation_outcomes.iterrows()
     ]
+
+
+def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict]:
+    """Removing the rotation, with nothing trained, moves what the report's recalibrated model differs in the same way.
+
+    Source: thesis, Pretrained models.
+    """
+    found = []
+    for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
+        if row["quantity"] in REMOVED:
+            sign, words = REMOVED[str(row["quantity"])]
+            change = float(row["untouched"] - row["teacher"])
+            found.append(
+                judge(
+                    sign * change > 0,
+                    f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
+                    recomputed=change,
+                    key=f"{row['pair']}_{row['quantity']}",
+                    statement=f"In a pretrained model, removing the rotation alone {words}.",
+                )
+            )
+    return found
 
 
 def _key(row: pd.Series) -> str:
