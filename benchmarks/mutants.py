@@ -155,10 +155,14 @@ def imports(file: Path) -> set[str]:
 
 @functools.cache
 def named(test: Path) -> set[str]:
-    """Files of the claims that a test calls by their names."""
+    """Files of the claims that a test calls by their names, which may stand in a table beside it that it imports."""
+    tree = ast.parse(test.read_text(encoding="utf-8"))
+    modules = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
+    beside = [path for path in (test.parent / f"{module}.py" for module in modules) if path.is_file()]
     words = {
         node.value
-        for node in ast.walk(ast.parse(test.read_text(encoding="utf-8")))
+        for each in (tree, *(ast.parse(path.read_text(encoding="utf-8")) for path in beside))
+        for node in ast.walk(each)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     return {file for name, file in claim_files().items() if name in words}

@@ -116,6 +116,22 @@ def test_a_check_covers_the_cell_that_it_reports_and_data_are_told_apart():
     assert '<span class="open" title="no row of the ledger covers this number">39.5</span>' in html
 
 
+def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
+    copy = copy_of()
+    cells = next(each for each in copy.sentences if each.line == 9)
+    check = row("cell", cells, statement="The cell reader-s, 512.", reported="92.0", kind="cell check")
+    found = coverage(copy, placed([check], copy), {})
+    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in found.stated for mark in each.marks}
+    assert states[9, "92"] == "judged"
+    assert states[5, "92"] == states[9, "52.5"] == "open"  # the same value in a sentence, and another cell of the row
+    html = "".join(line.html for line in lines(copy, found))
+    assert html.count('title="cell"') == 1
+    altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
+    [where] = placed([check], altered)
+    assert where.state == "altered"
+    assert not any(mark.rows for each in coverage(altered, [where], {}).stated for mark in each.marks)
+
+
 def test_moved_altered_and_gone_are_told_apart():
     claim = row("loss", loses(), **LOSS)
     moved = placed([claim], copy_of("A line before.\n\n" + TEXT))[0]

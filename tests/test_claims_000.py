@@ -70,12 +70,28 @@ def test_layers_and_family_are_those_of_the_configuration(printed, family, said)
     assert verdicts("c000_recovery_layers", table, models(), known) == {SMALL: said or "contradicted"}
 
 
+@pytest.mark.parametrize(
+    ("layers", "bare", "expected"),
+    [
+        ("32 (SA) + 8 (CA)", "8", ("holds", "holds")),
+        ("23 (SA) + 8 (CA)", "8", ("contradicted", "holds")),
+        ("40", "9", ("contradicted", "contradicted")),
+    ],
+)
+def test_layers_of_two_kinds_are_those_of_the_configuration(layers, bare, expected):
+    table = cells(*pair("layers", "32", layers), *pair("nope_layers", "0", bare))
+    known = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
+    found = verdicts("c000_models_layers", table, known)
+    assert (found[f"{SMALL}-layers"], found[f"{SMALL}-nope_layers"]) == ("holds", "holds")
+    assert (found[f"{BIG}-layers"], found[f"{BIG}-nope_layers"]) == expected
+
+
 def test_recoveries_of_layers_are_the_third_pair_less_the_second():
     printed = [(SMALL, 5, "d45", "0.50"), (SMALL, 5, "d67", "0.56")]
     layers = rows("model layer", (SMALL, 5))
     for text, said in (("0.06", "holds"), ("0.10", "contradicted")):
         table = prints("model layer metric printed", *printed, (SMALL, 5, "recovery", text))
-        assert verdicts("c000_layers_recovery", table, layers) == {f"{SMALL}-5": said}
+        assert say("c000_layers_recovery", table, layers) == {f"{SMALL}-5": f"{said}: 0.060"}
 
 
 def test_layers_stand_in_falling_order():

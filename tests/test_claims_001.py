@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
 DECILES = " ".join(f"d{number}" for number in range(10))
 DEEP = "ministral3-14b"
@@ -269,7 +269,10 @@ def test_models_lengths_and_rows_are_counted():
 @pytest.mark.parametrize(("drop", "expected"), [(0.17, "holds"), (0.15, "contradicted"), (0.21, "contradicted")])
 def test_a_drop_lies_in_the_range_of_another_family(drop, expected):
     stated = states(profile_qwen_drop="0.16–0.19")
-    assert verdict("c001_ruler_qwen_range", stated, captured(**{"llama3.1-8b": drop})) == expected
+    table = captured(**{"llama3.1-8b": drop})
+    assert verdict("c001_ruler_qwen_range", stated, table) == expected
+    place = {0.17: "in", 0.15: "below", 0.21: "above"}[drop]
+    assert f"lies {place} the range as stated" in reason("c001_ruler_qwen_range", stated, table)
 
 
 def test_steep_profiles_lose_more_than_flat_ones_in_every_mode():
@@ -369,9 +372,25 @@ def test_similar_scale_is_within_a_factor_of_two():
 
 def test_a_longer_context_is_judged_by_the_captured_window():
     stated = states(decomposition_longer="4×")
-    assert says("c001_ministral_longer", stated, comparison()) == "not supported: 2 times"
+    other = states(cross_longer="3×")
+    assert says("c001_ministral_longer", stated, other, comparison()) == "not supported: 2 times"
+    assert "source 002 says 3× of the same pair" in reason("c001_ministral_longer", stated, other, comparison())
     four = comparison(captured_context=[65536, 131072, 131072, 262144])
-    assert says("c001_ministral_longer", stated, four) == "holds: 4 times"
+    assert says("c001_ministral_longer", stated, other, four) == "holds: 4 times"
+
+
+@pytest.mark.parametrize(
+    ("r", "p", "expected"), [(0.9, 0.04, "holds"), (0.9, 0.05, "not supported"), (-0.9, 0.04, "not supported")]
+)
+def test_two_series_correlate_if_their_changes_do(r, p, expected):
+    tests = rows(
+        "comparison test estimate p_value n",
+        ("ministral3-14b, thinking", "pearson_levels", 0.99, 0.001, 6),
+        ("ministral3-14b, thinking", "pearson_first_differences", r, p, 5),
+        ("ministral3-14b, nonthinking", "pearson_first_differences", -0.5, 0.9, 5),
+    )
+    stated = states(longbench_ministral3_14b_correlated=("tracks", None))
+    assert says("c001_longbench_correlates", stated, tests) == f"{expected}: r of changes {r:.2f}"
 
 
 def test_the_fall_of_the_slope_is_a_share_of_its_start():
@@ -382,6 +401,8 @@ def test_the_fall_of_the_slope_is_a_share_of_its_start():
     )
     assert verdict("c001_alpha_collapses", states(pca_alpha_k_change="93%"), changes) == "holds"
     assert verdict("c001_alpha_collapses", states(pca_alpha_k_change="90%"), changes) == "contradicted"
+    # a change has two ends
+    assert function("c001_alpha_collapses")(states(pca_alpha_k_change="93%"), changes).n == 2
 
 
 # --- pictures

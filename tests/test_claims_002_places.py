@@ -66,6 +66,7 @@ def test_a_recovery_lies_above_the_dip():
     stated = landmarks(llama32_11b_recovery_level="0.54", llama32_11b_recovery="70K-100K")
     higher = [*BUMP[:4], 0.53, *BUMP[5:]]
     assert verdict("c002_profile_11b_recovery", stated, profiles(second=higher)) == "contradicted"
+    assert "not all above the dip of 0.530" in reason("c002_profile_11b_recovery", stated, profiles(second=higher))
     narrow = landmarks(llama32_11b_recovery_level="0.54", llama32_11b_recovery="80K-90K")
     assert reason("c002_profile_11b_recovery", narrow, profiles()).startswith(
         "The deciles whose middle lies there (0.540)"
@@ -272,6 +273,9 @@ def test_layers_without_position_are_counted(text, expected):
 def test_two_patterns_are_one_if_dip_peak_and_low_fall_into_the_deciles_named():
     assert says("c002_h8_identical", profiles()) == "holds: same deciles"
     assert says("c002_h8_identical", profiles(second=swapped(4, 5))) == "contradicted: other deciles"
+    assert "into other deciles (40, 70, 90 % on against 50, 70, 90 %)" in reason(
+        "c002_h8_identical", profiles(second=swapped(4, 5))
+    )
     assert says("c002_h8_identical", profiles(second=swapped(7, 6))) == "contradicted: other deciles"
     assert says("c002_h8_identical", profiles(second=swapped(8, 9))) == "contradicted: other deciles"
     both = swapped(4, 5)

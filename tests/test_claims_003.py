@@ -1,6 +1,6 @@
 """Claims on document 003, on frames made by hand: each with what makes it true and what makes it false."""
 
-from claims_cases import prints, reason, rows, say, says, verdict, verdicts
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
 
 ONE, THREE = "llama3.2-1b", "llama3.2-3b"
 MODELS = rows("model layers", (ONE, 16), (THREE, 28))
@@ -132,3 +132,12 @@ def test_an_effect_of_anchoring_is_not_built_into_the_groups():
 def test_a_probe_measures_no_performance():
     for quantity, expected in (("probability of the answer", "holds"), ("output of a probe", "contradicted")):
         assert verdict("c003_performance", rows("fact printed", ("delta_p_quantity", quantity))) == expected
+
+
+def test_curves_end_where_the_axis_does():
+    keys = [f"axes_{size}_layer_{end}" for size in ("1b", "3b") for end in ("first", "last")]
+    stated = states(**dict(zip(keys, ("0", "14", "0", "15"), strict=True)))
+    found = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "0"}))
+    assert found == {"1b-start": "holds", "1b-end": "holds", "3b-start": "holds", "3b-end": "contradicted"}
+    later = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "4"}))
+    assert (later["1b-start"], later["1b-end"]) == ("contradicted", "holds")

@@ -247,8 +247,10 @@ def test_neither_can_tell_if_none_ranks_above_chance():
 
 def test_a_larger_difference_goes_with_better_ranking():
     table = verification(RoPE=("0.01", "0.01"), DroPE=("0.02", "0.00"))
-    assert verdict("c004_rank_difference_measures", table, ranking((80, 90), (85, 30))) == "holds"
-    assert verdict("c004_rank_difference_measures", table, ranking((80, 90), (30, 30))) == "not supported"
+    for ranks, expected in (((85, 30), "holds"), ((30, 30), "not supported")):
+        found = ranking((80, 90), ranks)
+        assert verdict("c004_rank_difference_measures", table, found) == expected
+        assert ("opposite" in reason("c004_rank_difference_measures", table, found)) == (expected != "holds")
 
 
 def test_ranks_lie_in_the_range_and_above_chance_at_every_length():

@@ -124,6 +124,7 @@ def test_concentrated_is_more_than_half_of_queries_and_keys():
     for key, expected in ((51.0, "holds: 60.0 % and 51.0 %"), (50.0, "not supported: 60.0 % and 50.0 %")):
         found = rows("tensor layer1_share_drope top_layer_drope", ("query", 60.0, 1), ("key", key, 3))
         assert says("c004_concentrated_layer1", found) == expected
+        assert "of those of queries, where layer 1 is the fullest" in reason("c004_concentrated_layer1", found)
 
 
 def test_values_that_are_needed_are_not_vestigial():

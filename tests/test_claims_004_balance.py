@@ -96,6 +96,10 @@ def test_an_inversion_is_one_of_the_layers_that_both_captions_name():
     assert verdict("c004_bal_inverted_layers", found, captions("0-1", "0-2")) == "not supported"
     single = layers(-30.0, 40.0, 1.0)
     assert says("c004_bal_inverted_layers", single, captions("0-1", "0-1")) == "not supported: layer 1"
+    # shares of 50 and 20 %, then of 49 and 20 %
+    assert "larger part in 1 of both" in reason("c004_bal_inverted_layers", single, captions("0-1", "0-1"))
+    lower = single.assign(share_rope=49.0)
+    assert "larger part in 2 of both" in reason("c004_bal_inverted_layers", lower, captions("0-1", "0-1"))
 
 
 @pytest.mark.parametrize(

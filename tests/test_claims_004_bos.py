@@ -98,6 +98,8 @@ def test_answers_that_could_be_read_are_valid_ones():
 
     assert says("c004_no_valid_answers", ablated(0)) == "holds: 0 of 20"
     assert says("c004_no_valid_answers", ablated(2)) == "contradicted: 2 of 20"
+    assert "they leave the denominator, and the printed 0% is no measure" in reason("c004_no_valid_answers", ablated(0))
+    assert "only the others leave" in reason("c004_no_valid_answers", ablated(2))
 
 
 def test_a_model_that_answers_functions():
@@ -183,6 +185,11 @@ def test_tasks_are_stable_within_ten_points_and_without_lost_answers():
     assert says("c004_drope_parametric_stable", tasks(6, 10), means) == "holds: +10 points in sports"
     assert says("c004_drope_parametric_stable", tasks(3, 10), means) == "not supported: -20 points in sports"
     assert verdict("c004_drope_parametric_stable", tasks(4, 8), means) == "not supported"  # 50 %, but two are lost
+    assert "no test can be made" not in reason("c004_drope_parametric_stable", tasks(6, 10), means)
+    known = tasks(6, 10)
+    before = (known["condition"] == "baseline") & (known["task"] == "sports")
+    some = known.assign(n_low=known["n_low"].where(~before, 3))
+    assert "How many are read before is not stored" in reason("c004_drope_parametric_stable", some, means)
 
 
 def test_values_that_retrieval_needs_are_not_vestigial():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claims_cases import prints, rows, say, says, states, verdict, verdicts
+from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
 CONTRAST = "RoPE against DroPE: massive less random"
 ALONE = "RoPE against DroPE: massive increase alone"
@@ -20,8 +20,10 @@ def seeds(*, p=0.001, effect=1500.0, alone=2000.0):
 
 def test_seeds_are_those_of_the_published_trials():
     for counts, expected in (((10, 10), "holds: 10"), ((10, 9), "contradicted: 10"), ((5, 5), "contradicted: 5")):
-        trials = rows("seeds", *[(count,) for count in counts])
-        assert says("c004_disruption_settings", states(s3_1_seeds="10"), trials) == expected
+        for distinct, words in ((1, "draws the random control only."), (3, "control and moves the massive run.")):
+            trials = rows("seeds massive_values", *[(count, distinct) for count in counts])
+            assert says("c004_disruption_settings", states(s3_1_seeds="10"), trials) == expected
+            assert words in reason("c004_disruption_settings", states(s3_1_seeds="10"), trials)
 
 
 STATISTICS = prints(
@@ -58,6 +60,8 @@ def test_seeds_are_units_if_each_gives_a_value_of_its_own():
 def test_an_effect_size_needs_a_spread_of_its_own(effect, alone, expected):
     found = seeds(effect=effect, alone=alone).astype({"effect": float})
     assert says("c004_cohens_d", STATISTICS, found) == expected
+    words = "d has no finite value." if alone is None else "alone d is 2,000."
+    assert reason("c004_cohens_d", STATISTICS, found).endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +98,8 @@ def test_a_tenfold_perplexity_is_no_mere_degradation():
     ("largest", "difference", "repeats", "expected"),
     [
         (3.0, 1.0, 1, {"RoPE": "holds", "DroPE": "holds", "order": "holds"}),
-        (3.2, 1.0, 1, {"RoPE": "holds", "DroPE": "contradicted", "order": "holds"}),
+        (3.04, 1.0, 1, {"RoPE": "holds", "DroPE": "holds", "order": "holds"}),  # 2.04 times rounds to 2.0
+        (3.06, 1.0, 1, {"RoPE": "holds", "DroPE": "contradicted", "order": "holds"}),
         (3.0, -1.0, 1, {"RoPE": "holds", "DroPE": "holds", "order": "contradicted"}),
         (3.0, 1.0, 50, {"RoPE": "holds", "DroPE": "holds", "order": "not supported"}),
     ],
@@ -148,15 +153,26 @@ def test_ratios_are_of_the_ablated_perplexity():
     assert found == {"DroPE-layer1_mlp": "holds: 201.1", "DroPE-layer1_attn": "contradicted: 201.1"}
 
 
+RATIOS = prints(
+    "condition positional metric printed",
+    ("layer1_mlp", "RoPE", "ppl_ratio", "1,800x"),
+    ("layer1_attn", "RoPE", "ppl_ratio", "2.5x"),
+    ("layer1_attn", "DroPE", "ppl_ratio", "9x"),
+)
+
+
 def test_a_factor_of_perplexities_is_none_of_effects():
     stated = states(s7_4_rope_mlp_over_attention="725x")
     for nats, expected in ((101.0, "holds"), (5.0, "not supported")):
         row = contrast("mlp_over_attention", "RoPE", ratio=725.2, ratio_low=724, ratio_high=726, nats_ratio=nats)
-        assert verdicts("c004_mlp_over_attention", row, stated) == {"number": "holds", "meaning": expected}
+        assert verdicts("c004_mlp_over_attention", row, RATIOS, stated) == {"number": "holds", "meaning": expected}
     row = contrast("mlp_over_attention", "RoPE", ratio=730.0, ratio_low=725.2, ratio_high=735)
-    assert verdicts("c004_mlp_over_attention", row, stated)["number"] == "holds after rounding"
+    assert verdicts("c004_mlp_over_attention", row, RATIOS, stated)["number"] == "holds after rounding"
     row = contrast("mlp_over_attention", "RoPE", ratio=730.0, ratio_low=728, ratio_high=732)
-    assert verdicts("c004_mlp_over_attention", row, stated)["number"] == "contradicted"
+    assert verdicts("c004_mlp_over_attention", row, RATIOS, stated)["number"] == "contradicted"
+    # 1,800 over 2.5
+    (number, _) = function("c004_mlp_over_attention")(row, RATIOS, stated)
+    assert "the printed ratios, 1,800x over 2.5x, give 720." in number.reason
 
 
 @pytest.mark.parametrize(
@@ -165,7 +181,17 @@ def test_a_factor_of_perplexities_is_none_of_effects():
 def test_parts_are_of_equal_weight_if_their_effects_add(share, expected):
     found = effects(layer1_mlp=201.0, layer1_attn=210.0, layer1_both=220.0)
     sums = contrast("additivity", "DroPE", nats_ratio=share)
-    answers = say("c004_drope_uniform", found, sums, states(s7_4_drope_either="~201x"))
+    tasks = rows(
+        "condition positional right_high",
+        *[("layer1_mlp", "DroPE", right) for right in (0, 0, 4)],
+        *[("layer1_attn", "DroPE", 0), ("layer1_both", "DroPE", 0), ("layer1_mlp", "RoPE", 0)],
+    )
+    stated = states(s7_4_drope_either="~201x")
+    answers = say("c004_drope_uniform", found, sums, tasks, stated)
+    assert (
+        "with either removed 3 of 4 task results are 0%"
+        in function("c004_drope_uniform")(found, sums, tasks, stated)[-1].reason
+    )
     assert answers["equal"] == expected
     assert answers["layer1_mlp"].startswith("holds")
     assert answers["layer1_attn"].startswith("contradicted")  # 201 stands for 199.5 to 202.5

@@ -71,7 +71,11 @@ def task(model, name, **values):
 )
 def test_contextual_loses_more_if_the_intervals_are_apart(loss, high, expected):
     found = both(category("RoPE", "contextual"), category("RoPE", "parametric", loss=loss, loss_low=5, loss_high=high))
-    assert says("c004_rope_confirms_jin", found) == expected
+    tasks = both(task("RoPE", "imdb", base_low=45.0, chance=50.0), task("RoPE", "passkey", base_low=80.0, chance=0.0))
+    assert says("c004_rope_confirms_jin", found, tasks) == expected
+    assert "Of the 2 contextual tasks imdb has a baseline not" in reason("c004_rope_confirms_jin", found, tasks)
+    high = tasks.assign(base_low=60.0)
+    assert "contextual tasks none has a baseline not" in reason("c004_rope_confirms_jin", found, high)
 
 
 def test_a_mean_over_tasks_needs_that_each_is_above_chance():
@@ -108,11 +112,16 @@ def test_a_collapse_is_complete_and_significant(left, p, expected):
 
 def test_a_range_holds_both_of_its_tasks():
     captions = states(fig_7_rope_contextual="88-100%")
-    for imdb, expected in ((88.4, "holds: 88.4 to 100.0"), (87.0, "contradicted: 87.0 to 100.0")):
+    for imdb, expected, cut in (
+        (88.4, "holds: 88.4 to 100.0", False),
+        (88.6, "holds: 88.6 to 100.0", True),
+        (87.0, "contradicted: 87.0 to 100.0", False),
+    ):
         # neither a parametric task nor the other model counts
         tasks = both(task("RoPE", "imdb", degradation=imdb), task("RoPE", "passkey"))
         tasks = both(both(tasks, task("RoPE", "cities", degradation=1.0)), task("DroPE", "imdb", degradation=2.0))
         assert says("c004_fig7_range", captions, tasks) == expected
+        assert ("the lower end is cut" in reason("c004_fig7_range", captions, tasks)) == cut
 
 
 def test_a_task_without_counts_is_not_tested():
@@ -201,8 +210,12 @@ def test_a_gap_between_averages_is_a_share_of_the_larger():
     averages = prints(
         "positional metric printed", ("RoPE", "contextual_average", "94.3%"), ("DroPE", "contextual_average", "25.0%")
     )
-    assert says("c004_contextual_gap", states(s4_4_contextual_gap="73%"), averages) == "holds: 73.5"
-    assert says("c004_contextual_gap", states(s4_4_contextual_gap="69%"), averages) == "contradicted: 73.5"
+    tasks = both(category("RoPE", "contextual", tasks_above_chance=1), category("DroPE", "contextual"))
+    frames = (averages, tasks)
+    assert says("c004_contextual_gap", states(s4_4_contextual_gap="73%"), *frames) == "holds: 73.5"
+    assert says("c004_contextual_gap", states(s4_4_contextual_gap="69%"), *frames) == "contradicted: 73.5"
+    said = reason("c004_contextual_gap", states(s4_4_contextual_gap="73%"), *frames)
+    assert "of which 2 of 2 and 1 of 2 have a baseline above chance" in said
 
 
 @pytest.mark.parametrize(("high", "expected"), [(-1.0, "holds"), (1.0, "not supported"), (None, "not supported")])

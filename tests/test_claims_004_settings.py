@@ -2,7 +2,7 @@
 
 import pytest
 
-from claims_cases import prints, rows, say, says, states, verdict, verdicts
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
 
 MODELS = ("RoPE", "DroPE")
 
@@ -166,8 +166,13 @@ def test_shares_and_differences_are_those_of_the_layers():
     assert set(verdicts("c004_bal_differences", balance(difference="-10.0")).values()) == {"contradicted"}
     columns = "comparison test ci_low ci_high p_value p_adjusted"
     tests = rows(columns, ("layers 2-31", "paired_t", 8.0, 12.0, 0.01, 0.02))
-    assert says("c004_bal_later_difference", balance(), summary, tests) == "holds: 10.00"
-    assert verdict("c004_bal_later_difference", balance(difference="+9.0"), summary, tests) == "contradicted"
+    layers = rows("layer share_rope share_drope", (0, 30.02, 40.02), (1, 30.0, 40.0), (2, 9.0, 9.0))
+    claim = "c004_bal_later_difference"
+    assert says(claim, balance(), layers, summary, tests) == "holds: 10.00"
+    assert verdict(claim, balance(difference="+9.0"), layers, summary, tests) == "contradicted"
+    assert "layers 0 and 1 of the same series agree with" in reason(claim, balance(), layers, summary, tests)
+    other = layers.assign(share_drope=[40.02, 40.06, 9.0])
+    assert "layers 0 and 1 of the same series do not agree" in reason(claim, balance(), other, summary, tests)
 
 
 def test_a_figure_averages_to_the_band_of_the_table():

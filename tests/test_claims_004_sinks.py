@@ -2,7 +2,7 @@
 
 import pytest
 
-from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
 
 def summary(**values):
@@ -94,7 +94,11 @@ def test_a_level_that_models_converge_to_is_that_of_the_later_layers():
     captions = states(fig_12_sink_rate="~97%", fig_12_layer="2")
     found = summary(rope_after_layer_1=98.4, drope_after_layer_1=99.0)
     both = layers((60.0, 70.0, 98.0), (60.0, 70.0, 99.0))
-    assert say("c004_fig12_converge", both, found, captions) == {"rope": "holds: 98.4", "drope": "contradicted: 99.0"}
+    rates = prints("layers positional printed", ("average", "RoPE", "97.8%"), ("average", "DroPE", "95.6%"))
+    frames = (both, found, rates, captions)
+    assert say("c004_fig12_converge", *frames) == {"rope": "holds: 98.4", "drope": "contradicted: 99.0"}
+    said = [each.reason for each in function("c004_fig12_converge")(*frames)]
+    assert ["is 97.8%." in said[0], "is 95.6%." in said[1]] == [True, True]
 
 
 def test_about_97_is_within_one_and_a_half():

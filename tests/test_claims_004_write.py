@@ -2,7 +2,7 @@
 
 import pytest
 
-from claims_cases import prints, rows, say, says, states, verdict, verdicts
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
 
 ORIGINS = rows("experiment run positional rotated taken_from", ("5", "printed", "RoPE", "yes", "model"))
 
@@ -60,7 +60,9 @@ def test_a_write_stands_where_norms_are_massive(norms, layer, expected):
         ("DroPE", place, metric, norm) for place, norm in enumerate(norms) for metric in ("q_norm_mean", "k_norm_mean")
     ]
     content = rows("positional layer metric value", *found, ("RoPE", 0, "q_norm_mean", 1e6), ("DroPE", 0, "else", 1e6))
-    assert verdict("c004_write_where_massive", content, summary(max_write_layer=(0, layer))) == expected
+    found = summary(max_write_layer=(0, layer))
+    assert verdict("c004_write_where_massive", content, found) == expected
+    assert "none is published after layer 2." in reason("c004_write_where_massive", content, found)
 
 
 def test_a_write_needs_massive_queries_and_keys_alike():
@@ -127,7 +129,14 @@ def test_a_token_that_writes_half_of_the_mean_is_no_empty_sink(rope, drope, expe
         ("DroPE", 2, float(drope), 1.0, 10.0),
         ("RoPE", 1, 0.0, 1.0, 10.0),
     )
-    assert says("c004_no_op_refuted", norms, summary(max_write=(1, 1))) == expected
+    for rates, words in (
+        ((50.0, 50.0, 95.0), "layers 1 to 2: in layer 2, the only one of these where"),
+        ((50.0, 95.0, 95.0), "in layer 2, one of 2 of these where"),
+        ((99.0, 95.0, 80.0), "in layer 2, not one where"),
+    ):
+        sinks = rows("layer rope drope", *[(layer, rate, 99.0) for layer, rate in enumerate(rates)])
+        assert says("c004_no_op_refuted", norms, sinks) == expected
+        assert words in reason("c004_no_op_refuted", norms, sinks)
 
 
 def test_a_comparison_repeats_the_tables_before_it():

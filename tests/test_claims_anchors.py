@@ -114,6 +114,44 @@ def test_what_is_reported_is_printed_or_has_no_hash(reported, stands):
     assert bool(found["reported"]) == stands
 
 
+TABLES = """# Readers
+
+## Results
+
+In all, 17 words were lost by either.
+
+| reader | 512 | 4096 |
+|---|---|---|
+| reader-s | 92.0 | 52.5 |
+| reader-l | **92.0** | 52.5 |
+
+| reader | words |
+|---|---|
+| reader-s | 12 ± 3 |
+| other | 12 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "reported", "line"),
+    [
+        ("reader-s-4096", "52.5", "9"),
+        ("reader-l-512", "92.0", "10"),
+        ("reader-m", "52.5", ""),  # two rows print it, and both are named alike
+        ("reader-s-words", "12", "14"),
+        ("nobody", "12", ""),  # no row that prints it is named
+        ("nobody", "17", "5"),  # one sentence alone prints it
+        ("reader-s", "2.5", ""),  # part of a longer number
+        ("reader-s", "", ""),
+    ],
+)
+def test_a_check_of_a_cell_stands_in_the_row_that_prints_it(name, reported, line):
+    check = {**row("Results", "The cell is that of the series.", kind="cell check"), "reported": reported}
+    found = anchored({**check, "claim": f"c.{name}"}, sentences(TABLES), TABLES)
+    assert (found["line"], found["match"]) == (line, "value" if line else "heading")
+    assert bool(found["anchor"]) == bool(line)
+
+
 def test_the_command_wants_a_folder_with_one_file_a_document(tmp_path, capsys):
     assert _anchor.main([]) == 2
     assert "usage" in capsys.readouterr().err
@@ -135,7 +173,9 @@ def test_committed_anchors_belong_to_claims_and_most_statements_have_a_line():
     lines = [name for name in statements if anchors.get(name, {}).get("line")]
     assert len(lines) > 0.8 * len(statements)
     assert all(re.fullmatch(r"[0-9a-f]{12}", anchors[name]["anchor"]) for name in lines)
-    assert all((each["match"] == "sentence") == bool(each["line"]) for each in anchors.values())
+    assert all((each["match"] != "heading") == bool(each["line"]) for each in anchors.values())
+    checks = [each for each in anchors.values() if each["match"] == "value"]
+    assert len(checks) > 500, "checks of cells have lines of their own"
 
 
 def test_what_a_claim_reports_is_what_its_document_prints():

@@ -88,6 +88,15 @@ def test_a_text_that_cannot_be_turned_into_a_number_is_left_out():
     assert "frame: row 2, printed flipped" not in kinds
 
 
+def test_an_estimate_is_made_sure_and_unsure_with_its_interval_and_its_p():
+    frame = table(comparison=["a"], estimate=[2.0], ci_low=[1.0], ci_high=[3.0], p_value=[0.01], p_text=["small"])
+    made = {what.removeprefix("t: every estimate made "): one["t"] for what, one in mutations({"t": frame})}
+    assert (made["sure"]["p_value"] < 0.001).all()
+    assert (made["unsure"]["p_value"] > 0.5).all()
+    assert tuple(made["unsure"].loc[0, ["estimate", "ci_low", "ci_high"]]) == (2.0, -4.0, 8.0)
+    assert list(made["sure"]["p_text"]) == ["small"]
+
+
 def test_a_contradicted_number_turns_when_it_is_repaired():
     def wrong(stated):
         """Printed as 10, is 12.34."""

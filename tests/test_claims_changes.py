@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from analysis.claims._verdicts.changes import changes
-from analysis.claims._verdicts.places import places
+from analysis.claims._verdicts.places import build, places
+from artifacts.build.job import Job
 from conftest import run
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
@@ -143,3 +144,17 @@ def test_places_join_anchor_function_inputs_and_chapters(tmp_path):
     }
     assert (two["anchor"], two["chapters"]) == ("", "lab")
     assert json.dumps(two)
+
+
+def test_the_table_of_places_has_a_row_a_verdict_in_the_order_of_the_ledger(tmp_path):
+    (tmp_path / "out/claims").mkdir(parents=True)
+    (tmp_path / "paper/chapters").mkdir(parents=True)
+    for name, line in (("c002_late", 90), ("c002_early", 8)):
+        row = {"claim": name, "verdict": "holds", "order": ["002", "b.py", line], "inputs": ["m"], "repeats": ""}
+        (tmp_path / f"out/claims/{name}.json").write_text(json.dumps([row]))
+    files = ("out/claims/c002_late.json", "out/claims/c002_early.json")
+    (written,) = build(Job(tmp_path, "places", "claim_places", "", inputs=files)).items()
+    assert written[0] == "artifacts/results/claim_places.csv"
+    names, *lines = written[1].decode().splitlines()
+    assert names == "claim,source,heading,line,anchor,function,inputs,chapters"
+    assert lines == ["c002_early,002,,,,b.py:8,m,", "c002_late,002,,,,b.py:90,m,"]

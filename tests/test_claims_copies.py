@@ -144,6 +144,83 @@ CASES = [
         ],
         ["baseline-RoPE-cities"],
     ),
+    (
+        "c002_training_drops",
+        ("checkpoint metric printed", [("s1", "ap_drop", "0.100"), ("s2", "ap_drop", "0.201"), ("s1", "lbp", "3")]),
+        [
+            rows(
+                "checkpoint display_name ap_first_20 ap_last_20 ap_drop_recomputed ap_drop_low ap_drop_high",
+                ("s1", "One", 0.7, 0.6, 0.1, 0.099, 0.101),
+                ("s2", "Two", 0.7, 0.499, 0.201, 0.2, 0.202),
+            )
+        ],
+        ["s1", "s2"],
+    ),
+    (
+        "c002_training_comparison_cells",
+        (
+            "model checkpoint metric printed",
+            [("m3.1", "", "ap_drop", "0.10"), ("m3.1", "", "bias", "1.5"), ("smol", "last", "ap_drop", "0.30")],
+        ),
+        [
+            prints(ONE, ("m3.1", "ap_drop", "0.10"), ("m3.1", "bias", "1.5"), ("smol", "ap_drop", "0.7")),
+            prints("checkpoint metric printed", ("first", "ap_drop", "0.20"), ("last", "ap_drop", "0.30")),
+        ],
+        ["m31-ap_drop", "m31-bias", "smol-ap_drop"],
+    ),
+    (
+        "c004_bal_figure_g",
+        ("figure series x printed", [("G", "RoPE", "0", "21.5"), ("G", "DroPE", "0", "74.7"), ("F", "RoPE", "0", "9")]),
+        [rows("positional layer published", ("RoPE", 0, 21.5), ("DroPE", 0, 74.7))],
+        ["RoPE-0", "DroPE-0"],
+    ),
+    (
+        "c004_con_figure_e",
+        (
+            "figure series x printed",
+            [("E", "RoPE", "Attention", "0.6"), ("E", "RoPE", "MLP", "98.1"), ("G", "DroPE", "MLP", "50")],
+        ),
+        [
+            prints(
+                "positional metric printed",
+                ("RoPE", "attention_contribution", "0.6"),
+                ("RoPE", "mlp_contribution", "98.1"),
+                ("DroPE", "mlp_contribution", "32.0"),
+            )
+        ],
+        ["RoPE-attention_contribution", "RoPE-mlp_contribution"],
+    ),
+    (
+        "c004_con_figure_f",
+        (
+            "figure series x printed",
+            [("F", "DroPE", "Query", "123"), ("F", "DroPE", "Key", "109"), ("E", "a", "K", "1")],
+        ),
+        [prints("positional metric printed", ("DroPE", "query_norm", "123"), ("DroPE", "key_norm", "109"))],
+        ["DroPE-query_norm", "DroPE-key_norm"],
+    ),
+    (
+        "c004_figure_c",
+        ("figure series printed", [("C", "RoPE", "116000"), ("C", "DroPE", "1400"), ("A", "RoPE", "7")]),
+        [
+            prints(
+                "positional metric printed",
+                ("RoPE", "massive_increase", "116000"),
+                ("DroPE", "massive_increase", "1400"),
+                ("RoPE", "random_increase", "3"),
+            )
+        ],
+        ["RoPE", "DroPE"],
+    ),
+    (
+        "c004_rank_figure_j",
+        (
+            "figure series x printed",
+            [("J", "RoPE", "1024", "60"), ("J", "DroPE", "1024", "50"), ("I", "RoPE", "1", "2")],
+        ),
+        [prints("positional context printed", ("RoPE", 1024, "60"), ("DroPE", 1024, "50"), ("RoPE", 2048, "70"))],
+        ["RoPE-1024", "DroPE-1024"],
+    ),
 ]
 
 

@@ -150,6 +150,8 @@ def troughs(**ends):
 def test_degraded_layers_contain_the_trough(trough, expected):
     found = say("c003_trough_places", troughs(trough=trough))
     assert set(found.values()) == {f"{expected}: {trough[0]} to {trough[1]}"}
+    apart = f"they begin {abs(8 - trough[0])} and end {abs(15 - trough[1])} layers apart"
+    assert apart in function("c003_trough_places")(troughs(trough=trough))[0].reason
 
 
 # --- document 004

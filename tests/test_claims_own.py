@@ -1,5 +1,6 @@
 """Claims of the thesis itself, on frames made by hand: each with what makes it true and what makes it false."""
 
+import pandas as pd
 import pytest
 
 from claims_cases import prints, reason, rows, says, verdict
@@ -109,6 +110,8 @@ def test_noise_is_larger_than_the_spread_of_the_scored_models():
     models = rows("in_source ap_overall", (True, 0.5), (True, 0.6), (True, 0.7), (False, 9.0))
     assert says("thesis_capture_noise", twins(0.11), models) == "holds: 0.110 against 0.100"
     assert verdict("thesis_capture_noise", twins(0.09), models) == "contradicted"
+    assert "between models is no larger than between two" in reason("thesis_capture_noise", twins(0.11), models)
+    assert "between models is larger than between two" in reason("thesis_capture_noise", twins(0.09), models)
 
 
 def test_two_lists_of_layers_have_none_in_common():
@@ -154,7 +157,9 @@ def test_baselines_differ_after_correction():
 @pytest.mark.parametrize(("p", "expected"), [(0.04, "holds: 20.0%"), (0.06, "contradicted: 20.0%")])
 def test_below_chance_is_a_one_sided_test(p, expected):
     columns = "positional task p_below_chance base_right n base_low base_high chance base"
-    assert says("thesis_imdb_below_chance", rows(columns, ("DroPE", "imdb", p, 4, 20, 8, 42, 50, 20.0))) == expected
+    table = rows(columns, ("DroPE", "imdb", p, 4, 20, 8, 42, 50, 20.0))
+    assert says("thesis_imdb_below_chance", table) == expected
+    assert ("guessing does not fall so low" in reason("thesis_imdb_below_chance", table)) == (p < 0.05)
 
 
 def test_even_attention_is_within_the_range_of_the_prompts():
@@ -309,6 +314,13 @@ def test_a_drop_over_equal_positions_grows_by_a_fifth_at_most(drop, expected):
         "phase order drop ap_drop", ("Anneal", 1, 0.1, 0.06), ("LC 4K-32K", 2, drop, 0.2), ("LC 4K-32K", 3, None, 0.3)
     )
     assert verdict("thesis_equal_positions_drop", table) == expected
+    said = reason("thesis_equal_positions_drop", table)
+    assert "in LC 4K-32K, a factor" in said
+    assert said.endswith("LC 32K-64K has no value at 0-1K")
+    later = rows("phase order drop ap_drop", ("LC 32K-64K", 4, 0.11, 0.3))
+    both = reason("thesis_equal_positions_drop", pd.concat([table, later]))
+    assert "in LC 4K-32K and LC 32K-64K, a factor" in both
+    assert "no value" not in both
 
 
 def test_a_larger_drop_than_every_other_is_beyond_rounding():

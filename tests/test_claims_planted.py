@@ -20,6 +20,14 @@ def test_a_typo_stands_for_another_number(text):
         assert (parse(new).low, parse(new).high) != (parse(text).low, parse(text).high)
 
 
+def test_exchanged_digits_are_neighbours_and_all_others_stay():
+    made = {typo("1.234%", random.Random(seed)) for seed in range(200)}
+    assert {new for new, kind in made if kind == "exchanged"} == {"1.324%", "1.243%"}
+    assert {new for new, kind in made if kind == "lost"} == {"1.34%", "1.24%", "1.23%"}
+    changed = [new for new, kind in made if kind == "digit"]
+    assert all(sum(one != other for one, other in zip(new, "1.234%", strict=True)) == 1 for new in changed)
+
+
 def test_a_word_cannot_be_mistyped():
     with pytest.raises(DataError, match="no digit"):
         typo("flat", random.Random(1))

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import build
 from artifacts.build.lock import lock
 from artifacts.errors import ThesisError
 from artifacts.store.files import write
 from conftest import run
+from paper import commands
 from waiting import until
 
 CLAIM = """from analysis.claims import judge
@@ -207,6 +209,19 @@ def imported(root: Path, *arguments: str) -> set[str]:
         check=False,
     )
     return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines() if "|" in line}
+
+
+def test_a_command_is_a_file_of_its_folder(tmp_path, monkeypatch):
+    (tmp_path / "greeting.py").write_text(
+        "import click\n@click.command()\ndef greet():\n    click.echo('hello')\nCOMMANDS = (greet,)\n"
+    )
+    (tmp_path / "machinery_of_it.py").write_text("import click\n@click.command()\ndef unseen():\n    pass\n")
+    monkeypatch.setattr("paper.commands.__path__", [*commands.__path__, str(tmp_path)])
+    names = [command.name for command in commands.commands()]
+    assert {"greet", "paper", "new", "list", "run", "lab"} <= set(names)
+    assert "unseen" not in names
+    assert len(names) == len(set(names))
+    assert sorted(set(names) - {"greet"}) == build.main.list_commands(None)
 
 
 def test_nothing_heavy_is_imported_where_nothing_is_to_do(shipped):

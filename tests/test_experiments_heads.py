@@ -17,10 +17,11 @@ from analysis.heads.pairs import PAIR_MODES
 from analysis.heads.plasticity import Options
 from analysis.heads.rotation import SEPARATIONS
 from analysis.jobs import Resources
-from analysis.measure import choices, head_jobs, heads
+from analysis.measure import choices, finding, head_jobs, heads
 from analysis.measure.finding import kept
 from analysis.measure.head_frames import frames
 from analysis.measure.measurements import slug
+from analysis.models import captures, sampling
 from analysis.models.captures import open_capture
 from analysis.studies.measured.models import measured_models
 from artifacts.errors import DataError, ThesisError
@@ -208,13 +209,40 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
         done.append(kept(*arguments)[1])
         return kept(*arguments)
 
-    monkeypatch.setattr(heads, "kept", stopped)
+    monkeypatch.setattr(finding, "kept", stopped)
     with pytest.raises(KeyboardInterrupt):
         measure(target, planted)
     assert not (target / "artifacts").exists()
     monkeypatch.undo()
     outcome = heads.measure(target, str(planted), Options(), context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
+
+
+@pytest.mark.parametrize("estimator", ["bucket_full", "empirical"])
+def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted, target, monkeypatch, estimator):
+    capture, options = open_capture(planted, context=CONTEXT, group=2), Options(estimator=estimator)
+    alone = [kept(capture, head, options, target / "alone")[0] for head in capture.heads]
+    opened = []
+    real = captures.read
+
+    def watched(path):
+        opened.append(path.parent.name)
+        return real(path)
+
+    monkeypatch.setattr(captures, "read", watched)
+    together = dict(finding.attempts(capture, capture.heads, options, target / "together"))
+    assert [together[head] for head in capture.heads] == [(found, False) for found in alone]
+    assert sorted(opened) == ["l00h00k", "l00h00q", "l00h01q", "l01h00k", "l01h00q", "l01h01q"]
+
+
+def test_heads_go_to_processes_by_their_keys_where_there_are_enough(planted):
+    capture = open_capture(planted, context=CONTEXT, group=2)
+    many = dataclasses.replace(
+        capture, heads=tuple(sampling.Head(layer, head, head // 2) for layer in range(4) for head in range(4))
+    )
+    assert [len(share) for share in heads.shares(many, 2)] == [2] * 8
+    assert [len(share) for share in heads.shares(many, 3)] == [1] * 16, "fewer than four groups a process"
+    assert all(len({(head.layer, head.key) for head in share}) == 1 for share in heads.shares(many, 2))
 
 
 def test_another_content_is_another_finding(planted, target, tmp_path):

@@ -20,8 +20,8 @@ from analysis.experiments import crosslayer_balance, layer_content, massive_valu
 from analysis.lab import tokenizer  # noqa: E402
 from analysis.lab.recipe import Recipe, architecture  # noqa: E402
 from analysis.measure.ask import ask  # noqa: E402
+from analysis.measure.cache import cached, code, named  # noqa: E402
 from analysis.measure.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
-from analysis.measure.evaluation import code  # noqa: E402
 from analysis.measure.measurements import save  # noqa: E402
 from analysis.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
 from analysis.measure.run import experiment  # noqa: E402
@@ -229,6 +229,27 @@ def test_only_the_files_that_an_experiment_imports_make_it_stale(tmp_path: Path)
 def test_the_code_of_an_experiment_is_what_it_imports() -> None:
     names = [module.__name__ for module in (massive_values, crosslayer_balance, layer_content)]
     assert len({code(name) for name in names}) == 3
+
+
+def test_what_was_made_is_made_once_and_again_when_its_file_is_cut_off(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> dict[str, int]:
+        made.append(1)
+        return {"times": len(made)}
+
+    def ask(name: str, **more: bool) -> tuple[dict[str, int], bool]:
+        return cached(name, make, tmp_path, remember=False, **more)
+
+    one, other = (named(save, {"question": question}) for question in ("one", "other"))
+    assert one != other
+    assert named(save, {"question": "one"}, massive_values.__name__) != one  # other code answers
+    assert ask(one) == ({"times": 1}, False)
+    assert ask(one) == ({"times": 1}, True)
+    assert ask(other) == ({"times": 2}, False)
+    (tmp_path / f"{one}.json").write_text('{"times"')
+    assert ask(one) == ({"times": 3}, False)
+    assert cached("here", make, None)[0] is cached("here", make, None)[0]  # without a folder, for this process
 
 
 # Faults of one keep nothing else from being measured --------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Moments, combined PCA, planar rotation, rotary bands and component weights: closed forms and properties."""
+"""Moments, combined PCA, planar rotation and component weights: closed forms and properties."""
 
 from dataclasses import replace
 
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.heads import pca as components
-from analysis.heads.bands import bands
 from analysis.heads.components import position_weights
 from analysis.heads.head import Head
 from analysis.heads.moments import class_moments, head_moments
@@ -241,47 +240,6 @@ def test_component_weights_are_shares_of_r_squared() -> None:
     assert found.r_squared_mean == pytest.approx(squares.mean())
     flat = position_weights(class_moments(np.ones((5, 3)), np.arange(5)))
     assert flat.weights.tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("layout", ["halves", "interleaved"])
-def test_rotary_bands_find_what_oscillates_at_their_own_frequency(layout: str) -> None:
-    rng = np.random.default_rng(0)
-    positions = rng.integers(0, 4096, 600)
-    omegas = 10000.0 ** (-np.arange(4) / 4)
-    content = rng.normal(size=(600, 10))
-    pair = (1, 5) if layout == "halves" else (2, 3)
-    other = (0, 4) if layout == "halves" else (0, 1)
-    content[:, pair[0]] = 3 * np.cos(omegas[1] * positions) + 0.1 * content[:, pair[0]]
-    content[:, pair[1]] = 3 * np.sin(omegas[1] * positions) + 0.1 * content[:, pair[1]]
-    # band 0 oscillates, but at the frequency of band 1
-    content[:, other[0]] = np.cos(omegas[1] * positions)
-    content[:, other[1]] = np.sin(omegas[1] * positions)
-    found = bands(content, positions, omegas, layout, shuffles=49)
-    design = np.column_stack([np.ones(600), np.cos(omegas[1] * positions), np.sin(omegas[1] * positions)])
-    values = content[:, pair]
-    fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
-    assert found.r_squared[1] == pytest.approx(fitted.var(axis=0).sum() / values.var(axis=0).sum())
-    assert found.r_squared[1] > 0.95
-    assert found.r_squared[[0, 2, 3]].max() < 0.05
-    assert found.p_values[1] == 1 / 50
-    # a shuffle explains 2 / (n - 1) of a pair on average
-    assert found.shuffled[:, 1:].mean() == pytest.approx(2 / 599, rel=0.25)
-    again = bands(content, positions, omegas, layout, shuffles=49)
-    np.testing.assert_array_equal(again.shuffled, found.shuffled)
-
-
-def test_a_band_slower_than_the_context_is_a_line() -> None:
-    positions = np.arange(100)
-    rows = np.column_stack([positions, np.zeros(100)]).astype(float)
-    found = bands(rows, positions, np.array([1e-13]), shuffles=9)
-    assert found.r_squared[0] == pytest.approx(1)
-    assert bands(np.zeros((100, 2)), positions, np.array([0.1]), shuffles=9).r_squared[0] == 0
-    with pytest.raises(ValueError, match="2 frequencies for 2 dimensions"):
-        bands(rows, positions, np.array([0.1, 0.2]))
-    with pytest.raises(ValueError, match="give one of halves, interleaved"):
-        bands(rows, positions, np.array([0.1]), "pairs")
-    with pytest.raises(ValueError, match="0 shuffles"):
-        bands(rows, positions, np.array([0.1]), shuffles=0)
 
 
 @pytest.mark.parametrize(

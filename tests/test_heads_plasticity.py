@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from analysis.heads import kernel
+from analysis.heads.competition import counted_pairs
 from analysis.heads.gap import gaps_to_empirical
 from analysis.heads.head import Head
 from analysis.heads.laws import ESTIMATORS, householder, pooled_law
 from analysis.heads.moments import class_moments
 from analysis.heads.pairs import CHUNK, PAIR_MODES
-from analysis.heads.plasticity import Options, plasticity
+from analysis.heads.plasticity import Options, plasticity, setting
 from heads_reference import head_with, reference
 
 FULL = ("bucket_full", "pooled_full", "empirical")
@@ -482,6 +483,45 @@ def test_counting_in_single_precision_is_exact() -> None:
     wanted = reference(head, "empirical", "earlier", bins=8, least=10)
     assert found.profile.counts.tolist() == wanted["counts"]
     np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [0, 100, -100])
+def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
+    """Small whole numbers tie often, and their scores are exact in double precision, in every unit of the queries."""
+    rng = np.random.default_rng(24)
+    whole, keys = rng.integers(-2, 3, size=(700, 4)), rng.integers(-2, 3, size=(60, 4))
+    whole[rng.random(700) < 0.1] = 0
+    head = Head(
+        queries=np.ldexp(whole.astype(np.float32), exponent),
+        query_positions=np.full(700, 900) + np.arange(700) // 10,
+        query_documents=np.zeros(700, dtype=np.int64),
+        keys=keys.astype(np.float32),
+        key_positions=np.arange(60) * 10,
+        key_documents=np.zeros(60, dtype=np.int64),
+        context=1000,
+        buckets=1,
+    )
+    shared = setting(head, Options())
+    later, earlier = np.tril_indices(60, -1)
+    found, without = counted_pairs(shared.keys, later, earlier, shared.queries, 0)
+    for pair, (i, j) in enumerate(zip(later, earlier, strict=True)):
+        gaps = whole @ (keys[i] - keys[j])
+        p = ((gaps > 0).sum() + 0.5 * (gaps == 0).sum()) / 700
+        assert found[pair] == pytest.approx(4 * p * (1 - p) * 700 / 699, abs=1e-12)
+        assert without[pair] == (keys[i] == keys[j]).all()
+    assert without.any()
+    assert not without.all()
+
+
+@pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full"])
+def test_the_default_precision_is_within_a_hundred_millionth_of_double(estimator: str) -> None:
+    head = head_with(seed=25, queries=6000, keys=1200, dimension=32, documents=20)
+    head = replace(head, queries=head.queries.astype(np.float32), keys=head.keys.astype(np.float32))
+    found, wanted = (plasticity(head, Options(estimator=estimator, precision=kind)) for kind in ("single", "double"))
+    assert (found.precision, wanted.precision) == ("single", "double")
+    np.testing.assert_array_equal(found.profile.counts, wanted.profile.counts)
+    np.testing.assert_array_equal(found.sums.map_count, wanted.sums.map_count)
+    np.testing.assert_allclose(found.profile.values, wanted.profile.values, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full"])

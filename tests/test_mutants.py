@@ -33,3 +33,11 @@ def test_a_fault_that_runs_out_of_time_is_not_noticed(tmp_path, monkeypatch, tes
 def test_a_file_that_no_test_imports_survives(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "concerned", lambda file: [])
     assert mutants.judged(tmp_path, FAULT, 1) == "survived: no test imports it"
+
+
+def test_a_test_calls_the_claims_of_the_tables_that_it_imports(tmp_path):
+    (tmp_path / "table.py").write_text('CASES = {"c001_restated": ""}\n')
+    (tmp_path / "other.py").write_text('CASES = {"c002_t3_bins": ""}\n')
+    test = tmp_path / "test_it.py"
+    test.write_text('from table import CASES\n\nassert "c004_con_restated"\n')
+    assert mutants.named(test) == {"analysis/claims/s001/benchmarks.py", "analysis/claims/s004/content.py"}

@@ -8,6 +8,7 @@ import pytest
 
 from analysis.studies.population import _outcomes as _population
 from analysis.studies.population import contrasts as population
+from analysis.studies.population import points
 from analysis.studies.population import relations as population_relations
 from artifacts.errors import DataError
 from artifacts.store.reader import read
@@ -136,6 +137,22 @@ def test_heads_that_matter_are_found_within_layers(plan, tables):
     )
     assert abs(rows.loc["head_damage_bias", "rho"]) < 0.3
     assert rows.loc["head_damage", "slope_low"] > 0
+
+
+def test_what_a_head_costs_is_set_beside_the_whole_model():
+    tables = made(seeds=(1,), bases=(400,), arms="A")
+    names = ("models", "heads", "ablation")
+    taken = tables["population_ablation"]
+    taken.loc[taken["layer"] < 0, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (90, 30, 0.1, 1.5)
+    taken.loc[taken["layer"] == 2, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (70, 10, 0.4, 2.25)
+    found = points.population_ablations(*(tables[f"population_{each}"] for each in names))
+    hit = found[found["layer"] == 2]
+    # 90 of 100 before and 70 of 100 after; 30 of 40 and 10 of 40
+    costs = {"lost_1x": 0.2, "lost_4x": 0.5, "nats_1x": 0.3, "text_nats": 0.75}
+    assert len(hit) == 4
+    for each, cost in costs.items():
+        assert hit[each].to_numpy() == pytest.approx(np.full(4, cost))
+    assert found.loc[found["layer"] != 2, "lost_1x"].to_numpy() == pytest.approx(np.zeros(16), abs=1e-12)
 
 
 def test_a_difference_between_layers_alone_is_no_relation_of_heads(plan, tables):

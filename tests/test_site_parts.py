@@ -1,6 +1,7 @@
 """Parts of the site by themselves: colours that can be read, edges, what a figure plots, text that stays text."""
 
 import re
+import subprocess
 
 import pytest
 from markupsafe import Markup
@@ -11,7 +12,7 @@ from artifacts.typeset import addresses
 from figures import Axis, Figure, Heatmap, Line, Panel
 from paper.site.graph import embedded
 from paper.site.grid import grid, of_csv
-from paper.site.history import _said
+from paper.site.history import _said, cut, histories
 from paper.site.page import FOLDER, page, shown, typeset, words
 from paper.site.plotted import plotted
 
@@ -133,3 +134,26 @@ def test_a_grid_says_what_it_leaves_out():
 
 def test_a_change_without_a_number_is_told_as_such():
     assert _said([]) == "no number by more than rounding"
+
+
+def test_a_shallow_clone_says_that_its_history_is_cut(tmp_path):
+    whole, table = tmp_path / "whole", tmp_path / "whole/artifacts/results/drop.csv"
+    table.parent.mkdir(parents=True)
+
+    def git(folder, *arguments):
+        name = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.invalid")
+        subprocess.run(["git", *name, *arguments], cwd=folder, check=True, capture_output=True)
+
+    git(whole, "init", "-q")
+    for revision, value in enumerate((1.0, 2.0, 3.0)):
+        table.write_text(f"model,drop\nreader,{value}\n")
+        git(whole, "add", "-A")
+        git(whole, "commit", "-qm", f"Revision {revision}")
+    assert [each.subject for each in histories(whole)["drop"]] == ["Revision 2", "Revision 1", "Revision 0"]
+    assert cut(whole) == ""
+    for depth, left in ((1, []), (2, ["Revision 2"])):
+        shallow = tmp_path / f"shallow-{depth}"
+        git(tmp_path, "clone", "-q", "--depth", str(depth), whole.as_uri(), str(shallow))
+        assert [each.subject for each in histories(shallow).get("drop", ())] == left
+        assert "git fetch --unshallow" in cut(shallow)
+    assert cut(tmp_path / "nowhere") == ""

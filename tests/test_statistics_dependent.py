@@ -48,6 +48,15 @@ def test_equal_correlations_are_told_apart_at_the_level_only(test, least, most):
     assert least <= rejected / 1000 <= most
 
 
+def test_four_units_are_the_fewest():
+    # z grows with sqrt(n - 3), and t with sqrt(n - 1) where the pooled term vanishes as above
+    assert steiger_z(0.6, 0.3, 0.2, 4) == pytest.approx(steiger_z(0.6, 0.3, 0.2, 103) / 10)
+    t, df = williams_t(0.3, -0.3, 0.0, 4)
+    assert (t, df) == (pytest.approx(0.6 * np.sqrt(3 / (2 * 3 * (1 - 2 * 0.09)))), 1)
+    assert steiger_z(0.6, 0.3, 0.2, 3) is None
+    assert williams_t(0.3, -0.3, 0.0, 3) is None
+
+
 def test_a_metric_that_falls_is_compared_by_size():
     generator = np.random.default_rng(7)
     outcome = generator.normal(size=9)

@@ -51,6 +51,13 @@ def test_paired_with_a_constant_arm_keeps_the_test_but_not_the_effect_interval()
     assert "zero variance" in fired(row.note)
 
 
+@pytest.mark.parametrize("test", [paired_t, welch_t])
+def test_only_another_level_than_95_is_noted(test):
+    first, second = [1.0, 2.0, 4.0, 4.5], [1.5, 2.0, 3.0, 5.0]
+    assert "intervals" not in test(first, second, **META).note
+    assert "90 % intervals" in test(first, second, confidence=0.9, **META).note
+
+
 def test_paired_without_variance_of_differences_gives_the_mean_only():
     # 0.3 - 0.1 and 0.4 - 0.2 differ by floating-point noise, which would give a t of 1e15
     row = paired_t([0.3, 0.4, 0.9], [0.1, 0.2, 0.7], **META)

@@ -24,7 +24,7 @@ from analysis.statistics import (
 )
 from analysis.statistics.permutation import permutation_p
 from analysis.statistics.sample import is_constant, levels
-from analysis.statistics.student import t_p
+from analysis.statistics.student import half_width, t_p
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 X = np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0])
@@ -147,6 +147,13 @@ def test_student_interval_is_scipys(n):
     known = stats.ttest_1samp(values, 0).confidence_interval(0.9)
     assert student_interval(values, 0.9) == pytest.approx((known.low, known.high))
     assert student_interval(values * 2.0**900, 0.9) == pytest.approx((known.low * 2.0**900, known.high * 2.0**900))
+
+
+@pytest.mark.filterwarnings("error")
+def test_half_of_an_interval_needs_a_spread_and_a_degree_of_freedom():
+    # printed in tables of t: 4.303 for two degrees of freedom, 2.228 for ten
+    found = half_width(np.array([1.0, 2.0, 0.0, np.nan, 1.0]), np.array([2.0, 10.0, 5.0, 5.0, 0.0]))
+    assert found == pytest.approx([4.303, 4.456, np.nan, np.nan, np.nan], abs=6e-4, nan_ok=True)
 
 
 def test_student_interval_needs_two_values_that_differ():

@@ -69,6 +69,7 @@ def test_the_largest_difference_of_later_layers_names_the_layer_not_the_row() ->
 def test_a_run_over_all_layers_ends_at_the_first() -> None:
     assert drope_patterns._late_run(pd.Series([1.0, 2.0, 3.0])) == 3
     assert drope_patterns._late_run(pd.Series([1.0, -2.0, -3.0])) == 2
+    assert drope_patterns._late_run(pd.Series([1.0, -2.0, 3.0])) == 1
 
 
 def test_even_attention_matches_a_causal_softmax_of_equal_scores() -> None:

@@ -39,6 +39,7 @@ from analysis.studies.drope_sinks.sinks import (
 )
 from artifacts.errors import DataError
 from artifacts.store.reader import read
+from claims_cases import rows
 from conftest import ROOT
 
 FAMILIES = read(ROOT, "test_families")
@@ -142,6 +143,41 @@ def test_averages_hide_layer_one(series):
     assert found.verdict == "not supported"
 
 
+def test_a_summary_of_rates_begins_after_layer_1_where_it_says_so():
+    rope, drope = (0.5, 0.9, 0.91, 0.94, 0.97), (0.6, 0.4, 0.99, 0.93, 0.93)
+    layers = sink_rate_layers(planted("sink_rate", "x", rope, drope))
+    uniform = rows(
+        "used_in tokens score sink threshold",
+        ("sink rates", 4, 0.52, True, 0.3),
+        ("sink rates", 9, 0.31, True, 0.3),
+        ("attention patterns", 14, 0.23, False, 0.3),
+        ("attention patterns", 20, 0.18, False, 0.3),
+    )
+    tests = rows("p_value p_adjusted", (0.01, 0.04), (0.02, 0.06), (np.nan, np.nan))
+    value = sink_summary(layers, uniform, tests).set_index("quantity")["value"]
+    expected = {
+        "layers": 5,
+        "layers_above_90_in_both": 3,
+        "rope_after_layer_1": 94,
+        "drope_after_layer_1": 95,
+        "gap_layer_1": 50,
+        "largest_gap_after_layer_1": 8,
+        "layers_apart": 1,
+        "layers_tested": 2,
+        "shortest_prompt": 4,
+        "longest_prompt": 9,
+        "even_score_shortest": 0.52,
+        "even_score_longest": 0.31,
+        "longest_even_sink": 9,
+        "shortest_pattern_text": 14,
+        "longest_pattern_text": 20,
+        "even_score_shortest_pattern_text": 0.23,
+        "even_score_longest_pattern_text": 0.18,
+        "threshold": 0.3,
+    }
+    assert value[list(expected)].to_dict() == pytest.approx(expected)
+
+
 # the first token
 
 
@@ -237,7 +273,8 @@ def test_layer_one_contrasts():
     assert over["nats_ratio"] == pytest.approx(math.log(18630 / 10.26) / math.log(25.77 / 10.26))
     assert found.loc[("additivity", "DroPE"), "nats_ratio"] == pytest.approx(0.5, abs=0.01)
     assert found.loc[("bos_only_over_mlp", "DroPE"), "nats_ratio"] > 0.95
-    verdicts = {one.key: one.verdict for one in c004_mlp_over_attention(found.reset_index(), source("drope_stated"))}
+    given = (found.reset_index(), source("drope_layer1_perplexity"), source("drope_stated"))
+    verdicts = {one.key: one.verdict for one in c004_mlp_over_attention(*given)}
     assert verdicts == {"number": "contradicted", "meaning": "not supported"}
 
 

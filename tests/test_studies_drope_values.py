@@ -360,6 +360,11 @@ def test_protocols_test_the_baselines_of_two_experiments(knowledge: pd.DataFrame
     assert row["p_base"] == pytest.approx(stats.fisher_exact([[65, 35], [44, 56]]).pvalue)
     assert (row["change_3"], row["change_4"]) == pytest.approx((-39, -30))
     assert (row["digits_3"], row["precision_4"]) == (5, "4-bit")
+    # Newcombe's interval of 35 - 65 of 100 each, from the Wilson intervals of both
+    low, high = (np.array(stats.binomtest(k, 100).proportion_ci(method="wilson")) for k in (35, 65))
+    down, up = math.hypot(0.35 - low[0], high[1] - 0.65), math.hypot(low[1] - 0.35, 0.65 - high[0])
+    ends = (row["change_low_4"], row["change_high_4"])
+    assert ends == pytest.approx((100 * (-0.3 - down), 100 * (-0.3 + up)))
     tested = table[table["p_base"].notna()]
     assert set(tested["task"]) == {"imdb", "passkey"}
     assert (tested["p_base_holm"] >= tested["p_base"]).all()

@@ -1,9 +1,11 @@
 """The layer study recomputed: values worked out by hand, and bounds against data that could be behind the means."""
 
+import math
 from functools import partial
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -180,6 +182,17 @@ def test_depth_by_every_choice_of_five_layers(cells, groups):
     off = abs(sum(top) - sums.mean())
     assert tests.loc["llama3.1-8b", "p_value"] == pytest.approx(np.mean(abs(sums - sums.mean()) >= off - 1e-9))
     assert tests.loc["layers in both fives", "estimate"] == 0
+
+
+def test_a_shared_layer_is_expected_by_the_size_of_both_groups(cells, groups):
+    other = cells[cells["model"] != "llama3.1-8b"]
+    fewer = cells[cells["model"] == "llama3.1-8b"].head(3)
+    taken = fewer.assign(text_layer=[*other["text_layer"].head(1), *fewer["text_layer"].tail(2)])
+    row = nope_tests.nope_depth_tests(pd.concat([taken, other]), groups, FAMILIES).set_index("comparison").iloc[-1]
+    # three of 32 layers against five: 15 / 32 are expected in both, and one or none is the first two terms
+    ways = [math.comb(5, shared) * math.comb(27, 3 - shared) for shared in range(4)]
+    assert (row["estimate"], row["statistic"]) == (1, pytest.approx(15 / 32))
+    assert row["p_value"] == pytest.approx(sum(ways[:2]) / sum(ways))
 
 
 def test_families_count_networks_once(recovery, source):

@@ -133,6 +133,20 @@ def test_tests_of_checkpoints_carry_their_dependence(trajectory, positions):
     assert signs["ap_drop against bias per window, all checkpoints"] == 1
 
 
+def test_drop_against_bias_leaves_one_model_out_where_units_are_models():
+    names = ("training_comparison", "published_facts")
+    tests = training_comparison.bias_plasticity_tests(
+        read(ROOT, "bias_plasticity"), *(read(ROOT, name) for name in names), FAMILIES
+    )
+    left_out = set(tests.loc[tests["test"] == "pearson_leave_one_out", "comparison"])
+    assert left_out == {
+        "per token, captured models",
+        "per window, captured models",
+        "per token, models over the same window",
+        "per token, networks over the same window",
+    }
+
+
 def test_what_is_left_of_the_bias_rests_on_the_form_of_the_context(trajectory, positions):
     tests = training_tests.training_tests(trajectory, positions, FAMILIES).set_index(["comparison", "test"])["estimate"]
     name = "ap_drop against bias per token, all checkpoints"

@@ -21,9 +21,11 @@ SHARES = {"single": 0.05, "double": 1e-3}
 # With more such pairs than this, single precision saves no time and loses digits: the head is done again in double.
 DOUBTFUL = 0.02
 
-# Scores held at once by the distribution-free estimator, unless one document alone has more; listed pairs at a time.
+# Scores held at once by the distribution-free estimator, unless one document alone has more.
 SCORES = 1_000_000
-LISTED = 128
+
+# Queries and listed pairs whose scores are counted at once: they stay in the second level of cache.
+ASKED, LISTED = 256, 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +128,7 @@ def all_pairs(
         sizes = np.diff(keys.starts[first : last + 1])
         rank = np.arange(stop - start) - np.repeat(keys.starts[first:last] - start, sizes)
         vectors, positions = keys.vectors[start:stop], keys.positions[start:stop].astype(np.float64)
-        rows = np.empty(vectors.shape, kind)
+        rows, copy = np.empty(vectors.shape, kind), np.empty(vectors.shape, kind)
         norms, scores, still = np.empty(len(rows)), np.empty((len(means), len(rows))), np.zeros(len(rows))
         kernel.centre(vectors, keys.shift, means, rows, norms, scores)
         for column, (law, members) in enumerate(runs):
@@ -135,16 +137,19 @@ def all_pairs(
             if most.max(initial=0) < 2:
                 continue
             chosen = np.flatnonzero(rank < np.repeat(most, sizes))
+            eligible = np.take(rows, chosen, axis=0, out=copy[: chosen.size], mode="clip")
             given = queries.of(int(members[0])) if counted else vectors[:0]
+            # before the product, which overwrites the keys
+            rough = _rough_scores(eligible, given) if counted else np.empty((0, 0), np.float32)
             found = kernel.accumulate(
-                _factored(rows[chosen], law),
+                _factored(eligible, law),
                 scores[column, chosen],
                 scores[drifts[column], chosen] if law.beta.any() else still[: chosen.size],
                 positions[chosen],
                 norms[chosen],
                 vectors,
                 chosen,
-                _rough_scores(rows[chosen], given) if counted else np.empty((0, 0), np.float32),
+                rough,
                 given,
                 np.cumsum(most) - most,
                 here,
@@ -249,19 +254,34 @@ def counted_pairs(
         The keys are equal, or the variance of the queries along their difference is none.
     """
     given = queries.of(place)
-    columns = np.ascontiguousarray(_directions(given).T)
+    n, near = len(given), slack(given.shape[1])
+    lengths = np.sqrt(np.einsum("ij,ij->i", given, given, dtype=np.float64))
+    longest = float(lengths.max()) or 1.0
+    margins = (lengths / longest).astype(np.float32)
+    # no score overflows or fades: queries are measured by the longest, here or, as a rule, in the keys' differences
+    usual = 1e-9 < longest < 1e9
+    rough = (given if usual else given / np.float64(longest)).astype(np.float32, copy=False)
+    unit = longest if usual else 1.0
     plasticity, without = np.empty(later.size), np.zeros(later.size, dtype=np.bool_)
-    near = slack(given.shape[1])
-    nothing = np.zeros(len(given), np.float32)
     for start in range(0, later.size, LISTED):
         one, other = keys.vectors[later[start : start + LISTED]], keys.vectors[earlier[start : start + LISTED]]
         difference = np.subtract(one, other, dtype=np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-        scores = difference.astype(np.float32) @ columns
-        kernel.preferences(scores, nothing, near * lengths, one, other, given, plasticity[start : start + LISTED])
-        # scores that differ by more than their rounding vary; the few others are looked at in double precision
-        for row in np.flatnonzero(scores.max(axis=1) - scores.min(axis=1) <= 4.0 * near * lengths):
-            without[start + row] = lengths[row] == 0.0 or _still(difference[row], given)
+        apart = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        farthest = float(apart.max()) or 1.0
+        directions, slacks = (difference / (farthest * unit)).astype(np.float32), near * apart / farthest
+        twice = np.zeros(len(apart), dtype=np.int64)
+        # two scores that differ by more than their rounding vary; the few others are looked at in double precision
+        least, most = np.full(len(apart), np.inf, np.float32), np.full(len(apart), -np.inf, np.float32)
+        for first in range(0, n, ASKED):
+            some = slice(first, first + ASKED)
+            scores = directions @ rough[some].T
+            kernel.tally(scores, margins[some], slacks, one, other, given[some], twice)
+            ends = scores[:, [0, -1]]
+            least, most = np.minimum(least, ends.min(axis=1)), np.maximum(most, ends.max(axis=1))
+        p = 0.5 * twice / n
+        plasticity[start : start + LISTED] = 4.0 * p * (1.0 - p) * n / (n - 1.0)
+        for row in np.flatnonzero(most - least <= 4.0 * slacks + kernel.FAINT):
+            without[start + row] = apart[row] == 0.0 or _still(difference[row], given)
     return plasticity, without
 
 

@@ -42,6 +42,9 @@ SAME_KEY, NO_VARIANCE = range(2)
 # Queries counted at once: up to so many, single precision counts exactly.
 COUNTED = 1 << 20
 
+# A score in single precision whose unit is its largest may be wrong by so much however short query and key are.
+FAINT = 1e-30
+
 # (1 - erf(x)^2)^(1/4) as a polynomial in y = x^2 / (x^2 + 12), interpolated at Chebyshev nodes on 0 <= x^2 <= 27.5 with
 # the value 1 at y = 0 held. Its fourth power is within 2.5e-13 of 1 - erf(x)^2 for every x, when y is cut at CUT:
 # beyond, the function itself is below 2.5e-13.
@@ -218,19 +221,55 @@ def direct_variance(
     return variance, NO_VARIANCE if variance <= negligible * length else -1
 
 
+@summed
+def clear_scores(scores: FloatArray, margins: FloatArray, slack: float) -> tuple[int, int]:
+    """Count the scores that are clearly above zero, and those that may be; as `clear`, with a margin for each query."""
+    some, most = np.float32(0.0), np.float32(0.0)
+    share = np.float32(slack)
+    for k in range(scores.size):
+        margin = share * margins[k] + np.float32(FAINT)
+        some += np.float32(1.0) if scores[k] > margin else np.float32(0.0)
+        most += np.float32(1.0) if scores[k] >= -margin else np.float32(0.0)
+    return int(some), int(most)
+
+
 @compiled
-def preferences(
-    first: FloatArray,
-    second: FloatArray,
+def tally(
+    scores: FloatArray,
+    margins: FloatArray,
     slacks: FloatArray,
     one: FloatArray,
     other: FloatArray,
     queries: FloatArray,
-    out: FloatArray,
+    twice: IntArray,
 ) -> None:
-    """Write the plasticity of listed pairs as counted; see `preference`, of which `second` is one for all."""
-    for k in range(out.size):
-        out[k] = preference(first[k], second, slacks[k], one[k], other[k], queries)
+    """Add to each listed pair twice the number of some queries that prefer its first key; a tie counts as half.
+
+    Parameters
+    ----------
+    scores : ndarray of float32, shape (pairs, n)
+        Scores of the keys' differences with the queries, in a unit in which none is above one by much.
+    margins : ndarray of float32, shape (n,)
+        Lengths of the queries over the longest.
+    slacks : ndarray, shape (pairs,)
+        How far rounding moves the score of a query of margin one: what lies nearer to zero is computed again.
+    one, other : ndarray, shape (pairs, d)
+        The keys as captured.
+    queries : ndarray, shape (n, d)
+        The queries as captured; at most `COUNTED`.
+    twice : ndarray of int, shape (pairs,), changed
+        The counts.
+    """
+    for pair in range(len(scores)):
+        line, slack = scores[pair], slacks[pair]
+        sure, perhaps = clear_scores(line, margins, slack)
+        twice[pair] += 2 * sure
+        if sure != perhaps:
+            share = np.float32(slack)
+            for k in range(line.size):
+                if abs(line[k]) <= share * margins[k] + np.float32(FAINT):
+                    here, there = score(queries[k], one[pair]), score(queries[k], other[pair])
+                    twice[pair] += (here > there) + (here >= there)
 
 
 @summed

@@ -141,10 +141,13 @@ def centred(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
     return rows, mean
 
 
-def head_moments(head: Head, precision: Precision = "double") -> HeadMoments:
-    """Compute the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`."""
+def head_moments(head: Head, precision: Precision = "double", keys: Moments | None = None) -> HeadMoments:
+    """Compute the moments that PCA, rotation, components and the pooled estimators share; see `class_moments`.
+
+    Those of the keys may be given, where several heads read the same.
+    """
     queries = class_moments(head.queries, head.query_positions, precision)
-    keys = class_moments(head.keys, head.key_positions, precision)
+    keys = keys or class_moments(head.keys, head.key_positions, precision)
     return HeadMoments(queries, keys, pooled(queries, keys))
 
 

@@ -64,14 +64,25 @@ class Keys:
             group = after
 
 
-def competing(head: Head, mode: PairMode) -> Keys:
-    """Group a head's keys: by document, or by document and bucket for `same_bucket`; groups of one key are left out."""
-    documents = np.asarray(head.key_documents, dtype=np.int64)
-    positions = np.asarray(head.key_positions, dtype=np.int64)
+def competing(
+    vectors: FloatArray, positions: IntArray, documents: IntArray, context: int, buckets: int, mode: PairMode
+) -> Keys:
+    """Group keys by document, or by document and bucket for `same_bucket`; groups of one key are left out.
+
+    Parameters
+    ----------
+    vectors, positions, documents : ndarray, shapes (n, d), (n,) and (n,)
+        Keys of a head, see `Head`.
+    context, buckets : int
+        Tokens, and equal buckets of them.
+    mode : str
+        Which pairs compete.
+    """
+    documents, positions = np.asarray(documents, dtype=np.int64), np.asarray(positions, dtype=np.int64)
     labels = documents - documents.min()
     if mode == "same_bucket":
-        labels = labels * head.buckets + head.key_buckets()
-    order = np.argsort(labels * head.context + positions, kind="stable")
+        labels = labels * buckets + positions * buckets // context
+    order = np.argsort(labels * context + positions, kind="stable")
     ordered = labels[order]
     first = np.r_[True, ordered[1:] != ordered[:-1]]
     group = np.cumsum(first) - 1
@@ -82,8 +93,8 @@ def competing(head: Head, mode: PairMode) -> Keys:
         group = np.cumsum(first) - 1
     in_order = order.size == documents.size and bool((order[1:] > order[:-1]).all())
     return Keys(
-        vectors=head.keys if in_order else head.keys[order],
-        shift=head.keys.mean(axis=0).astype(np.float64),
+        vectors=vectors if in_order else vectors[order],
+        shift=vectors.mean(axis=0).astype(np.float64),
         positions=positions[order],
         groups=group,
         starts=np.r_[np.flatnonzero(first), order.size].astype(np.int64),

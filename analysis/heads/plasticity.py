@@ -155,9 +155,9 @@ class Prepared:
     laws: dict[int, Law]
 
 
-def prepared(head: Head, options: Options, queries: Moments | None = None) -> Prepared:
-    """Make a head ready for `plasticity`, whose parameters these are."""
-    shared = setting(head, options)
+def prepared(head: Head, options: Options, queries: Moments | None = None, keys: Keys | None = None) -> Prepared:
+    """Make a head ready for `plasticity`, whose parameters these are; `keys` are its keys in groups, where known."""
+    shared = setting(head, options, keys)
     return Prepared(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
 
 
@@ -203,13 +203,15 @@ def plasticity(
     return _result(head, chosen, shared, sums)
 
 
-def setting(head: Head, options: Options) -> Setting:
-    """Sort queries into bins and keys into groups."""
+def setting(head: Head, options: Options, keys: Keys | None = None) -> Setting:
+    """Sort queries into bins, and keys into groups where they are not given so."""
     bins = options.bins or head.buckets
     queries = describe.binned(head, bins)
-    keys = competing(head, options.pairs)
+    groups = keys or competing(
+        head.keys, head.key_positions, head.key_documents, head.context, head.buckets, options.pairs
+    )
     enough = tuple(int(place) for place in np.flatnonzero(queries.counts >= options.min_queries))
-    return Setting(keys, keys.eligible(limits(head, options.pairs, bins, queries.taus)), queries, enough)
+    return Setting(groups, groups.eligible(limits(head, options.pairs, bins, queries.taus)), queries, enough)
 
 
 def laws_of(

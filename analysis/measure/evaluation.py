@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from analysis.jobs.content import key
+from analysis.measure.cache import cached, named
 from analysis.measure.subject import Subject, Text
 from analysis.models import interventions
 from analysis.models.forwards import encode
@@ -20,11 +17,8 @@ from analysis.models.libraries import need
 from analysis.models.likelihood import token_nats
 from analysis.tasks.answers import parse
 from analysis.tasks.items import Item
-from artifacts.build.closure import code_of
 from artifacts.errors import DataError, ModelError
-from artifacts.store.files import write
 
-ROOT = Path(__file__).resolve().parents[2]
 NEW_TOKENS = {"passkey": 12}
 BATCH = 8  # texts of a forward
 TOGETHER = 4096  # tokens of short prompts that share one, more than BATCH of them
@@ -139,9 +133,6 @@ def _record(condition: Condition) -> dict[str, Any]:
     return {"interventions": [each.record() for each in condition.interventions], "decode": condition.decode}
 
 
-_memory: dict[str, Any] = {}
-
-
 def _home(ask: Any) -> str:
     """The module of a function, or of that in a partial."""
     return str(getattr(ask, "func", ask).__module__)
@@ -155,25 +146,5 @@ def kept(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
     """
     if subject.identity is None:
         return ask()
-    name = key(kept, {"what": what, "asked": asked, "identity": subject.identity}, code(_home(ask)))
-    if name in _memory:
-        return _memory[name]
-    path = subject.folder / f"{name}.json" if subject.folder is not None else None
-    found = None
-    if path is not None and path.is_file():
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:  # a file cut off by a full disk: asked anew
-            found = None
-    if found is None:
-        found = ask()
-        if path is not None:
-            write(path, json.dumps(found, allow_nan=False).encode())
-    _memory[name] = found
-    return found
-
-
-@functools.cache
-def code(module: str) -> str:
-    """A hash of the code that a module runs: the files that it imports, itself and this one among them."""
-    return code_of(ROOT, [module, __name__])
+    name = named(kept, {"what": what, "asked": asked, "identity": subject.identity}, _home(ask))
+    return cached(name, ask, subject.folder)[0]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -20,10 +19,11 @@ from analysis.heads.pca import COMPONENTS, pca
 from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
-from analysis.jobs.content import key
+from analysis.measure.cache import JSON, Form, cached, named
+from analysis.measure.key_side import KeySide
 from analysis.models import captures, layout, sampling
-from artifacts.build.closure import code_of
-from artifacts.store.files import digest, write
+from artifacts.errors import DataError
+from artifacts.store.files import digest
 
 PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
 ROTATION = (
@@ -102,42 +102,77 @@ class Finding:
         self.reasons |= dict.fromkeys(names, reason)
 
 
-def kept(capture: captures.Capture, head: sampling.Head, options: Options, folder: Path) -> tuple[Finding, bool]:
+Outcome = tuple[Finding, bool] | DataError
+
+
+def kept(
+    capture: captures.Capture, head: sampling.Head, options: Options, folder: Path, keys: KeySide | None = None
+) -> tuple[Finding, bool]:
     """The finding of a head from `folder`, or made and put there; and whether it was there.
 
-    The file's name is a hash of the vectors, the options and the code of the analysis.
+    The file's name is a hash of the vectors, the options and the code of the analysis. `keys` are those of the head,
+    where another head that reads them was done before.
 
     Raises
     ------
     DataError
         When a file of the head is absent or damaged.
     """
-    path, vectors = place(capture, head, options, folder)
-    try:
-        return Finding(**json.loads(path.read_text(encoding="utf-8"))), True
-    except (OSError, ValueError, TypeError):  # absent, or of another version: it is made anew
-        found = analyse(capture, head, options, vectors)
-        write(path, json.dumps(vars(found), allow_nan=False).encode())
-        return found, False
+    keys = keys or KeySide(capture, head, options)
+    path, vectors = place(capture, head, options, folder, keys)
+    make = functools.partial(analyse, capture, head, options, vectors, keys)
+    return cached(path.stem, make, folder, FINDING, remember=False)
 
 
-def place(capture: captures.Capture, head: sampling.Head, options: Options, folder: Path) -> tuple[Path, str]:
+def attempts(
+    capture: captures.Capture, heads: Sequence[sampling.Head], options: Options, folder: Path
+) -> Iterator[tuple[sampling.Head, Outcome]]:
+    """Analyse heads, those that follow each other and read the same keys with one copy of them.
+
+    A damaged file is an outcome, so that the other heads go on.
+    """
+    keys: KeySide | None = None
+    for head in heads:
+        if keys is None or not keys.serves(head):
+            keys = KeySide(capture, head, options)
+        try:
+            outcome: Outcome = kept(capture, head, options, folder, keys)
+        except DataError as error:
+            outcome = error
+        yield head, outcome
+
+
+def place(
+    capture: captures.Capture, head: sampling.Head, options: Options, folder: Path, keys: KeySide | None = None
+) -> tuple[Path, str]:
     """Where the finding of a head is kept, and the content hash of its vectors."""
-    sides = [layout.folder(head.layer, head.query, "q"), layout.folder(head.layer, head.key, "k")]
-    vectors = "".join(digest(capture.root / side / layout.FILE) for side in sides)
+    queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
+    vectors = queries + (keys or KeySide(capture, head, options)).digest
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
+    asked["vectors"] = vectors
     if capture.share is not None:
         asked["documents"] = capture.documents
-    return folder / f"{key(analyse, asked, vectors + code())}.json", vectors
+    return folder / f"{named(analyse, asked)}{FINDING.suffix}", vectors
 
 
-@functools.cache
-def code() -> str:
-    """A hash of the code that findings depend on: with other code, old findings do not count."""
-    return code_of(Path(__file__).resolve().parents[2], [__name__])
+def _load(path: Path) -> Finding:
+    return Finding(**JSON.load(path))
 
 
-def analyse(capture: captures.Capture, head: sampling.Head, options: Options, vectors: str = "") -> Finding:
+def _save(path: Path, found: Finding) -> None:
+    JSON.save(path, vars(found))
+
+
+FINDING = Form(".json", _load, _save)
+
+
+def analyse(
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: Options,
+    vectors: str = "",
+    keys: KeySide | None = None,
+) -> Finding:
     """Analyse a head: plasticity, rotation, components, position in the dimensions, distance to counting.
 
     Whatever a head is too small or too uniform for is missing with its reason.
@@ -147,24 +182,24 @@ def analyse(capture: captures.Capture, head: sampling.Head, options: Options, ve
     DataError
         When a file of the head is absent or damaged.
     """
-    queries, keys = capture.queries(head), capture.keys(head)
-    found = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.position))
+    queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
+    found = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
     try:
         data = Head(
             queries=queries.vectors,
             query_positions=queries.position.astype(np.int64),
             query_documents=queries.document.astype(np.int64),
-            keys=keys.vectors,
-            key_positions=keys.position.astype(np.int64),
-            key_documents=keys.document.astype(np.int64),
+            keys=keys.vectors.vectors,
+            key_positions=keys.positions,
+            key_documents=keys.documents,
             context=capture.context,
             buckets=capture.buckets,
         )
     except ValueError as error:
         found.without((*METRICS, *DECILES, *LENGTHS), str(error))
         return found
-    moments = head_moments(data, options.precision)
-    _plasticity(found, data, moments, options)
+    moments = head_moments(data, options.precision, keys.moments)
+    _plasticity(found, data, moments, options, keys)
     _try(found, ROTATION, lambda: _rotation(found, data, moments, capture.context, options))
     _try(found, COMPONENT[:5], lambda: _components(found, moments))
     weights = position_weights(moments.queries)
@@ -207,8 +242,8 @@ def _components(found: Finding, moments: HeadMoments) -> None:
     found.put("linear_share_k", parts.linear_share_k)
 
 
-def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Options) -> None:
-    given = prepared(data, options, moments.queries)
+def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Options, keys: KeySide) -> None:
+    given = prepared(data, options, moments.queries, keys.groups)
     known = plasticity(data, options, given=given)
     summary = summarise(known)
     found.precision = known.precision

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from analysis.heads.plasticity import Options
 from analysis.jobs import Progress, Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar
-from analysis.measure.finding import kept, place
+from analysis.measure.finding import attempts, place
 from analysis.models.captures import Capture
 from artifacts.errors import DataError
 
@@ -49,9 +50,11 @@ def spread(
     if not wanted:
         return
     count = min(len(wanted), jobs or min(JOBS, -(-len(wanted) // HEADS)))
+    # neighbours together: they read the same keys
+    edges = [len(wanted) * share // count for share in range(count + 1)]
     shares = [
-        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(wanted[share::count])}
-        for share in range(count)
+        {"capture": capture, "options": options, "folder": folder, "numbers": tuple(wanted[first:last])}
+        for first, last in pairwise(edges)
     ]
     names = [f"share {share + 1} of {count}" for share in range(count)]
     logs = folder / "jobs"
@@ -69,11 +72,10 @@ def spread(
 
 def share(capture: Capture, options: Options, folder: Path, numbers: tuple[int, ...]) -> int:
     """A job: analyse some heads; a damaged one is left to the command, which says what is wrong with it."""
-    for done, number in enumerate(numbers, 1):
-        try:
-            kept(capture, capture.heads[number], options, folder)
-        except DataError as error:
-            print(error)
+    found = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
+    for done, (_, outcome) in enumerate(found, 1):
+        if isinstance(outcome, DataError):
+            print(outcome)
         report(f"{done} of {len(numbers)} heads")
     return len(numbers)
 

@@ -28,7 +28,7 @@ from analysis.heads.rotation import Separation
 from analysis.jobs import Resources
 from analysis.measure import head_jobs
 from analysis.measure.bar import Bar, bar, duration
-from analysis.measure.finding import Finding, kept
+from analysis.measure.finding import Finding, Outcome, attempts
 from analysis.measure.head_frames import frames, half_metrics
 from analysis.measure.measurements import named, others, refuse, save, slug
 from analysis.models import manifest, sampling, text_sets
@@ -37,6 +37,7 @@ from artifacts.errors import DataError, ThesisError
 from artifacts.store.files import digest
 
 SHOWN = 5  # failures that an error lists
+WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 LIBRARIES = ("numba", "numpy", "scipy")
 
@@ -167,21 +168,17 @@ def analysed(capture: Capture, options: Options, folder: Path, jobs: int, progre
     return [done[head] for head in capture.heads], old
 
 
-Outcome = tuple[Finding, bool] | DataError
-
-
 def _outcomes(capture: Capture, options: Options, folder: Path, jobs: int) -> Iterator[tuple[sampling.Head, Outcome]]:
     if jobs == 1:
-        for head in capture.heads:
-            yield head, attempt(capture, head, options, folder)
+        yield from attempts(capture, capture.heads, options, folder)
         return
     with _single_threads(), ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
-        calls: dict[Future[Outcome], sampling.Head] = {
-            pool.submit(attempt, capture, head, options, folder): head for head in capture.heads
-        }
+        calls: list[Future[list[tuple[sampling.Head, Outcome]]]] = [
+            pool.submit(_together, capture, heads, options, folder) for heads in shares(capture, jobs)
+        ]
         try:
             for call in as_completed(calls):
-                yield calls[call], call.result()
+                yield from call.result()
         except BrokenProcessPool:
             raise ThesisError(
                 "a process of the analysis was ended from outside (out of memory?); what is finished is kept; "
@@ -191,12 +188,20 @@ def _outcomes(capture: Capture, options: Options, folder: Path, jobs: int) -> It
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def attempt(capture: Capture, head: sampling.Head, options: Options, folder: Path) -> Outcome:
-    """Analyse one head; a damaged file is an outcome, so that the other heads go on."""
-    try:
-        return kept(capture, head, options, folder)
-    except DataError as error:
-        return error
+def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
+    """Heads that read the same keys together, unless there are too few such groups to keep every process at work."""
+    groups: dict[tuple[int, int], list[sampling.Head]] = {}
+    for head in capture.heads:
+        groups.setdefault((head.layer, head.key), []).append(head)
+    if len(groups) < WAITING * jobs:
+        return [(head,) for head in capture.heads]
+    return [tuple(group) for group in groups.values()]
+
+
+def _together(
+    capture: Capture, heads: Sequence[sampling.Head], options: Options, folder: Path
+) -> list[tuple[sampling.Head, Outcome]]:
+    return list(attempts(capture, heads, options, folder))
 
 
 def _too_big(jobs: int) -> str:

@@ -18,9 +18,8 @@ from typing import Any
 
 from analysis.jobs import Progress as Jobs
 from analysis.jobs import Resources, open_executor, report, run_jobs
-from analysis.jobs.content import key
 from analysis.measure.bar import Bar, bar, duration
-from analysis.measure.evaluation import code
+from analysis.measure.cache import named
 from analysis.measure.measurements import others, refuse, save
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options, Subject, open_subject
@@ -216,7 +215,7 @@ def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]
         return None
     asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
     asked["length"] = subject.training_length
-    return plan.root / KEPT / "done" / key(module.measure, asked, code(module.__name__))
+    return plan.root / KEPT / "done" / named(module.measure, asked, module.__name__)
 
 
 def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:

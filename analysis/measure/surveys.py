@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import Literal
 
-from analysis.jobs.content import key
-from analysis.measure.evaluation import code
+from analysis.measure.cache import Form, cached, named
 from analysis.measure.subject import Options, Subject
 from analysis.models.survey import SurveyOptions, survey
 from analysis.models.text_survey import TextSurvey, load, save
-from artifacts.errors import DataError
 
-_memory: dict[str, TextSurvey] = {}
+SURVEY = Form(".npz", load, save)
 
 
 def surveys(
@@ -37,19 +36,9 @@ def surveys(
     for text in subject.texts(options, kind):
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
         asked = {"text": digest, "id": text.id, "options": wanted, "identity": subject.identity}
-        name = key(surveys, asked, code(__name__))
-        one = _memory.get(name) if subject.identity else None
-        path = subject.folder / f"{name}.npz" if subject.folder is not None and subject.identity else None
-        if one is None and path is not None and path.is_file():
-            try:
-                one = load(path)
-            except DataError:  # cut off by a full disk: made anew
-                one = None
-        if one is None:
-            one = survey(subject.model, text.tokens, wanted, text=text.id)
-            if path is not None:
-                save(path, one)
+        one = functools.partial(survey, subject.model, text.tokens, wanted, text=text.id)
         if subject.identity:
-            _memory[name] = one
-        found.append(one)
+            found.append(cached(named(surveys, asked), one, subject.folder, SURVEY)[0])
+        else:
+            found.append(one())
     return found

@@ -23,7 +23,7 @@ from artifacts.store.files import draft, sweep
 FILE = "data.parquet"
 NAME = re.compile(r"^l(\d{2,})h(\d{2,})([qk])$")
 WRITERS = 128  # files that are open at a time
-BUFFER = 16 << 20  # bytes of vectors that wait for a row group, over all open files
+BUFFER = 64 << 20  # bytes of vectors that wait for a row group, over all open files
 
 
 def folder(layer: int, head: int, side: Side) -> str:
@@ -85,15 +85,16 @@ class _File:
         arrow = need("pyarrow")
         positions = np.concatenate(self.positions)
         flat = np.concatenate(self.vectors).reshape(-1)
+        columns_of = schema(self.layer.head_dim)
         window = arrow.array([self.layer.window] * len(positions), type=arrow.int32())
         columns = [
             arrow.array(self.buckets.of(positions.astype(np.int64))),
             arrow.array(np.concatenate(self.documents)),
             arrow.array(positions),
-            arrow.FixedSizeListArray.from_arrays(arrow.array(flat), self.layer.head_dim),
+            arrow.FixedSizeListArray.from_arrays(arrow.array(flat), type=columns_of.field("vector").type),
             window,
         ]
-        self.writer.write_table(arrow.Table.from_arrays(columns, schema=schema(self.layer.head_dim)))
+        self.writer.write_table(arrow.Table.from_arrays(columns, schema=columns_of))
         self.positions, self.documents, self.vectors, self.waiting = [], [], [], 0
 
 

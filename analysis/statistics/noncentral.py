@@ -67,7 +67,7 @@ def noncentrality_interval(t: float, df: float, confidence: float = 0.95) -> tup
 def _rising_root(function: Callable[[float], float], start: float) -> float | None:
     """Find where an increasing function crosses zero, or None where it cannot be evaluated."""
     step = 1.0 + abs(start)
-    low, high = start - step, start + step
+    low = high = start
     for _ in range(DOUBLINGS):
         at_low, at_high = function(low), function(high)
         if not (math.isfinite(at_low) and math.isfinite(at_high)):
@@ -79,6 +79,6 @@ def _rising_root(function: Callable[[float], float], start: float) -> float | No
                 # a NaN inside the bracket: scipy's distribution function failed there
                 return None
             return root if abs(function(root)) < 1e-6 else None
-        step *= 2
         low, high = (low - step, high) if at_low > 0 else (low, high + step)
+        step *= 2
     return None

@@ -60,8 +60,7 @@ def half_width(error: FloatArray, df: FloatArray, confidence: float = 0.95) -> F
     """
     tail = (1 - check_confidence(confidence)) / 2
     known = np.isfinite(error) & (error > 0) & (df > 0)
-    quantile = stats.t.isf(tail, np.where(known, df, 1.0))
-    return np.where(known, quantile * np.where(known, error, 0.0), np.nan)
+    return np.where(known, stats.t.isf(tail, df) * error, np.nan)
 
 
 def t_p(t: float, df: float, alternative: Alternative = "two-sided") -> float:

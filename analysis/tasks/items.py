@@ -50,7 +50,10 @@ class Book(Protocol):
     Everything is a function of its arguments: the same call gives the same items in each process.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What manifests call the language."""
+        ...
 
     def tasks(self) -> Sequence[str]:
         """Names that `items` takes."""

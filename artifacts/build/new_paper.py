@@ -33,6 +33,7 @@ ALSO = (
     *("Makefile", "pyproject.toml", "constraints.txt", "LICENSE", ".gitignore"),
 )
 ENTRY = "build.py"
+COMMANDS = "paper/commands"  # which the entry finds, and does not import by name
 TABLES = ("documents", "places", "families", "models", "subjects")
 GATHERED = ("claims", "claim_places", "provenance")
 CHAPTER = "paper/chapters/introduction.tex.j2"
@@ -61,9 +62,8 @@ A thesis in which every number is bound to an artifact and every claim is checke
 def engine(root: Path) -> tuple[str, ...]:
     """The files of the engine, relative to the project in `root`."""
     closures = Closures(Reader(root))
-    files = set(closures.of(ENTRY))
-    for kind in KINDS:
-        files |= closures.of(kind.builder_file)
+    entries = [ENTRY, *(path.relative_to(root).as_posix() for path in (root / COMMANDS).glob("*.py"))]
+    files = set().union(*(closures.of(path) for path in [*entries, *(kind.builder_file for kind in KINDS)]))
     for room in MACHINERY:
         files |= {path.relative_to(root).as_posix() for path in (root / room).rglob("*.py")}
     for pattern in ALSO:

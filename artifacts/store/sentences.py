@@ -158,8 +158,9 @@ def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "
     heading = under(row["section"], document)
     inside = [sentence for sentence in document if heading in sentence.headings] or list(document)
     words = f"{row['statement']} {row['reported']}"
-    found = None
-    if row["kind"] != "cell check":
+    if row["kind"] == "cell check":
+        found = tabled(row, inside) or alone(row, inside) if heading else None
+    else:
         found = best(words, inside, document, SHARED) or best(words, document, document, ELSEWHERE)
     if found is None:
         return {
@@ -177,9 +178,63 @@ def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "
         "heading": found.headings[-1] if found.headings else heading,
         "line": str(found.line),
         "anchor": found.anchor,
-        "match": "sentence",
+        "match": "value" if row["kind"] == "cell check" else "sentence",
         "reported": reported,
     }
+
+
+def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | None:
+    """The row of a table that prints what a check of a cell reports; None where no row does, or which is open.
+
+    Of rows that print it, the one whose first cell and whose columns' heads the check names most is its own; two that
+    it names alike leave it open, and so does a row of which it names nothing.
+    """
+    reported = _typed(row["reported"])
+    if not reported:
+        return None
+    named = _names(f"{row['claim'].partition('.')[2]} {row['statement']}")
+    scores: list[tuple[float, Sentence]] = []
+    head: list[str] = []
+    line = 0
+    for sentence in inside:
+        if not sentence.text.startswith("|"):
+            continue
+        cells = [_typed(cell) for cell in re.split(r"(?<!\\)\|", sentence.text.strip().strip("|"))]
+        if sentence.line > line + 2:  # a rule between head and body has no letter, so it is no sentence
+            head = cells
+        line = sentence.line
+        printing = [place for place, cell in enumerate(cells) if place and _prints(cell, reported)]
+        if cells is head or not printing:
+            continue
+        label = _named(cells[0], named)
+        column = max(_named(head[place], named) if place < len(head) else 0.0 for place in printing)
+        if label:
+            scores.append((label + column, sentence))
+    top = max((score for score, _ in scores), default=0.0)
+    found = [sentence for score, sentence in scores if score == top]
+    return found[0] if len(found) == 1 else None
+
+
+def alone(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | None:
+    """The only sentence that prints what a check reports; None where there are several, or none."""
+    reported = _typed(row["reported"])
+    found = [each for each in inside if reported and _prints(_typed(each.text), reported)]
+    return found[0] if len(found) == 1 else None
+
+
+def _prints(cell: str, reported: str) -> bool:
+    pieces = [reported] if _stands(reported, cell) else _PIECES.split(reported)
+    return all(_stands(piece, cell) for piece in pieces)
+
+
+def _named(label: str, named: set[str]) -> float:
+    """The share of a label's words and numbers that are among those named."""
+    own = _names(label)
+    return len(own & named) / len(own) if own else 0.0
+
+
+def _names(text: str) -> set[str]:
+    return {word[:5] for word in re.findall(r"\d+(?:\.\d+)*|[a-z]+", text.lower())}
 
 
 def best(statement: str, inside: Iterable[Sentence], document: Sequence[Sentence], least: float) -> Sentence | None:

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from figures import Axis, Figure, Line, Panel, Points, Rule
+from figures import Axis, Bundle, Figure, Line, Panel, Points
+from figures._press.series import Series
 
 GROUPS = {"question": "question-anchored", "answer": "answer-anchored"}
 MOST = 8
@@ -10,7 +11,7 @@ MOST = 8
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Two panels, a line a model and data set, over its training seeds; hollow where a probe is not above chance."""
+    """Two panels, a line a model and data set, with its training seeds; hollow where a probe is not above chance."""
     split = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
     own = subjects[subjects["role"] == "lab"].set_index("model")["side"].to_dict()
     split = split.assign(trained=[own.get(model, model) for model in split["model"]])
@@ -23,7 +24,7 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
     place = "layer" if split.groupby("model")["layer"].max().nunique() == 1 else "depth"
     panels = []
     for group, title in GROUPS.items():
-        series: list[Line | Points] = []
+        series: list[Series] = []
         blind: list[pd.DataFrame] = []
         for number, ((model, data), curve) in enumerate(drawn.items(), start=1):
             rows = curve[curve["group"] == group].sort_values("layer")
@@ -31,6 +32,13 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
                 continue
             entity = model if model in sides else f"series-{number}"
             name = str(rows["name"].iloc[0])
+            alone = rows["seeds"].max() == 1
+            if not alone:
+                of_model = (split["trained"] == model) & (split["data"] == data) & (split["group"] == group)
+                single = split[of_model].pivot(index="model", columns=place, values="delta_p")
+                series.append(
+                    Bundle(entity=entity, x=list(single.columns), lines=single, band=False, mean=False, legend=False)
+                )
             series.append(
                 Line(
                     entity=entity,
@@ -38,10 +46,11 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
                     origin="measured",
                     x=rows[place],
                     y=rows["delta_p"],
-                    low=rows["low"],
-                    high=rows["high"],
+                    low=rows["low"] if alone else None,
+                    high=rows["high"] if alone else None,
                     uncertainty="band",
                     marks=True,
+                    direct=True,
                 )
             )
             with_control = rows[rows["control"].notna()]
@@ -49,30 +58,23 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
                 series.append(
                     Line(
                         entity=entity,
-                        label=f"{name}, other tokens cut",
                         dash="densely dotted",
                         x=with_control[place],
                         y=with_control["control"],
                         marks=False,
+                        legend=False,
                     )
                 )
             blind.append(rows[~rows["above_chance"].astype(bool)])
         unread = pd.concat(blind) if blind else split.head(0)
         if len(unread):
             series.append(
-                Points(
-                    entity="reported",
-                    label="probe not above chance",
-                    origin="reported",
-                    x=unread[place],
-                    y=unread["delta_p"],
-                )
+                Points(entity="reported", origin="reported", x=unread[place], y=unread["delta_p"], legend=False)
             )
         panels.append(
             Panel(
                 title=title,
                 series=series,
-                rules=[Rule(at=0, dash="solid")],
                 x=_axis(split, place),
                 y=Axis(label="$\\Delta P$, points"),
             )
@@ -85,17 +87,17 @@ def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
         share_y=True,
         height=48,
         caption=(
-            "Measured $\\Delta P$ over the layers: change of the probability that a probe of truth gives to its own "
-            "prediction when the answer can no longer attend to the question, in percentage points, mean over "
+            "A probe of truth believes less in its own prediction when the answer can no longer attend to the "
+            "question: $\\Delta P$, the change of the probability that it gives, by layer; mean over "
             f"{split['n'].min()} to {split['n'].max()} units and over {_count(seeds)}; {_bands(seeds)}. A sample is "
             "question-anchored at a layer where its prediction flips, so that (a) lies below zero by construction. "
             "Unit: question, or the name that planted statements are about."
         ),
         short="Measured $\\Delta P$ over the layers",
         note=(
-            "Other tokens cut: as many as the question has, mean over the same seeds. A point is hollow where one "
-            "seed's probe is not above chance. The charts of the description show other models and data; of "
-            "them only landmarks are known."
+            "Dotted, near zero: as many other tokens cut as the question has, mean over the same seeds. A point is "
+            "hollow where one seed's probe is not above chance. The charts of the description show other models and "
+            "data; of them only landmarks are known."
         ),
     )
 
@@ -131,10 +133,10 @@ def _count(seeds: pd.Series) -> str:
 
 
 def _bands(seeds: pd.Series) -> str:
-    """What the bands are, for models of one seed and of several."""
-    kinds = ["from the least to the most of the seeds"] if seeds.max() > 1 else []
-    kinds += ["95 % bootstrap where there is one seed"] if seeds.min() == 1 else []
-    return "bands: " + ", ".join(kinds)
+    """How spread is drawn, for models of one seed and of several."""
+    kinds = ["thin lines: single seeds"] if seeds.max() > 1 else []
+    kinds += ["bands: 95 % bootstrap where there is one seed"] if seeds.min() == 1 else []
+    return ", ".join(kinds)
 
 
 def _axis(rows: pd.DataFrame, place: str) -> Axis:

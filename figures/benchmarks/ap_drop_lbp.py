@@ -1,4 +1,4 @@
-"""LongBench Pro against the plasticity drop, with the fitted line over the source's models and over all."""
+"""LongBench Pro against the plasticity drop, with the fitted line over the study's models and over all."""
 
 import pandas as pd
 

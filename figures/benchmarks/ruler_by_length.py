@@ -15,7 +15,7 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
         label="input length (tokens)",
         scale="log",
         base=2,
-        ticks={places[length]: length.upper() for length in LENGTHS},
+        ticks={places[length]: length.upper() for length in LENGTHS[1::2]},
     )
     scores = [
         Line(
@@ -23,12 +23,13 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
             x=[places[length] for length in LENGTHS],
             y=[row[length] for length in LENGTHS],
             origin="reported",
+            direct=True,
         )
         for _, row in ruler_summary.iterrows()
     ]
     measured = ruler_lengths[ruler_lengths["plasticity"].notna()]
     plasticity = [
-        Line(entity=str(model), x=rows["tokens"], y=rows["plasticity"], origin="reported")
+        Line(entity=str(model), x=rows["tokens"], y=rows["plasticity"], origin="reported", direct=True)
         for model, rows in measured.groupby("model", sort=False)
     ]
     threshold = ruler_summary["threshold"].iloc[0]
@@ -47,11 +48,12 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
         ],
         letters=True,
         caption=(
-            f"RULER by input length, {len(ruler_summary)} captured models [@hsieh2024; @qwen2025], and plasticity at "
-            f"the same lengths for {both} [@shcherb2026]; all values as reported (hollow marks). Unit: one model. "
-            f"Dashed: {threshold:g}, the score that an effective length must exceed. "
-            f"{listed(list(short['display_name']))} was captured over {tokens(short['captured_context'].max())} tokens "
-            "only, so nothing is known of its plasticity beyond."
+            f"RULER falls with the input length, most where a model has seen no positions: (a) {len(ruler_summary)} "
+            f"captured models [@hsieh2024; @qwen2025], (b) plasticity at the same lengths for {both} [@shcherb2026]. "
+            "Unit: one model; all values as reported (hollow marks), without uncertainty. Dashed: "
+            f"{threshold:g}, the score that an effective length must exceed. {listed(list(short['display_name']))} was "
+            f"captured over {tokens(short['captured_context'].max())} tokens only, so nothing is known of its "
+            "plasticity beyond."
         ),
         short="RULER and plasticity by input length",
     )

@@ -1,4 +1,4 @@
-"""Attention in layer 1 against even attention, and the sink heads of the same layer (Figure 20 of the source)."""
+"""Attention in layer 1 against even attention, and the sink heads of the same layer (Figure 20 of the report)."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Attention to BOS and to neighbours by layer (Figure 19 of the source)."""
+"""Attention to BOS and to neighbours by layer (Figure 19 of the report)."""
 
 import pandas as pd
 

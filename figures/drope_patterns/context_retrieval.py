@@ -1,4 +1,4 @@
-"""Passkey retrieval by context length, one protocol per panel (Figures H and 24 of the source)."""
+"""Passkey retrieval by context length, one protocol per panel (Figures H and 24 of the report)."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ PANELS = {"lengths": "lengths", "errors": "error analysis", "formats": "prompt f
 
 
 def figure(context_cells: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Points with Wilson intervals; the training range is shaded; a point of the source without data is marked."""
+    """Points with Wilson intervals; the training range is shaded; a point of the report without data is marked."""
     known = context_cells[context_cells["share"].notna()]
     trained = int(context_cells["context"][~context_cells["beyond"].astype(bool)].max())
     drawn = drope_figures[(drope_figures["figure"] == "H") & (drope_figures["series"] == "DroPE")]

@@ -1,4 +1,4 @@
-"""Attention's share of what each layer writes, measured and as drawn in the source (Figures G and 22)."""
+"""Attention's share of what each layer writes, measured and as drawn in the report (Figures G and 22)."""
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ def figure(
     figure_g_layers: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Figure:
-    """All layers with the source's coordinates, then the difference in the later layers."""
+    """All layers with the report's coordinates, then the difference in the later layers."""
     later = balance_layers[balance_layers["layer"] >= 2]
     points = figure_g_layers[figure_g_layers["layer"] >= 2]
     drawn = points.pivot(index="layer", columns="positional", values="drawn")
@@ -64,7 +64,7 @@ def figure(
             "Attention's share of the summed norms that attention and MLP write, by layer: published values, means "
             "over "
             f"{drope_protocols.set_index('experiment')['items']['9']} [@africa2026]. Hollow: the coordinates of the "
-            "source's "
+            "report's "
             "Figure G for layers 2 to 31, which the published values do not bear out; layers 0 and 1 (shaded) agree. "
             "Unit: layer."
         ),

@@ -1,4 +1,4 @@
-"""The DroPE experiments in six panels (Figures 5 and 17 of the source)."""
+"""The DroPE experiments in six panels (Figures 5 and 17 of the report)."""
 
 import pandas as pd
 
@@ -103,7 +103,7 @@ def figure(
         letters=True,
         height=36,
         caption=(
-            "The DroPE experiments in six panels, values of the source and its published data [@africa2026]: (a) "
+            "The DroPE experiments in six panels, values of the report and its published data [@africa2026]: (a) "
             "Experiment 1, "
             "error bars are one sd over texts; (b) Experiment 2; (c) Experiments 4 and 7; (d) Experiment 4, the "
             "BOS-MLP of layer 1 "

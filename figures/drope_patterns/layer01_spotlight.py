@@ -1,4 +1,4 @@
-"""The first layers against the later ones: shares, and the norms behind them (Figure 23 of the source)."""
+"""The first layers against the later ones: shares, and the norms behind them (Figure 23 of the report)."""
 
 import pandas as pd
 

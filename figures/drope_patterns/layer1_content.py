@@ -1,4 +1,4 @@
-"""Layer 1 in four panels: output norms, shares, projections, attention output by layer (Figure 21 of the source)."""
+"""Layer 1 in four panels: output norms, shares, projections, attention output by layer (Figure 21 of the report)."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Shares of attention and MLP in what layer 1 writes, by kind of token (Figure E of the source)."""
+"""Shares of attention and MLP in what layer 1 writes, by kind of token (Figure E of the report)."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ PARTS = ("Attention", "MLP")
 
 
 def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
-    """Three panels; the source's coordinates as diamonds where it draws them."""
+    """Three panels; the report's coordinates as diamonds where it draws them."""
     shares = content_layers[content_layers["layer"] == 1].set_index(["positional", "scope"])["share"]
     drawn = drope_figures[drope_figures["figure"] == "E"].set_index(["series", "x"])["value"]
     panels = []
@@ -27,7 +27,7 @@ def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_prot
                     values=True,
                     decimals=1,
                     reported=reported,
-                    reported_label="as drawn in the source",
+                    reported_label="as drawn in the report",
                 )
             )
         panels.append(
@@ -47,7 +47,7 @@ def figure(content_layers: pd.DataFrame, drope_figures: pd.DataFrame, drope_prot
         caption=(
             "Shares of attention and MLP in the summed norms that layer 1 writes: ratio of means over "
             f"{drope_protocols.set_index('experiment')['items']['8']}, published values [@africa2026]. Diamonds: the "
-            "source's "
+            "report's "
             "Figure E, which averages the ratios of single texts. Dashed: equal parts."
         ),
         short="Shares of attention and MLP in layer 1",

@@ -1,4 +1,4 @@
-"""Norms of queries, keys and values in layers 0 to 2 (Figure F of the source)."""
+"""Norms of queries, keys and values in layers 0 to 2 (Figure F of the report)."""
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protoco
                         reported=[drawn.get((model, tensor.capitalize())) for tensor in TENSORS]
                         if layer == 1
                         else None,
-                        reported_label="as drawn in the source",
+                        reported_label="as drawn in the report",
                     )
                     for entity, model in MODELS.items()
                 ],
@@ -43,12 +43,12 @@ def figure(layer_norms: pd.DataFrame, drope_figures: pd.DataFrame, drope_protoco
             "L2 norms of the query, key and value projections in layers 0 to 2, mean over tokens and "
             f"{drope_protocols.set_index('experiment')['items']['8']}, published values [@africa2026]; logarithmic "
             "axis. "
-            "Diamonds: the source's Figure F."
+            "Diamonds: the report's Figure F."
         ),
         short="Norms of queries, keys and values",
         note=(
             f"In layer 1 DroPE's queries are {ratio['query']:.0f}, its keys {ratio['key']:.0f} and its values "
             f"{ratio['value']:.0f} "
-            "times as large; the source's figure leaves the values out."
+            "times as large; the report's figure leaves the values out."
         ),
     )

@@ -1,4 +1,4 @@
-"""Kinds of answers by model and context (Figure I of the source)."""
+"""Kinds of answers by model and context (Figure I of the report)."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Norm of the first token by layer, and its ratio to other tokens (Figure 14 of the source)."""
+"""Norm of the first token by layer, and its ratio to other tokens (Figure 14 of the report)."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Perplexity without the first token's values, in nats (Figure 18 of the source, last panel)."""
+"""Perplexity without the first token's values, in nats (Figure 18 of the report, last panel)."""
 
 import pandas as pd
 
@@ -34,7 +34,7 @@ def figure(bos_ablations: pd.DataFrame) -> Figure:
         width=110,
         height=52,
         caption=(
-            "Effect of removing the first token's values, Section 6.3 of the source, and of removing its outputs in "
+            "Effect of removing the first token's values, Section 6.3 of the report, and of removing its outputs in "
             "layer 1 of both models, Section 7.3 [@africa2026]: difference of mean log-perplexity, one perplexity per "
             "bar; printed at the bars: ratio to the baseline."
         ),

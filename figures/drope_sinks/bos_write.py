@@ -1,4 +1,4 @@
-"""What attention to the first token writes, by layer (Figure 18 of the source)."""
+"""What attention to the first token writes, by layer (Figure 18 of the report)."""
 
 import pandas as pd
 
@@ -33,7 +33,7 @@ def figure(write_layers: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
         caption=(
             "Norm of the first token's value vector, attention on it from later tokens, and the write score, the mean "
             f"over heads of their product; published series [@africa2026], means over heads and {sentences}, no "
-            "spread is published. The source's fourth panel is a figure of its own here."
+            "spread is published. The report's fourth panel is a figure of its own here."
         ),
         short="What attention to the first token writes, by layer",
         note="Scores of DroPE's layer 1 were clamped before the softmax, so its attention is not the model's own.",

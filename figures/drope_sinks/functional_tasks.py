@@ -1,4 +1,4 @@
-"""Four tasks under interventions at the first token and on Q and K (Figure 16 of the source)."""
+"""Four tasks under interventions at the first token and on Q and K (Figure 16 of the report)."""
 
 import pandas as pd
 
@@ -42,7 +42,7 @@ def figure(functional_shares: pd.DataFrame) -> Figure:
         height=38,
         caption=(
             "Accuracy without the first token's MLP output (layer 1 of RoPE, layer 2 of DroPE), with Q and K "
-            "disrupted, and both, Section 5.5 of the source [@africa2026]. Bars of cities and sports are of the "
+            "disrupted, and both, Section 5.5 of the report [@africa2026]. Bars of cities and sports are of the "
             "answers that could be read. Error bars: 95 % Wilson intervals where it is known of how many; else down to "
             "the share of all items, with as many answers left out as the stored share allows. Dashed: chance of two "
             "answers."

@@ -1,4 +1,4 @@
-"""Entropy of the representations by layer (Figure 15 of the source)."""
+"""Entropy of the representations by layer (Figure 15 of the report)."""
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ def figure(phase_layers: pd.DataFrame, drope_protocols: pd.DataFrame, drope_capt
         ),
         short="Entropy of the representations by layer",
         note=(
-            f"The source's Figure 15 calls DroPE's entropy higher {said}; it is lower in layer "
+            f"The report's Figure 15 calls DroPE's entropy higher {said}; it is lower in layer "
             f"{', '.join(map(str, lower))}. The two runs differ in precision and padding "
             f"({protocol['precision']['5 (phase metrics)']}), which changes the entropy by itself."
         ),

@@ -1,4 +1,4 @@
-"""Perplexity without a layer's output at the first token (Figure 13 of the source), in both layers that were tried."""
+"""Perplexity without a layer's output at the first token (Figure 13 of the report), in both layers that were tried."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
-    """Two panels: Experiment 4 as the source draws it, and Experiment 6 in the same layer of both models."""
+    """Two panels: Experiment 4 as the report draws it, and Experiment 6 in the same layer of both models."""
     panels = []
     top = 3 * float(bos_mlp_effects["ablated_ppl"].max())
     for experiment, title in ((4, "MLP output removed"), (6, "MLP and attention output removed")):
@@ -41,7 +41,7 @@ def figure(bos_mlp_effects: pd.DataFrame) -> Figure:
         entities={"baseline": "neutral", "ablated": "series-4"},
         caption=(
             "Perplexity before and after a layer's output at the first token is removed, as printed in Sections 5.3 "
-            "and 7.3 of the source [@africa2026], one value per bar. Logarithmic axis from 1, the smallest possible "
+            "and 7.3 of the report [@africa2026], one value per bar. Logarithmic axis from 1, the smallest possible "
             "perplexity."
         ),
         short="Perplexity without a layer's output at the first token",

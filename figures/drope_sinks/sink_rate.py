@@ -1,4 +1,4 @@
-"""Sink rates by layer (Figure 12 of the source), and what evenly spread attention scores at the prompts' lengths."""
+"""Sink rates by layer (Figure 12 of the report), and what evenly spread attention scores at the prompts' lengths."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Degradation by category of knowledge (Figure 9 of the source), relative and above chance."""
+"""Degradation by category of knowledge (Figure 9 of the report), relative and above chance."""
 
 import pandas as pd
 
@@ -35,9 +35,9 @@ def figure(knowledge_categories: pd.DataFrame) -> Figure:
         share_y=True,
         height=50,
         caption=(
-            "Mean degradation by category under disruption, from the accuracies of the source's Section 4.2 "
+            "Mean degradation by category under disruption, from the accuracies of the report's Section 4.2 "
             "[@africa2026]; negative is a gain. (a) Share of the baseline accuracy, two tasks a category, as the "
-            "source counts it. (b) Share of the accuracy above chance, from the tasks whose baseline is above chance: "
+            "report counts it. (b) Share of the accuracy above chance, from the tasks whose baseline is above chance: "
             f"{used[('RoPE', 'parametric')]} parametric, {used[('RoPE', 'contextual')]} contextual. Error bars are 95 "
             "% intervals over items; a bare dash stands where it is not known of how many answers an accuracy is."
         ),

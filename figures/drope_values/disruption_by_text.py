@@ -1,4 +1,4 @@
-"""Disruption of massive dimensions per text set, against what the source prints for each set (its Section 3.3)."""
+"""Disruption of massive dimensions per text set, against what the report prints for each set (its Section 3.3)."""
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ def figure(disruption_by_text: pd.DataFrame) -> Figure:
                 y=rows["massive_increase"],
                 values=[f"{value:,.0f}" for value in rows["massive_increase"]],
                 reported=rows["increase_printed"],
-                reported_label="printed in the source",
+                reported_label="printed in the report",
             )
         )
     return Figure(

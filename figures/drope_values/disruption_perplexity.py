@@ -1,4 +1,4 @@
-"""Perplexity with massive or random dimensions zeroed (Figures C and 3 of the source), on a logarithmic axis."""
+"""Perplexity with massive or random dimensions zeroed (Figures C and 3 of the report), on a logarithmic axis."""
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ def figure(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> F
             y=[trials[name][f"{arm}_ppl"] for arm in ARMS],
             values=[_text(trials[name][f"{arm}_ppl"]) for arm in ARMS],
             reported=[cells[(name, METRICS[arm])] for arm in ARMS],
-            reported_label="printed in the source",
+            reported_label="printed in the report",
         )
         for entity, name in SERIES.items()
     ]

@@ -1,4 +1,4 @@
-"""The replication of Jin et al. in one view (Figure 11 of the source): categories, and tasks in both experiments."""
+"""The replication of Jin et al. in one view (Figure 11 of the report): categories, and tasks in both experiments."""
 
 import pandas as pd
 
@@ -58,7 +58,7 @@ def figure(knowledge_categories: pd.DataFrame, knowledge_protocols: pd.DataFrame
         height=45,
         caption=(
             "Disruption of massive dimensions and knowledge [@africa2026]. (a) Mean degradation by category in "
-            f"Experiment 3, with the values that the source quotes [@jin2025], {jin[0]:.0f} % and "
+            f"Experiment 3, with the values that the report quotes [@jin2025], {jin[0]:.0f} % and "
             f"{jin[1]:.0f} %. (b), (c) Change of accuracy in Experiment 3, {first['precision_3']}, and in "
             f"Experiment 4, {first['precision_4']}. Error bars are 95 % intervals over items; a bare dash stands "
             "where it is not known of how many answers an accuracy is."

@@ -1,4 +1,4 @@
-"""Massive values of layer 1 per tensor, from the published counts (Figures B and 6 of the source)."""
+"""Massive values of layer 1 per tensor, from the published counts (Figures B and 6 of the report)."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Published counts as bars, the coordinates of the source's Figure B as diamonds."""
+    """Published counts as bars, the coordinates of the report's Figure B as diamonds."""
     layer = massive_layers[massive_layers["layer"] == 1].set_index("tensor").loc[list(TENSORS)]
     plotted = drope_figures[drope_figures["figure"] == "B"].set_index(["series", "x"])["value"]
     bars = [
@@ -18,7 +18,7 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame, drope_fig
             x=list(TENSORS),
             y=layer[entity],
             reported=[plotted[(name, tensor.capitalize())] for tensor in TENSORS],
-            reported_label="plotted in the source's Figure B",
+            reported_label="plotted in the report's Figure B",
         )
         for entity, name in SERIES.items()
     ]
@@ -27,10 +27,10 @@ def figure(massive_layers: pd.DataFrame, massive_counts: pd.DataFrame, drope_fig
         height=55,
         width=110,
         caption=(
-            "Massive values in layer 1, counts published with the source [@africa2026]: means over "
+            "Massive values in layer 1, counts published with the report [@africa2026]: means over "
             f"{int(massive_counts['texts'].min())} texts, without error bars since no deviation is published. "
-            "Diamonds: the coordinates of the source's Figure B, which disagree with these counts and with the "
-            "source's Section 2.3."
+            "Diamonds: the coordinates of the report's Figure B, which disagree with these counts and with the "
+            "report's Section 2.3."
         ),
         short="Massive values in layer 1",
     )

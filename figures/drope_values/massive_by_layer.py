@@ -1,4 +1,4 @@
-"""Massive values of every layer with and without rotary positions (Figure 2 of the source, for all tensors)."""
+"""Massive values of every layer with and without rotary positions (Figure 2 of the report, for all tensors)."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Massive values per tensor with and without rotary positions (Figure A of the source)."""
+"""Massive values per tensor with and without rotary positions (Figure A of the report)."""
 
 import pandas as pd
 
@@ -33,7 +33,7 @@ def figure(massive_counts: pd.DataFrame) -> Figure:
         height=55,
         width=110,
         caption=(
-            "Massive values summed over layers, as reported in Section 2.2 of the source [@africa2026]: mean over "
+            "Massive values summed over layers, as reported in Section 2.2 of the report [@africa2026]: mean over "
             f"{first['texts']} texts in {first['precision']}; numbers are those of the bars, error "
             "bars one standard deviation over texts. "
             f"Diamonds: totals of the counts published per layer, {second['texts']} texts in {second['precision']}."

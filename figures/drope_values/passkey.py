@@ -1,4 +1,4 @@
-"""Passkey retrieval under disruption in both experiments that test it (Figure 8 of the source shows the first)."""
+"""Passkey retrieval under disruption in both experiments that test it (Figure 8 of the report shows the first)."""
 
 import pandas as pd
 
@@ -45,8 +45,8 @@ def figure(knowledge_protocols: pd.DataFrame) -> Figure:
         },
         caption=(
             f"Retrieval of a passkey of {first['digits_3']} digits with and without disruption of massive dimensions "
-            f"of queries and keys, in Experiments 3 and 4 of the source [@africa2026]; n = {first['n_3']} items a bar, "
-            "error bars are 95 % Wilson intervals. The source draws its conclusion from the first; in the second the "
+            f"of queries and keys, in Experiments 3 and 4 of the report [@africa2026]; n = {first['n_3']} items a bar, "
+            "error bars are 95 % Wilson intervals. The report draws its conclusion from the first; in the second the "
             "model without rotary positions loses the passkey too."
         ),
         short="Passkey retrieval under disruption in two experiments",

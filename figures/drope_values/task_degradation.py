@@ -1,4 +1,4 @@
-"""Degradation of every knowledge task (Figures D and 7 of the source), from the source's table of accuracies."""
+"""Degradation of every knowledge task (Figures D and 7 of the report), from the report's table of accuracies."""
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ SERIES = {"rope": "RoPE", "drope": "DroPE"}
 
 
 def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure:
-    """Relative degradation as bars with intervals, the coordinates of the source's Figure D as diamonds."""
+    """Relative degradation as bars with intervals, the coordinates of the report's Figure D as diamonds."""
     plotted = drope_figures[drope_figures["figure"] == "D"].set_index(["series", "x"])["value"]
     bars = []
     for entity, name in SERIES.items():
@@ -23,7 +23,7 @@ def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure
                 low=rows["degradation_low"].fillna(rows["degradation"]),
                 high=rows["degradation_high"].fillna(rows["degradation"]).clip(lower=rows["degradation"]),
                 reported=[-plotted[(name, PLOTTED[task])] for task in TASKS],
-                reported_label="plotted in the source's Figure D, sign reversed",
+                reported_label="plotted in the report's Figure D, sign reversed",
             )
         )
     items = ", ".join(f"{TASKS[str(task)]} {n}" for task, n in rows["n"].items())
@@ -32,10 +32,10 @@ def figure(knowledge_tasks: pd.DataFrame, drope_figures: pd.DataFrame) -> Figure
         height=60,
         width=120,
         caption=(
-            "Share of the baseline accuracy lost under disruption, from the accuracies of the source's Section 4.2 "
+            "Share of the baseline accuracy lost under disruption, from the accuracies of the report's Section 4.2 "
             f"[@africa2026]; negative is a gain. Items: {items}; error bars are 95 % intervals, arms unpaired; a "
             "bare dash stands where it is not known of how many answers an accuracy is. "
-            "Diamonds: the coordinates of the source's Figure D, which draws losses downwards; they disagree with its "
+            "Diamonds: the coordinates of the report's Figure D, which draws losses downwards; they disagree with its "
             "own table."
         ),
         short="Degradation of the knowledge tasks",

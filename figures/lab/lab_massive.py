@@ -47,7 +47,7 @@ def figure(lab_massive: pd.DataFrame) -> Figure:
             r"$\lambda$ times the mean of their layer, summed over layers and heads, mean over "
             f"{int(lab_massive['texts'].min())} texts. Unit: one training seed, n = {int(lab_massive['seeds'].max())} "
             "a model; bars are means over seeds, whiskers run from the least to the most of them. "
-            f"{_empty(lab_massive)} Measured here on two small models of a synthetic language; the source counts at "
+            f"{_empty(lab_massive)} Measured here on two small models of a synthetic language; the report counts at "
             "five times the mean [@africa2026]."
         ),
         short="Massive values of the tiny pair by threshold",

@@ -34,6 +34,7 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
             for arm, part in rows.groupby("arm")
         ],
         columns=3,
+        share_x=True,
         share_y=True,
         caption=(
             "What keys lose when one head is removed, against the plasticity of that head, at the training length "

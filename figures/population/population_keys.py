@@ -21,17 +21,19 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
     return Figure(
         panels=[
             Panel(
+                title="by length",
                 series=bundles(lengths, "multiple", "value"),
                 x=Axis(
                     label=f"length of the prompt ({TRAINED} words)",
                     scale="log",
                     base=2,
-                    ticks={0.5: ".5", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"},
+                    ticks={0.5: "0.5", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"},
                 ),
                 y=Axis(label="keys found", low=0, high=102, percent=True),
                 rules=[Rule(at=1.0, axis="x")],
             ),
             Panel(
+                title=f"by distance, at {LONG:g} training lengths",
                 series=bundles(far, "middle", "share"),
                 x=Axis(
                     label="words from key to question",

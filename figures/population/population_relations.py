@@ -39,7 +39,7 @@ def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.Dat
                     for arm, each in part.groupby("arm")
                 ],
                 x=Axis(label=label),
-                y=Axis(label="keys lost, 1x to 4x", percent=True),
+                y=Axis(label="keys lost, 1× to 4×", percent=True),
             )
         )
     return Figure(
@@ -50,8 +50,8 @@ def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.Dat
         height=30,
         entities=LOOKS,
         caption=(
-            "Loss of keys over length against what was measured in the heads of the same models (base "
-            f"{BASE}; {seeds(rows)}); each point is one model, its value the mean over its heads. Above each panel the "
+            "Loss of keys from one to four training lengths against what was measured in the heads of the same models "
+            f"(base {BASE}; {seeds(rows)}); each point is one model, its value the mean over its heads. Above each panel the "
             "rank correlation within a seed, averaged over seeds: models of a seed differ in their arm alone."
         ),
         short="Loss over length against the heads' metrics in the population",

@@ -36,14 +36,16 @@ def figure(
                     for family, entity in zip(families["family"], families["entity"], strict=True)
                     if len(rows := data[data["family"] == family])
                 ],
-                x=Axis(label=label, scale="log" if position == 0 else "linear", zero=position > 0),
+                x=Axis(label=label, scale="log")
+                if position == 0
+                else Axis(label=label, low=0, high=1.08 * data["x"].max()),
                 y=Axis(label="plasticity drop", zero=True),
                 title=title,
             )
             for position, ((data, title), label) in enumerate(zip(shown, labels, strict=True))
         ],
-        columns=2,
-        height=34,
+        columns=3,
+        height=36,
         letters=True,
         caption=(
             f"Plasticity drop against the bias [@shcherb2026]: {int(models.sum())} captured models and "

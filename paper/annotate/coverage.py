@@ -100,8 +100,10 @@ def coverage(
 ) -> Coverage:
     """Mark the numbers of a copy.
 
-    A number is judged by a row of its own sentence that names it in its statement or its reported value, or by a check
-    under its heading (or one above) that reports this very value. Signs, units and thousands' commas are passed over.
+    A number is judged by a row of its own sentence that names it in its statement or its reported value, by a check
+    whose place is this sentence or row of a table and that reports it, or, where none does, by a check of which only
+    the heading is known and that reports this very value. A check judges the cell alone, not the sentence.
+    Signs, units and thousands' commas are passed over.
 
     Parameters
     ----------
@@ -114,9 +116,12 @@ def coverage(
         Names that hold digits, which are no numbers.
     """
     at: dict[Sentence, list[Mapping[str, Any]]] = {}
+    within: dict[Sentence, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
     under: dict[str, list[tuple[Mapping[str, Any], frozenset[Decimal]]]] = {}
     for each in placed:
-        if each.sentence is not None and each.state != "altered":
+        if each.sentence is not None and each.state != "altered" and each.row["kind"] == "cell check":
+            within.setdefault(each.sentence, []).append((each.row, sizes([str(each.row["reported"] or "")])))
+        elif each.sentence is not None and each.state != "altered":
             at.setdefault(each.sentence, []).append(each.row)
         elif each.state == HEADING:
             under.setdefault(each.row["heading"], []).append((each.row, sizes([str(each.row["reported"] or "")])))
@@ -134,6 +139,7 @@ def coverage(
         marks = []
         for token in tokens(sentence.text, names, begins=begins):
             rows = [row for row in own if token.size in named[row["claim"]]]
+            rows += [row for row, reported in within.get(sentence, ()) if token.size in reported]
             rows = rows or [row for row, reported in checks if token.size in reported]
             held = any(token.size in data.get(heading, ()) for heading in sentence.headings)
             marks.append(Mark(token, JUDGED if rows else BESIDE if own else DATA if held else OPEN, tuple(rows)))

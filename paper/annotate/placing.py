@@ -28,7 +28,8 @@ class Placed:
         `same` or `moved` where the judged sentence stands, `altered` where another stands in its stead, `gone` where
         none does; `heading` where only a heading is recorded, and `no heading` where the copy lacks that.
     sentence : Sentence or None
-        Where it stands; for an altered one, the sentence that comes nearest to the statement.
+        Where it stands; for an altered one, the sentence that comes nearest to the statement, or the row
+        of a table in the line of a check's.
     """
 
     row: Mapping[str, Any]
@@ -98,6 +99,9 @@ def _looked_for(row: Mapping[str, Any], document: Sequence[Sentence], by_hash: M
 def _near(
     row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]
 ) -> Sentence | None:
+    if row["kind"] == "cell check":  # its value is what was altered, so its row is known by the line alone
+        rows = (each for each in document if each.line == row["line"] and row["heading"] in each.headings)
+        return next((each for each in rows if each.text.startswith("|")), None)
     found = anchored({**_texts(row), "kind": "statement"}, document)
     near = by_hash[found["anchor"]][0] if found["anchor"] else None
     return near if near and shared(str(row["statement"]), near.text) >= NEAR else None

@@ -18,6 +18,12 @@ TOLERANCE = 1e-6
 _HEAD = re.compile(r"commit ([0-9a-f]{40}) (\d{4}-\d\d-\d\d) (.*)")
 
 
+SHALLOW = (
+    "this clone is shallow, so git knows no revision before those it fetched, and what they changed is left out; "
+    "git fetch --unshallow brings the rest"
+)
+
+
 @dataclass(frozen=True)
 class Revision:
     """A revision that changed a result: its commit and date, what it says of itself, and what it changed, in words."""
@@ -30,6 +36,8 @@ class Revision:
 
 def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
     """The revisions of every result, newest first, or one sentence that says why there are none.
+
+    In a shallow clone the oldest revisions seem to begin everything, so they are left out (`cut` says that they are).
 
     What two contents of a result differ in never changes, so it is kept in `out/state` by the hashes of both.
     """
@@ -45,14 +53,33 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
     kept = _kept(root / KEPT)
     found: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
+    edge = _edge(root)
     with _Blobs(root) as blobs:
         for name, commit, date, subject, old, new in versions:
+            if commit in edge:
+                continue
             key = f"{name} {old} {new}"
             if key not in fresh:
                 fresh[key] = kept[key] if key in kept else _words(name, blobs.text(old), blobs.text(new))
             found.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
     write(root / KEPT, json.dumps(fresh, indent=0, sort_keys=True).encode())
     return {name: tuple(revisions) for name, revisions in found.items()}
+
+
+def cut(root: Path) -> str:
+    """The sentence that says that the history is not whole; empty where it is, or where there is none."""
+    try:
+        return SHALLOW if _edge(root) else ""
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return ""
+
+
+def _edge(root: Path) -> frozenset[str]:
+    """The commits whose parents a shallow clone does not have."""
+    command = ["git", "rev-parse", "--git-path", "shallow"]
+    said = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().rstrip("\n")
+    path = root / said  # relative to root, or absolute
+    return frozenset(path.read_text(encoding="ascii").split()) if path.is_file() else frozenset()
 
 
 def _versions(root: Path) -> Iterator[tuple[str, str, str, str, str, str]]:

@@ -10,7 +10,7 @@ from artifacts.store.descriptor import files, resource
 from artifacts.store.reader import read
 from artifacts.typeset import addresses
 from paper.site.grid import grid
-from paper.site.history import Revision, histories
+from paper.site.history import Revision, cut, histories
 from paper.site.page import page
 from paper.site.project import Project, records
 from paper.site.walk import NAMES, ORDER, around
@@ -22,12 +22,12 @@ def artifact_pages(project: Project) -> Iterator[tuple[str, bytes]]:
     if "provenance" in project.outline.maker:
         for row in records(project.root, "provenance"):
             origins.setdefault(row["artifact"], []).append(row)
-    past = histories(project.root)
+    past, missing = histories(project.root), cut(project.root)
     listed: dict[str, list[tuple[Node, str]]] = {}
     for node in (node for node in project.nodes if node.makes):
         described = resource(project.root, node.name) or {}
         listed.setdefault(node.kind, []).append((node, str(described.get("title", node.doc))))
-        yield from _artifact(project, node, described, origins.get(node.name, []), past)
+        yield from _artifact(project, node, described, origins.get(node.name, []), past, missing)
     groups = [(NAMES[kind], sorted(listed[kind], key=lambda item: item[0].name)) for kind in ORDER if kind in listed]
     values = {"groups": groups, "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
@@ -39,6 +39,7 @@ def _artifact(
     described: Mapping[str, Any],
     origins: list[Mapping[str, Any]],
     past: Mapping[str, tuple[Revision, ...]] | str,
+    missing: str,
 ) -> Iterator[tuple[str, bytes]]:
     path = addresses.artifact(node.name)
     fields = described.get("schema", {}).get("fields", [])
@@ -61,6 +62,7 @@ def _artifact(
         "held": [name for name, _ in held],
         "origins": origins,
         "history": history,
+        "cut": missing if node.kind not in ("source", "measurement") else "",
         "claims": claims,
         "addresses": addresses,
         **around(project, node.key),

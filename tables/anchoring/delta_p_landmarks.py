@@ -73,7 +73,7 @@ def _reported(landmarks: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured(landmarks: pd.DataFrame) -> pd.DataFrame:
-    """Points of the question-anchored curves and the band of the answer-anchored ones, as the source gives them."""
+    """Points of the question-anchored curves and the band of the answer-anchored ones, as described."""
     question = landmarks[(landmarks["group"] == "question") & (landmarks["landmark"] != "highest")]
     answer = landmarks[landmarks["group"] == "answer"]
     keys = ["model", "data", "group"]

@@ -40,15 +40,15 @@ def table(
         ],
         marks={
             **model_footnotes(rows, full),
-            "added": "Captured and scored, but not among the models that the source compares.",
+            "added": "Captured and scored, but not among the models that the study compares.",
             "half": (
                 f"The difference of the printed ends, {' and '.join(shown)}, lies halfway between two printed drops; "
-                "the source rounds it down, rounding halves up would print the next one. Both agree with the ends."
+                "the study rounds it down, rounding halves up would print the next one. Both agree with the ends."
             ),
         },
         caption=(
             f"LongBench Pro (LBP) against plasticity, {len(rows)} models, in falling order of the score. Plasticity "
-            "and drop from the observations and Table 1 of the source [@shcherb2026], scores without thinking from "
+            "and drop from the observations and Table 1 of the study [@shcherb2026], scores without thinking from "
             "the benchmark [@longbenchpro2026]. Unit: one model."
         ),
         short="LongBench Pro against plasticity and its drop",

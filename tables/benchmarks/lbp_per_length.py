@@ -35,7 +35,7 @@ def table(
         ]
         parts.append(scores.assign(name=names["display_name"], mark=marks, group=f"Score, {words}"))
     reference = _by_length(reported_reference_models, "name")
-    parts.append(reference.assign(name=reference.index, mark="", group="Score, reference models of the source"))
+    parts.append(reference.assign(name=reference.index, mark="", group="Score, reference models of the study"))
     bins = lbp_lengths[lbp_lengths["plasticity"].notna()].drop_duplicates(["model", "length"])
     places = reported_length_bins.set_index(["model", "bin"])["printed"]
     bins = bins.assign(printed=[places[key] for key in zip(bins["model"], bins["bin"], strict=True)])
@@ -65,18 +65,18 @@ def table(
         long=True,  # measured models lengthen it
         marks={
             **model_footnotes(names, full),
-            "printed": "The one series of these models that the source prints; it left the others open.",
+            "printed": "The one series of these models that the study prints; it left the others open.",
             **measured_footnotes(measured_lbp_lengths),
         },
         caption=(
             f"LongBench Pro by input length, {len(names)} matched models in both prompt modes, and plasticity at "
             f"matched bins. Unit: one model; {questions} questions per length. Scores published with the benchmark "
-            "[@longbenchpro2026]; reference models and plasticity from Tables 2 and 3 of the source [@shcherb2026]. "
+            "[@longbenchpro2026]; reference models and plasticity from Tables 2 and 3 of the study [@shcherb2026]. "
             "Last group: measured by this project, not published."
         ),
         short="LongBench Pro and plasticity by input length",
         note=(
-            "The source does not state the prompt mode of its reference models. "
+            "The study does not state the prompt mode of its reference models. "
             f"It reports no length bins for {', '.join(absent)}."
         ),
     )

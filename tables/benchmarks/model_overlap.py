@@ -1,4 +1,4 @@
-"""Which captured model is which checkpoint in the benchmarks, beside what the source calls a match."""
+"""Which captured model is which checkpoint in the benchmarks, beside what the study calls a match."""
 
 import pandas as pd
 
@@ -29,9 +29,7 @@ def table(
             Column("captured", "Captured checkpoint"),
             Column("lbp_checkpoint", "In LongBench Pro", mark="lbp_mark", width="37mm", missing="not scored"),
             Column("ruler_checkpoint", "In RULER", width="21mm", missing="not scored"),
-            Column(
-                "called", "Called in the source", mark="match_mark", width="22mm", missing="not in the source's list"
-            ),
+            Column("called", "Called in the study", mark="match_mark", width="22mm", missing="not in the study's list"),
             Column("checkpoint_match", "Captured against scored", width="22mm"),
         ],
         groups="family",
@@ -40,10 +38,10 @@ def table(
         space=0,
         marks={
             "not_exact": "Called exact, but a base checkpoint was captured and the instruction-tuned one scored",
-            "unseen": "Scored by the benchmark, though not among the matches that the source lists",
+            "unseen": "Scored by the benchmark, though not among the matches that the study lists",
         },
         caption=(
-            f"The {len(rows)} captured models in the benchmarks. The source lists {len(reported_overlap)} models and "
+            f"The {len(rows)} captured models in the benchmarks. The study lists {len(reported_overlap)} models and "
             f"calls {int(exact.sum())} matches with LongBench Pro exact [@shcherb2026]; of these, "
             f"{int((exact & ~base).sum())} were captured as the checkpoint that was scored "
             "[@longbenchpro2026; @hsieh2024]."

@@ -40,7 +40,7 @@ def table(
             f"captured models and without {names}, which was captured over {tokens(short['captured_context'].max())} "
             "tokens "
             "only. "
-            "Unit: one model; metrics from Table 1, the all-models table and Table 9 of the source [@shcherb2026]."
+            "Unit: one model; metrics from Table 1, the all-models table and Table 9 of the study [@shcherb2026]."
         ),
         short="Correlation of every metric with RULER at 128K tokens",
         note=[

@@ -34,7 +34,7 @@ def table(reported_gaps_closed: pd.DataFrame, stated_001: pd.DataFrame, claims: 
         groups="part",
         caption=(
             f"The {len(gaps)} gaps between rotation and context length that plasticity is said to close, and the "
-            "reversal of queries and keys on going from components to rotation, as the source states them "
+            "reversal of queries and keys on going from components to rotation, as the study states them "
             "[@shcherb2026]."
         ),
         short="Gaps that plasticity closes, and the reversal of queries and keys",

@@ -37,7 +37,7 @@ def table(decile_profiles: pd.DataFrame) -> Table:
         landscape=True,
         marks=model_footnotes(rows, full),
         caption=(
-            f"Plasticity by decile of the context, {len(rows)} captured models, from Tables 4 and 10 of the source "
+            f"Plasticity by decile of the context, {len(rows)} captured models, from Tables 4 and 10 of the study "
             "[@shcherb2026]. Unit: one model, mean over heads."
         ),
         short="Plasticity by decile of the context",

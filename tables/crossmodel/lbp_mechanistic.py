@@ -1,4 +1,4 @@
-"""LongBench Pro beside rotation and plasticity: the models that the source compares, and the one it left out."""
+"""LongBench Pro beside rotation and plasticity: the models that the study compares, and the one it left out."""
 
 import pandas as pd
 
@@ -33,7 +33,7 @@ def table(matched_models: pd.DataFrame) -> Table:
         marks=model_footnotes(rows, full),
         caption=(
             f"LongBench Pro (LBP) beside rotation and plasticity metrics of the {int(compared.sum())} models that the "
-            f"source compares, its Tables 1 and 9 [@shcherb2026]. Below the rule {added}, captured by the study and "
+            f"study compares, its Tables 1 and 9 [@shcherb2026]. Below the rule {added}, captured by the study and "
             "scored by the benchmark but absent from that comparison. Unit: one model; metrics are means over heads."
         ),
         short="LongBench Pro beside rotation and plasticity metrics",

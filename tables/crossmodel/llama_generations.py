@@ -1,4 +1,4 @@
-"""Llama-3.1-8B beside Llama-3.2-3B, with the scores that the source's comparison lacks."""
+"""Llama-3.1-8B beside Llama-3.2-3B, with the scores that the study's comparison lacks."""
 
 import pandas as pd
 
@@ -35,9 +35,9 @@ def table(
                 for mode, words in MODES.items()
             ),
         ],
-        marks={"added": "Published by the benchmark; the source's comparison leaves it empty"},
+        marks={"added": "Published by the benchmark; the study's comparison leaves it empty"},
         caption=(
-            f"{rows['display_name'].iloc[0]} beside {rows['display_name'].iloc[1]}: the source's comparison of "
+            f"{rows['display_name'].iloc[0]} beside {rows['display_name'].iloc[1]}: the study's comparison of "
             "generations [@shcherb2026] with the published scores that it lacks [@longbenchpro2026]. Unit: one "
             "model, base checkpoints captured and instruction-tuned ones scored."
         ),

@@ -28,7 +28,7 @@ def table(reported_rotation_ruler: pd.DataFrame, captured_models: pd.DataFrame) 
             Column("plane_var", "Variance\nin plane", fixed(3)),
         ],
         caption=(
-            f"Rotation metrics of the {len(rows)} models captured for RULER, Table 9 of the source [@shcherb2026]. "
+            f"Rotation metrics of the {len(rows)} models captured for RULER, Table 9 of the study [@shcherb2026]. "
             "Unit: one model, mean over heads."
         ),
         short="Rotation metrics of the models captured for RULER",

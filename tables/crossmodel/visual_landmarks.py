@@ -1,4 +1,4 @@
-"""What the sources read off pictures that no table backs: thresholds, bundles of heads, clusters of dimensions."""
+"""What two documents read off pictures that no table backs: thresholds, bundles of heads, clusters of dimensions."""
 
 import pandas as pd
 
@@ -40,8 +40,8 @@ def table(reported_landmarks: pd.DataFrame, models: pd.DataFrame) -> Table:
         size="scriptsize",
         space=0,
         caption=(
-            f"The {len(rows)} landmarks that the sources read off pictures [@shcherb2026]: {len(rows) - narrative} in "
-            f"the study of metrics, {narrative} in the narrative. No table gives the values behind them."
+            f"The {len(rows)} landmarks that two documents read off pictures [@shcherb2026]: {len(rows) - narrative} "
+            f"in the metrics study, {narrative} in the narrative. No table gives the values behind them."
         ),
         short="Landmarks read off pictures",
         note=(

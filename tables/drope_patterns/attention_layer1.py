@@ -50,7 +50,7 @@ def table(
             Column("published_drope", "DroPE", fixed(2), group="Published, %", missing=elsewhere),
         ],
         caption=(
-            "Attention in layer 1, Section 8.3 of the source, beside the share of sink heads that its Section 5.3 "
+            "Attention in layer 1, Section 8.3 of the report, beside the share of sink heads that its Section 5.3 "
             "gives for the "
             "same layer [@africa2026]. Unit: layer, mean over heads and texts."
         ),

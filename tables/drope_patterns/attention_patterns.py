@@ -62,7 +62,7 @@ def table(
             Column("r", "$r$", fixed(2), missing=unpublished),
         ],
         caption=(
-            f"Attention patterns over all {n} layers: the printed means of Section 8.3 of the source, and the "
+            f"Attention patterns over all {n} layers: the printed means of Section 8.3 of the report, and the "
             "agreement of the "
             f"published layers of both models [@africa2026]. Unit: layer; {items}, {n} heads each."
         ),

@@ -33,7 +33,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         rows.append(row)
     clash = the_test(context_tests, study="protocols", comparison="8192: lengths against errors")
     family = int((context_tests["study"] == "models").sum())
-    varies = "The source says that it varies."
+    varies = "The report says that it varies."
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -49,7 +49,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         groups="group",
         space=0,
         caption=(
-            "Passkey retrieval of both models by context length, each protocol of Section 11 of the source apart: "
+            "Passkey retrieval of both models by context length, each protocol of Section 11 of the report apart: "
             "accuracy with "
             "95 % Wilson interval [@africa2026]. Unit: trial, unseeded; "
             "multiples are of the training length; single: the protocol has one prompt."

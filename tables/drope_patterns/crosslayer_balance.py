@@ -30,7 +30,7 @@ def table(
     test = the_test(balance_tests, comparison="layers 2-31", test="paired_t")
     later, first = summary.loc["2-31"], summary.loc["0-1"]
     zero = summary.loc["0"]
-    unprinted = "The source prints no such band."
+    unprinted = "The report prints no such band."
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -48,7 +48,7 @@ def table(
             Column("mlp_ratio", "MLP", fixed(2), group="Norm, DroPE/RoPE"),
         ],
         caption=(
-            "Attention's share of the summed norms that attention and MLP write: Section 10.3 of the source and the "
+            "Attention's share of the summed norms that attention and MLP write: Section 10.3 of the report and the "
             "published "
             f"layers [@africa2026]. Unit: layer; means over {drope_protocols.set_index('experiment')['items']['9']}."
         ),

@@ -1,4 +1,4 @@
-"""What each experiment ran with, run by run, against the settings that the source states for all."""
+"""What each experiment ran with, run by run, against the settings that the report states for all."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The source's summary row by row, with footnotes where a row does not stand alone."""
+"""The report's summary row by row, with footnotes where a row does not stand alone."""
 
 import pandas as pd
 
@@ -46,7 +46,7 @@ def table(
     ranking_tests: pd.DataFrame,
     context_tests: pd.DataFrame,
 ) -> Table:
-    """One row per row of the source."""
+    """One row per row of the report."""
     cells = drope_summary_reported.set_index(["metric", "positional"])["printed"]
     rows = []
     for metric, (experiment, name, mark) in ROWS.items():
@@ -110,9 +110,9 @@ def table(
         space=0,
         size="footnotesize",
         caption=(
-            "Summary of the DroPE experiments as printed in Section 14 of the source [@africa2026], with the "
+            "Summary of the DroPE experiments as printed in Section 14 of the report [@africa2026], with the "
             "experiment each row comes "
-            "from. Footnotes: where other parts of the source, or its published values, say otherwise."
+            "from. Footnotes: where other parts of the report, or its published values, say otherwise."
         ),
         short="Summary of the DroPE experiments",
     )

@@ -24,7 +24,7 @@ def table(
     token_concentration: pd.DataFrame,
     drope_protocols: pd.DataFrame,
 ) -> Table:
-    """The printed quantities, then the shares that the source does not print."""
+    """The printed quantities, then the shares that the report does not print."""
     cells = drope_layer1_content.set_index(["metric", "positional"])["printed"]
     found = layer1_ratios.set_index("metric")
     rows = [

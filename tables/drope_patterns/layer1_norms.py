@@ -1,4 +1,4 @@
-"""Norms of queries, keys and values in layers 0 to 2, with what the source prints for layer 1."""
+"""Norms of queries, keys and values in layers 0 to 2, with what the report prints for layer 1."""
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ def table(drope_layer1_norms: pd.DataFrame, layer_norms: pd.DataFrame, attention
                 row["printed_ratio"] = cells[(f"{tensor}_norm_ratio_to_rope", "DroPE")]
             rows.append(row)
     gain = attention_gain.iloc[0]
-    unprinted = "The source prints query and key norms of layer 1 only."
+    unprinted = "The report prints query and key norms of layer 1 only."
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -37,7 +37,7 @@ def table(drope_layer1_norms: pd.DataFrame, layer_norms: pd.DataFrame, attention
         groups="group",
         space=0,
         caption=(
-            "L2 norms of the projections in layers 0 to 2: Section 9.3 of the source, and the published values "
+            "L2 norms of the projections in layers 0 to 2: Section 9.3 of the report, and the published values "
             "[@africa2026]. "
             "Unit: text, mean over its tokens."
         ),

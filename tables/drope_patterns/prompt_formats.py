@@ -41,7 +41,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
             Column("holm", "Holm $p$", pvalue()),
         ],
         caption=(
-            "Passkey accuracy by prompt format, Section 11.7 of the source [@africa2026], in percent with 95 % "
+            "Passkey accuracy by prompt format, Section 11.7 of the report [@africa2026], in percent with 95 % "
             "Wilson intervals "
             f"(differences: Newcombe's). Unit: trial, {cells['trials'].iloc[0]} a cell, unseeded."
         ),

@@ -1,4 +1,4 @@
-"""The trade-off as the source sums it up, beside what its own tables hold."""
+"""The trade-off as the report sums it up, beside what its own tables hold."""
 
 import pandas as pd
 
@@ -70,7 +70,7 @@ def table(
             Column("found", "In the tables", text, width=0.32),
         ],
         caption=(
-            "The trade-off of Section 11.8 of the source, beside what the tables of its Section 11 hold "
+            "The trade-off of Section 11.8 of the report, beside what the tables of its Section 11 hold "
             "[@africa2026]. Ranges run over "
             "cells, intervals are 95 % ones. Unit: trial."
         ),

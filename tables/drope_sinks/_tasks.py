@@ -91,7 +91,7 @@ def task_note(shares: pd.DataFrame, tests: pd.DataFrame) -> tuple[str, str]:
     """Word what the shares are of, the test and the chance levels."""
     items = shares.drop_duplicates("task").set_index("task")["items"]
     return (
-        "Cities and sports: the source's scripts leave out answers that read as neither yes nor no. The columns headed "
+        "Cities and sports: the report's scripts leave out answers that read as neither yes nor no. The columns headed "
         f"*of* give how many answers the unrounded share can be of, among {items['cities']} and {items['sports']} "
         "items. Where that is not one number there is no interval and no test.",
         "Stars: Fisher's exact test against the baseline, which treats the same items as different ones, since "

@@ -37,9 +37,9 @@ def table(bos_ablations: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame) -> 
         ],
         groups="group",
         space=0,
-        marks={"compared": "The two rows that the source sets against each other (Section 6.4)."},
+        marks={"compared": "The two rows that the report sets against each other (Section 6.4)."},
         caption=(
-            "Ablations at the first token, Sections 5.3, 6.3 and 7.3 of the source [@africa2026]: layers removed, "
+            "Ablations at the first token, Sections 5.3, 6.3 and 7.3 of the report [@africa2026]: layers removed, "
             "ratio of perplexities as printed, and effect in nats per token. Unit: one perplexity per cell."
         ),
         short="Ablations at the first token and their layers",

@@ -30,7 +30,7 @@ def table(
             Column("nats", "Nats", fixed(3), ci=("nats_low", "nats_high")),
         ],
         caption=(
-            "Perplexity when the value vectors of the first token are removed, Section 6.3 of the source "
+            "Perplexity when the value vectors of the first token are removed, Section 6.3 of the report "
             f"[@africa2026], as ratio to the baseline and in nats per token. Unit: one ratio per cell, {places} "
             "conditions."
         ),

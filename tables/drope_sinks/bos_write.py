@@ -1,4 +1,4 @@
-"""What attention to the first token writes: the source's means beside the published series."""
+"""What attention to the first token writes: the report's means beside the published series."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def table(
         for model in ("RoPE", "DroPE"):
             row |= {f"printed_{model.lower()}": "", f"published_{model.lower()}": f"{norms[model, layer]:.1f}"}
         rows.append(row)
-    missing = "The source prints none."
+    missing = "The report prints none."
     items = drope_protocols.set_index("section")["items"]
     sentences = str(items["6"]).partition(";")[0]
     return Table(
@@ -64,7 +64,7 @@ def table(
         space=0,
         units="unit",
         caption=(
-            "Values and attention at the first token: the cells of Section 6.3 of the source and what the published "
+            "Values and attention at the first token: the cells of Section 6.3 of the report and what the published "
             "series give [@africa2026]. The write score is the mean over heads of attention on the first token times "
             f"the norm of its value vector. Unit: layer; {sentences}."
         ),

@@ -26,7 +26,7 @@ def table(functional_shares: pd.DataFrame, functional_tests: pd.DataFrame, bos_m
         column_space=4,
         marks={"below": BELOW},
         caption=(
-            "Accuracy under interventions at the first token and on Q and K, Section 5.5 of the source [@africa2026], "
+            "Accuracy under interventions at the first token and on Q and K, Section 5.5 of the report [@africa2026], "
             f"with 95 % Wilson intervals where every item counts. Unit: item; asked: {task_items(functional_shares)}."
         ),
         short="Four tasks under interventions at the first token and on Q and K",

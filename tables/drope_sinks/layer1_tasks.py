@@ -29,12 +29,12 @@ def table(layer1_task_shares: pd.DataFrame, layer1_task_tests: pd.DataFrame, fun
         column_space=4,
         marks={"below": BELOW},
         caption=(
-            "Accuracy without parts of layer 1, Section 7.3 of the source [@africa2026], with 95 % Wilson intervals "
+            "Accuracy without parts of layer 1, Section 7.3 of the report [@africa2026], with 95 % Wilson intervals "
             f"where every item counts. Unit: item; asked: {task_items(layer1_task_shares)}."
         ),
         short="Four tasks without parts of layer 1",
         note=(
             *task_note(layer1_task_shares, layer1_task_tests),
-            f"{same} of {len(before)} baseline cells equal those of the source's Section 5.5.",
+            f"{same} of {len(before)} baseline cells equal those of the report's Section 5.5.",
         ),
     )

@@ -1,4 +1,4 @@
-"""The first token's spike, peak and the entropy: what the source prints beside the published series."""
+"""The first token's spike, peak and the entropy: what the report prints beside the published series."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
                         "printed",
                         printed(),
                         group=name,
-                        missing="The source prints none.",
+                        missing="The report prints none.",
                         mark=f"mark_{model}",
                     ),
                     Column(f"published_{model}", "published", printed(), group=name),
@@ -73,13 +73,13 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
         units="unit",
         marks={"other": "The spike layer printed is not the one of this definition."},
         caption=(
-            "State of the first token and entropy of the representations: the cells of Section 5.4 of the source and "
+            "State of the first token and entropy of the representations: the cells of Section 5.4 of the report and "
             f"what the published series give [@africa2026]. Unit: layer; {protocol['items']['5 (phase metrics)']}, "
             f"{protocol['precision']['5 (phase metrics)']}."
         ),
         short="The first token's norm and the entropy of the representations",
         note=(
-            f"The source defines the spike layer as the first whose norm ratio exceeds {limit:g}. The rows below it "
+            f"The report defines the spike layer as the first whose norm ratio exceeds {limit:g}. The rows below it "
             "give three other definitions. Norms of MLP outputs are from another run (Experiment 8), published for "
             "layers 0 to 2."
         ),

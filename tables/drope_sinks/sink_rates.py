@@ -1,4 +1,4 @@
-"""Sink rates by layer: what the source prints beside the published series."""
+"""Sink rates by layer: what the report prints beside the published series."""
 
 import pandas as pd
 
@@ -40,13 +40,13 @@ def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_proto
         marks={"wrong": "The published rates of these layers reach another number than the range printed."},
         caption=(
             "Sink rate, the share of heads whose mean attention to the first token is at least "
-            f"{value['threshold']:.1f}, in percent: cells of Section 5.3 of the source, and mean and extremes over "
+            f"{value['threshold']:.1f}, in percent: cells of Section 5.3 of the report, and mean and extremes over "
             f"the layers of the published series [@africa2026]. Unit: layer; {prompts}."
         ),
         short="Sink rates by layer",
         note=(
             "Attention spread evenly over T tokens has the score $H_T / T$, which reaches the threshold up to T = "
             f"{value['longest_even_sink']:.0f}; these prompts have {value['shortest_prompt']:.0f} to "
-            f"{value['longest_prompt']:.0f} tokens. The scores are taken before the rotation in the source's listing."
+            f"{value['longest_prompt']:.0f} tokens. The scores are taken before the rotation in the report's listing."
         ),
     )

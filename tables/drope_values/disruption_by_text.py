@@ -1,4 +1,4 @@
-"""Disruption of massive dimensions per text set: what the source prints and what its published perplexities give."""
+"""Disruption of massive dimensions per text set: what the report prints and what its published perplexities give."""
 
 import pandas as pd
 
@@ -50,7 +50,7 @@ def table(
         marks={"selected": "The massive dimensions were chosen on this set."},
         caption=(
             f"Increase of perplexity with massive dimensions zeroed on {sets} text sets: the percentages of the "
-            "source's Section 3.3 and those of the perplexities published with it, also as differences of "
+            "report's Section 3.3 and those of the perplexities published with it, also as differences of "
             "log-perplexity in nats [@africa2026]. Unit: text set."
         ),
         short="Disruption of massive dimensions by text set",

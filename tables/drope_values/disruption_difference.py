@@ -1,4 +1,4 @@
-"""Massive against random disruption: the source's tests over seeds beside the same questions over text sets."""
+"""Massive against random disruption: the report's tests over seeds beside the same questions over text sets."""
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
     bounds = drope_disruption_statistics.set_index(["statistic", "comparison"])["printed"]
     seeds = disruption_tests[(disruption_tests["unit"] == "seed") & disruption_tests["comparison"].isin(SEEDS)]
     seeds = seeds.assign(
-        heading="Over seeds, as in the source",
+        heading="Over seeds, as in the report",
         bound=[bounds[SEEDS[comparison]] for comparison in seeds["comparison"]],
         what=[TESTS[test] for test in seeds["test"]],
         mark="copied",
@@ -49,7 +49,7 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
             Column("n", "n"),
             Column("percent", "%", integer(), ci=("percent_low", "percent_high"), group="Difference", blank=True),
             Column("nats", "nats", fixed(2), ci=("nats_low", "nats_high"), group="Difference", blank=True),
-            Column("bound", "printed", printed(), group="$p$", missing="The source has no such test."),
+            Column("bound", "printed", printed(), group="$p$", missing="The report has no such test."),
             Column("p_value", "recomputed", pvalue(), group="$p$", mark="mark"),
         ],
         groups="heading",
@@ -65,7 +65,7 @@ def table(disruption_tests: pd.DataFrame, drope_disruption_statistics: pd.DataFr
         },
         caption=(
             "Massive less random disruption, within each model and between the two, with 95 % intervals: the tests of "
-            "the source's Section 3.2 recomputed over seeds, in percent of the baseline perplexity, and the difference "
+            "the report's Section 3.2 recomputed over seeds, in percent of the baseline perplexity, and the difference "
             f"of log-perplexity over {n} text sets, in nats [@africa2026]."
         ),
         short="Massive less random disruption, over seeds and over text sets",

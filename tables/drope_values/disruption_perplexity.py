@@ -1,4 +1,4 @@
-"""Perplexity with massive or random dimensions zeroed: what the source prints beside the published trials."""
+"""Perplexity with massive or random dimensions zeroed: what the report prints beside the published trials."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 from tables import Column, Table, markup, printed
 
-ROWS = (  # metric of the source, column of the recomputed values, name, unit
+ROWS = (  # metric of the report, column of the recomputed values, name, unit
     ("baseline_ppl", "baseline_ppl", "perplexity, baseline", "perplexity"),
     ("massive_zeroed_ppl", "massive_ppl", "perplexity, massive zeroed", "perplexity"),
     ("random_zeroed_ppl", "random_ppl", "perplexity, random zeroed", "perplexity"),
@@ -34,7 +34,7 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
         rows.append(row)
     seeds = int(trials["RoPE"]["seeds"])
     copies = " and ".join(f"{int(trials[model]['massive_values'])} ({model})" for model in ("RoPE", "DroPE"))
-    missing = "The source prints none."
+    missing = "The report prints none."
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
@@ -48,7 +48,7 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
         units="unit",
         caption=(
             "Perplexity when massive or as many random dimensions of queries and keys are zeroed, on the literary text "
-            f"set: the cells of the source's Section 3.2 and the {seeds} published trials [@africa2026]. Random: mean "
+            f"set: the cells of the report's Section 3.2 and the {seeds} published trials [@africa2026]. Random: mean "
             "over the seeds. Increases are relative to the baseline."
         ),
         short="Perplexity with massive or random dimensions zeroed",

@@ -46,7 +46,7 @@ def table(knowledge_categories: pd.DataFrame, drope_knowledge_categories: pd.Dat
         groups="positional",
         marks={"one": "The passkey task alone: the baseline of the IMDB task is not above chance."},
         caption=(
-            "Mean degradation of the two tasks of each category, with 95 % intervals: as printed in the source's "
+            "Mean degradation of the two tasks of each category, with 95 % intervals: as printed in the report's "
             "Section 4.3 and recomputed, in points of accuracy, and as a share of the accuracy above chance "
             "[@africa2026]. Unit: item."
         ),

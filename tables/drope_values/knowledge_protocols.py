@@ -34,7 +34,7 @@ def table(knowledge_protocols: pd.DataFrame) -> Table:
         columns=columns,
         groups="positional",
         caption=(
-            "The same tasks in Experiments 3 and 4 of the source: accuracy at baseline, and its change when massive "
+            "The same tasks in Experiments 3 and 4 of the report: accuracy at baseline, and its change when massive "
             "dimensions of queries and keys are disrupted, with 95 % intervals where every item counts [@africa2026]. "
             "Unit: item; as many items in both experiments."
         ),

@@ -20,7 +20,7 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
         heading=[f"{run}: {texts} texts, {precision}" for run, texts, precision in protocol],
     )
     n = int(massive_counts.loc[reported, "texts"].iloc[0])
-    absent = "The published counts are means over the texts, without deviations; the source prints no change for them."
+    absent = "The published counts are means over the texts, without deviations; the report prints no change for them."
     return Table(
         rows=rows,
         columns=[
@@ -35,7 +35,7 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
         groups="heading",
         caption=(
             "Massive values summed over layers, heads and dimensions, with (RoPE) and without (DroPE) rotary "
-            f"positions: the totals of the source's Section 2.2, mean and standard deviation over {n} texts, and the "
+            f"positions: the totals of the report's Section 2.2, mean and standard deviation over {n} texts, and the "
             "totals of the counts published per layer [@africa2026]. Change: DroPE from RoPE."
         ),
         short="Massive values with and without rotary positions",

@@ -1,4 +1,4 @@
-"""Layer 1 against the later layers: what the source prints and plots beside the published counts, for each tensor."""
+"""Layer 1 against the later layers: what the report prints and plots beside the published counts, for each tensor."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def table(
             if prefix == "layer1":
                 row |= {f"plotted_{model}": plotted[(model, tensor.capitalize())] for model in ("RoPE", "DroPE")}
             rows.append(row)
-    one_tensor = "The source's table names no tensor; its values are those of the queries."
+    one_tensor = "The report's table names no tensor; its values are those of the queries."
     one_layer = "Its figure shows layer 1 only."
     query = summary["query"]
     key = summary["key"]
@@ -57,7 +57,7 @@ def table(
         ],
         groups="heading",
         caption=(
-            "Massive values in layer 1 and in the later layers: the counts published with the source (means over "
+            "Massive values in layer 1 and in the later layers: the counts published with the report (means over "
             f"{texts} texts, unit: layer), the values of its Section 2.3 and the coordinates of its Figure B "
             "[@africa2026]."
         ),

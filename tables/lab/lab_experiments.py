@@ -1,4 +1,4 @@
-"""Experiments 1-9 on the tiny pair, beside what the source reports of Llama-2-7B, never in one column."""
+"""Experiments 1-9 on the tiny pair, beside what the report reports of Llama-2-7B, never in one column."""
 
 import pandas as pd
 
@@ -60,20 +60,20 @@ def table(lab_experiments: pd.DataFrame, lab_directions: pd.DataFrame, sink_summ
             "layer": "Ablated in layer 2, which does not write the spike of that model.",
         },
         caption=(
-            f"Headline quantities of experiments 1 to 9: {counts['reported']} that the source reports of Llama-2-7B "
+            f"Headline quantities of experiments 1 to 9: {counts['reported']} that the report reports of Llama-2-7B "
             f"[@africa2026], and all {counts['quantities']} measured here on the tiny pair. Unit: one training seed, "
             f"n = {counts['seeds']} a model. Measured: mean over seeds, in brackets the least and the most; the "
             "difference is paired by seed, in brackets its 95 % interval."
         ),
         short="Experiments 1 to 9, reported and measured on the tiny pair",
         note=(
-            "Reported direction: the sign of DroPE less RoPE in the source. *yes*, it appears: the interval of the "
+            "Reported direction: the sign of DroPE less RoPE in the report. *yes*, it appears: the interval of the "
             "measured difference (Student's t over seeds, not corrected for the number of rows) lies on that side of "
             "zero; *opposite*, on the other; *no*, it holds zero, so that seeds do not decide; *not measurable* at "
             "this size: fewer than two seeds have the quantity in both models, or it is zero in all; *no direction*: "
             "the reported values are equal, or the test on their spread does not tell them apart. Losses are in nats "
             "a token, the reported ones from ratios of perplexities.",
-            "Section: of the source, with the layers that it publishes; disruption is the mean over its text sets, the "
+            "Section: of the report, with the layers that it publishes; disruption is the mean over its text sets, the "
             "ratio of norms the largest of its Figure 14. Its prompts for sinks are so short "
             f"that even attention gives the first token {100 * even['even_score_longest']:.0f} to "
             f"{100 * even['even_score_shortest']:.0f} %; texts, lengths and layers differ between the two sides of "

@@ -1,4 +1,4 @@
-"""What source 001 leaves open, asked of the tiny pair: heads, texts, and the whole softmax."""
+"""What the narrative leaves open, asked of the tiny pair: heads, texts, and the whole softmax."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Verdicts of the ledger by source document, statements and cell checks apart."""
+"""Verdicts of the ledger by document, statements and cell checks apart."""
 
 import pandas as pd
 
@@ -50,7 +50,7 @@ def table(ledger_counts: pd.DataFrame) -> Table:
             "document that makes them. Unit: one claim. Counts are not comparable across documents, since they "
             "differ in length and kind."
         ),
-        short="Verdicts by source document",
+        short="Verdicts by document",
         note=(
             "Cell checks compare a cell with what follows from other cells, in bulk; statements are sentences, each "
             "once; one that two documents make with the same numbers counts for the one that makes it in full."

@@ -1,4 +1,4 @@
-"""The hypotheses of the source with the evidence of the ledger and its verdicts."""
+"""The hypotheses of the metrics study with the evidence of the ledger and its verdicts."""
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ def table(hypotheses: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("evidence", "Statement of the source", width=0.3),
+            Column("evidence", "What the study says", width=0.3),
             Column("verdict", "Verdict", width=0.15),
             Column("reason", "Reason", width=0.55),
         ],
@@ -29,8 +29,8 @@ def table(hypotheses: pd.DataFrame) -> Table:
         size="scriptsize",
         column_space=3,
         caption=(
-            f"The {rows['hypothesis'].nunique()} hypotheses of the source with their status there [@shcherb2026], and "
-            f"the ledger's verdicts on the {len(rows)} statements that they make."
+            f"The {rows['hypothesis'].nunique()} hypotheses of the metrics study with its own status [@shcherb2026], "
+            f"and the ledger's verdicts on the {len(rows)} statements that they make."
         ),
         short="Hypotheses with evidence and verdicts",
         note=f"Verdicts: {said}. Values that a hypothesis only repeats from tables are cell checks of the ledger.",

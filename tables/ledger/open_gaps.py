@@ -1,4 +1,4 @@
-"""Open gaps of the sources, their proposed remedies, and what closed them or would."""
+"""Open gaps of the documents, their proposed remedies, and what closed them or would."""
 
 import pandas as pd
 
@@ -30,20 +30,20 @@ def table(gaps_status: pd.DataFrame) -> Table:
         columns=[
             Column("title", "Gap", width=0.16),
             Column("description", "What is missing", width=0.27),
-            Column("remedy", "Remedy in the study", width=0.2, missing="the study proposes none"),
+            Column("remedy", "Remedy proposed", width=0.2, missing="none proposed"),
             Column("now", "What closed it, or would", width=0.3),
         ],
         groups="part",
         size="footnotesize",
         caption=(
-            f"The {len(rows)} open gaps and proposals of the sources [@shcherb2026], with what has closed them or "
+            f"The {len(rows)} open gaps and proposals of the narrative [@shcherb2026], with what has closed them or "
             "would."
         ),
         short="Open gaps, and what closes them",
         note=(
             "Scores by length: cells of the study's table of scores without thinking [@longbenchpro2026]. Causal "
-            "direction, softmax and documents are asked of a tiny pair in the chapter on it; for the models of the "
-            "source they stay open."
+            "direction, softmax and documents are asked of a tiny pair in the chapter on it; for the captured "
+            "models they stay open."
         ),
     )
 

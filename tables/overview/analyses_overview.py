@@ -15,7 +15,7 @@ def table(reported_analyses: pd.DataFrame) -> Table:
             Column("asks", "Asks", width=0.34),
         ],
         caption=(
-            f"The {len(reported_analyses)} analyses of the captured queries and keys, after the source's overview "
+            f"The {len(reported_analyses)} analyses of the captured queries and keys, after the study's overview "
             "[@shcherb2026]."
         ),
         short="Three analyses of captured queries and keys",

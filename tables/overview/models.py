@@ -29,7 +29,7 @@ def table(models: pd.DataFrame) -> Table:
             Column("query_heads", "query", integer(), group="Heads"),
             Column("key_heads", "key", integer(), group="Heads"),
             Column("head_dim", "dim.", integer(), group="Heads"),
-            Column("claimed_context", "claimed", integer(), group="Context (tokens)", missing="the sources give none"),
+            Column("claimed_context", "claimed", integer(), group="Context (tokens)", missing="not stated"),
             Column(
                 "captured_context",
                 "captured",

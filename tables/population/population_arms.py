@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from tables import Column, Table, significant
 
 BASE = 400
 ROWS = (
     ("keys_all", 1.0, "Keys at the training length (%)", 100.0),
-    ("keys_far", 2.0, "Far keys at 2x (%)", 100.0),
-    ("keys_far", 4.0, "Far keys at 4x (%)", 100.0),
-    ("keys_far", 8.0, "Far keys at 8x (%)", 100.0),
+    ("keys_far", 2.0, "Far keys at 2× (%)", 100.0),
+    ("keys_far", 4.0, "Far keys at 4× (%)", 100.0),
+    ("keys_far", 8.0, "Far keys at 8× (%)", 100.0),
     ("facts_seen", 0.0, "Facts of the second phase (%)", 100.0),
     ("facts_held", 0.0, "Facts held out of it (%)", 100.0),
     ("text_loss", 1.0, "Text (nats a word)", 1.0),
@@ -45,8 +45,9 @@ def table(population_outcomes: pd.DataFrame) -> Table:
         rows=pd.DataFrame(rows),
         columns=[
             Column("what", "Outcome"),
-            *(Column(arm, arm, fixed(2), ci=(f"{arm}_low", f"{arm}_high")) for arm in arms),
+            *(Column(arm, arm, significant(3), ci=(f"{arm}_low", f"{arm}_high")) for arm in arms),
         ],
+        units="what",
         size="footnotesize",
         column_space=3.0,
         caption=f"What the arms of the population do at base {BASE}: mean over seeds, and the least and most seed.",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer
+from tables import Column, Table, fixed, integer, significant
 
 OUTCOMES = {
     "keys_far": "far keys",
@@ -17,13 +17,15 @@ OUTCOMES = {
     "bias_window": "bias over the window",
 }
 
+TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "temperature"}
+"""What is done to an arm's rotation or softmax beyond the trained length, in words."""
+
 
 def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.DataFrame) -> Table:
     """Return the table."""
     rows = population_contrasts.copy()
     rows["what"] = rows["outcome"].map(OUTCOMES)
-    rows["arms"] = rows["first"] + " − " + rows["second"]
-    rows["new"] = ~rows["family"].duplicated()
+    rows["arms"] = rows["first"].map(_arm) + " − " + rows["second"].map(_arm)
     rows["primary"] = rows["role"].map({"primary": "primary", "secondary": ""})
     rows["base"] = rows["base"].replace({"10000": "10,000"})
     every = population_contrasts_every.set_index("item")
@@ -40,12 +42,17 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             Column("every_seeds", "all", integer(), group="Seeds"),
             Column("seeds", "count", integer(), group="Seeds"),
             Column(
-                "every_difference", "Difference, all", fixed(3), ci=("every_low", "every_high"), reason="every_note"
+                "every_difference",
+                "Difference, all",
+                significant(3),
+                ci=("every_low", "every_high"),
+                reason="every_note",
             ),
             Column("p_holm", "p, count", fixed(3), blank=True),
         ],
         column_space=1.8,
-        rule_before="new",
+        space="family",
+        units="what",
         size="footnotesize",
         marks={"primary": "The primary contrast."},
         reason="note",
@@ -55,10 +62,22 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         ),
         short="Planned contrasts of the population",
         note=(
-            "Arms as in the record of the plan. Far keys lie farther than one and a quarter training lengths from the "
-            "question; At: multiples of the training length. Differences of all trained models, with "
-            "Student's intervals over seeds; p of exact sign flips over the seeds whose models count, Holm within a "
-            "family. That all trained models are compared too is no part of the "
+            "Arms as in the record of the plan; keys and facts are shares. Far keys lie farther than one and a quarter "
+            "training lengths from the question; At: multiples of the training length. Differences of all trained "
+            "models, with Student's intervals over seeds; p of exact sign flips over the seeds whose models count, "
+            "Holm within a family. That all trained models are compared too is no part of the "
             "plan: it was added after two seeds, in which arms missed the criterion."
         ),
     )
+
+
+def _arm(name: str) -> str:
+    """An arm of the plan in the words of the chapter: what was done to it, and a contrast in brackets."""
+    arm, _, treatment = name.partition(":")
+    if treatment:
+        return f"{arm}, {TREATED[treatment]}"
+    first, dash, rest = arm.partition("-")
+    if not dash:
+        return arm
+    second, at, base = rest.partition(" at ")
+    return f"({first} − {second}){at}{f'{int(base):,}' if base else ''}"

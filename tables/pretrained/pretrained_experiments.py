@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.typeset.numbers import Fixed
 from artifacts.typeset.numbers import fixed as fixed_number
 from tables import Column, Table
 
@@ -54,9 +55,9 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     )
 
 
-def _shown(row: pd.Series, number: object) -> str:
+def _shown(row: pd.Series, number: Fixed) -> str:
     def text(value: float) -> str:
-        return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")  # type: ignore[attr-defined]
+        return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
 
     if pd.isna(row["value"]):
         return ""

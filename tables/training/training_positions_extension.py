@@ -21,7 +21,7 @@ def table(training_positions: pd.DataFrame) -> Table:
         reason="reason",
         caption=(
             f"Plasticity by position during the context extensions of SmolLM3-3B, windows of {windows} tokens, "
-            f"{len(rows)} checkpoints, Table 7 of the source [@shcherb2026]. Unit: one checkpoint, mean over heads."
+            f"{len(rows)} checkpoints, Table 7 of the study [@shcherb2026]. Unit: one checkpoint, mean over heads."
         ),
         short="SmolLM3 in its extensions: plasticity by position",
         note="Bins are positions of the query in tokens, 1K being 1,024.",

@@ -20,7 +20,7 @@ def table(training_positions: pd.DataFrame) -> Table:
         reason="reason",
         caption=(
             f"Plasticity by position during pre-training of SmolLM3-3B, window of {tokens(short['context'].max())} "
-            f"tokens, {len(rows)} checkpoints, Table 6 of the source [@shcherb2026]. Unit: one checkpoint, mean over "
+            f"tokens, {len(rows)} checkpoints, Table 6 of the study [@shcherb2026]. Unit: one checkpoint, mean over "
             "heads."
         ),
         short="SmolLM3 in pre-training: plasticity by position",

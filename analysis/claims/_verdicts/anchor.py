@@ -6,8 +6,9 @@ FOLDER holds the documents as Markdown, each `CODE*.md` by its key in `artifacts
 here and at no other time: what is written, `artifacts/sources/claim_anchors.csv`, tells a reader who has them where to
 look, and whether the sentence there is still the one that was judged. A statement is looked for under the headings that
 its section names, by the numbers and the words that it shares with each sentence; where no sentence shares enough, only
-the heading is kept. What a claim reports is looked for in the whole document: where each of its pieces is printed, the
-hash of its words is kept, so that a report which the document does not print has none.
+the heading is kept. A check of a cell stands in the row of a table that prints its value and that it names, else in the
+only sentence under its heading that prints it. What a claim reports is looked for in the whole document: where each of
+its pieces is printed, the hash of its words is kept, so that a report which the document does not print has none.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     write(root / ANCHORS, text.getvalue().encode())
     for kind in ("statement", "cell check"):
         own = [each for each, row in zip(found, rows, strict=True) if row["kind"] == kind]
-        lines = sum(each["match"] == "sentence" for each in own)
+        lines = sum(bool(each["line"]) for each in own)
         print(f"{kind}: {lines} of {len(own)} with a line, the others with a heading")
     for each, row in zip(found, rows, strict=True):
         if row["reported"] and not each["reported"]:

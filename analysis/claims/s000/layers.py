@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
@@ -10,6 +13,29 @@ from artifacts import wide
 
 PAIR = ("llama3.1-8b", "llama3.2-11b")
 WORDS = ("most plastic", "least plastic")  # how the table calls the two extremes
+
+
+def c000_models_layers(nope_models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
+    """In the table of two models, the layers and those without rotary positions are those of the configuration.
+
+    Source: 000, Finding 1.
+    """
+    verdicts = []
+    for model in dict.fromkeys(nope_models["model"]):
+        known = pick(nope_recovery_recomputed, model=model)
+        own, cross = int(known["text_layers"]), int(known["layers"]) - int(known["text_layers"])
+        for metric, expected in (("layers", [own, cross] if cross else [own]), ("nope_layers", [cross])):
+            printed = str(pick(nope_models, model=model, metric=metric)["printed"])
+            verdict = judge(
+                [int(number) for number in re.findall(r"\d+", printed)] == expected,
+                f"The configuration has {own} self-attention layers and {cross} of cross-attention.",
+                reported=printed,
+                recomputed=" + ".join(map(str, expected)),
+                key=f"{model}-{metric}",
+                statement=f"{metric.replace('nope_', 'NoPE ')} of {model}: {printed}.",
+            )
+            verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
 
 
 def c000_anatomy_collapse(nope_layer_cells: pd.DataFrame) -> Verdict:

@@ -182,7 +182,9 @@ def c001_similar_scale(stated_001: pd.DataFrame, training_comparison: pd.DataFra
     )
 
 
-def c001_ministral_longer(stated_001: pd.DataFrame, training_comparison: pd.DataFrame) -> Verdict:
+def c001_ministral_longer(
+    stated_001: pd.DataFrame, stated_002: pd.DataFrame, training_comparison: pd.DataFrame
+) -> Verdict:
     """Ministral 3 reaches its low drop over a context four times as long.
 
     Source: 001, ap_drop decomposes into bias and content-decay components.
@@ -195,7 +197,7 @@ def c001_ministral_longer(stated_001: pd.DataFrame, training_comparison: pd.Data
     return judge(
         captured >= reported.interval.low,
         f"the contexts that the makers state are in a ratio of {trained:.0f}, but the drops were taken over captured "
-        f"windows in a ratio of {captured:.0f}; source 002 says 2 of the same pair",
+        f"windows in a ratio of {captured:.0f}; source 002 says {word(stated_002, 'cross_longer')} of the same pair",
         otherwise="not supported",
         reported=reported.printed,
         recomputed=f"{captured:.0f} times",

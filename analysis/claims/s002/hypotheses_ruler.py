@@ -129,8 +129,10 @@ def c002_h8_identical(decile_profiles: pd.DataFrame) -> Verdict:
     apart = max(abs(one - two) for one, two in zip(*profiles.values(), strict=True))
     return judge(
         first == second == (4, 7, 9),
-        f"Dip, peak and low fall into the same deciles ({', '.join(str(10 * place) for place in first)} % on); the "
-        f"levels differ by up to {apart:.3f}.",
+        f"Dip, peak and low fall into {'the same' if first == second else 'other'} deciles "
+        f"({', '.join(str(10 * place) for place in first)} % on"
+        + ("" if first == second else f" against {', '.join(str(10 * place) for place in second)} %")
+        + f"); the levels differ by up to {apart:.3f}.",
         reported="identical",
         recomputed="same deciles" if first == second else "other deciles",
         n=2,

@@ -18,13 +18,14 @@ def c002_generations_lower(reported_llama_generations: pd.DataFrame) -> Verdict:
     """
     table = wide(reported_llama_generations, by=["model"]).set_index("model")
     old, new = table.loc[OLD], table.loc[NEW]
+    drop, last = float(old["ap_drop"] - new["ap_drop"]), float(old["ap_last_20"] - new["ap_last_20"])
     return judge(
         bool(old["ap_drop"] < new["ap_drop"] and old["ap_last_20"] > new["ap_last_20"]),
         f"The drops are {old['ap_drop']:.3f} and {new['ap_drop']:.3f}, the last-fifth values {old['ap_last_20']:.3f} "
-        f"and {new['ap_last_20']:.3f}; most of the difference in drop is at the near end, as the overall values are "
-        f"{old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
+        f"and {new['ap_last_20']:.3f}; of the difference of {drop:+.3f} in drop the near end makes {drop + last:+.3f}, "
+        f"and the overall values are {old['ap_overall']:.3f} and {new['ap_overall']:.3f}.",
         reported="lower, slightly higher",
-        recomputed=f"{old['ap_drop'] - new['ap_drop']:+.3f}, {old['ap_last_20'] - new['ap_last_20']:+.3f}",
+        recomputed=f"{drop:+.3f}, {last:+.3f}",
         n=2,
     )
 

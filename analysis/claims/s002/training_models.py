@@ -185,6 +185,7 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
     inside = pick(bias_plasticity_tests, comparison=comparison, test="pearson_within_family")
     own = training_comparison[training_comparison["family"] == MINISTRAL]
     lowest = float(own["bias_strength"].max()) < float(others["bias_strength"].min())
+    fold = float(others.loc[others["family"] == "SmolLM3", "bias_strength"].iloc[0]) / float(own["bias_strength"].max())
     return judge(
         not lowest,
         f"Ministral 3 has {'the lowest bias of all' if lowest else 'no lower bias than others'}, "
@@ -194,8 +195,8 @@ def c002_drop_beyond_bias(bias_plasticity_tests: pd.DataFrame, training_comparis
         + "; over the same 65,536 "
         f"tokens drop and bias go together at r = {row['estimate']:.2f} (p = {row['p_value']:.4f}), rho = "
         f"{ranks['estimate']:.2f} (p = {ranks['p_value']:.3f}) over {int(row['n'])} models, inside families at "
-        f"r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f}); the comparison behind the statement took a "
-        "sixfold difference of the bias for none",
+        f"r = {inside['estimate']:.2f} (p = {inside['p_value']:.2f}); the comparison behind the statement took "
+        f"biases of a ratio of {fold:.1f} for comparable ones",
         otherwise="not supported",
         recomputed=float(row["estimate"]),
         n=int(row["n"]),

@@ -108,8 +108,9 @@ def c002_pretraining_uniform_decline(
     return judge(
         not rises and even,
         f"ap_overall runs {', '.join(f'{number:.3f}' for number in values)}: it falls by {-steps[0]:.3f} first and "
-        f"{-steps[-1]:.3f} last, and between them rises by {sum(steps[1:-1]):.3f}; nor is the fall even over "
-        f"positions, {falls[0]:.3f} in the first bin and {falls[-1]:.3f} in the last",
+        f"{-steps[-1]:.3f} last, and between them rises by {sum(steps[1:-1]):.3f}; the fall is "
+        f"{'even' if even else 'not even'} over positions, {falls[0]:.3f} in the first bin and {falls[-1]:.3f} in the "
+        "last",
         reported=word(stated_002, "phase1_overall_shape"),
         recomputed=f"{len(rises)} of {len(steps)} steps rise",
         n=len(values),
@@ -125,7 +126,7 @@ def c002_pretraining_drop_mild(stated_002: pd.DataFrame, training_trajectory: pd
     return spanned(stated(stated_002, "phase1_drop"), drops, 2, "ap_drop of the checkpoints of the short window")
 
 
-def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame) -> Verdict:
+def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame, training_trajectory: pd.DataFrame) -> Verdict:
     """In pre-training a growing positional bias lowers plasticity as a whole.
 
     Source: 002, Interpretation of Tables 5 to 7.
@@ -134,11 +135,13 @@ def c002_pretraining_bias_lowers_plasticity(training_tests: pd.DataFrame) -> Ver
     comparison = "ap_overall against bias, checkpoints of the short context"
     level, ranks = (pick(training_tests, comparison=comparison, test=name) for name in ("pearson", "spearman"))
     n = int(level["n"])
+    bias = [float(each) for each in phase(training_trajectory, PRETRAINING)["bias_strength"]]
+    ends = (bias[1] - bias[0] + bias[-1] - bias[-2]) / (bias[-1] - bias[0])
     return judge(
         float(level["p_value"]) <= 0.05 and float(ranks["p_value"]) <= 0.05,
         f"r = {level['estimate']:.2f} (exact p = {level['p_value']:.3f}) but rho = {ranks['estimate']:.2f} "
         f"(p = {ranks['p_value']:.2f}) over {n} checkpoints of one run: the first step and annealing "
-        "carry it, in which other things change too",
+        f"make {100 * ends:.0f} % of the growth of the bias, and other things change in them too",
         otherwise="not supported",
         recomputed=float(level["estimate"]),
         n=n,
@@ -205,11 +208,14 @@ def c002_onset_first_fifth_recovers(
     after = value(training_trajectory, ONSET, "ap_first_20")
     early, late = (float(pick(training_equal_positions, checkpoint=name)["at_0_1k"]) for name in (FIRST, ONSET))
     ends = [value(training_trajectory, name, "first_fifth_ends") for name in (FIRST, ONSET)]
+    before = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
+    inside = float(stage.min()) <= after <= float(stage.max())
     return judge(
-        float(stage.min()) <= after <= float(stage.max()),
-        f"{after:.3f} lies within the {stage.min():.3f} to {stage.max():.3f} of the first stage, but a fifth is "
+        inside,
+        f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
+        "stage, but a fifth is "
         f"{ends[0]:,.0f} tokens there and {ends[1]:,.0f} here; over the same first 1,024 tokens it is {late:.4f} "
-        f"against {early:.4f}, above any checkpoint before",
+        f"against {early:.4f}, above {int((before < late).sum())} of {len(before)} checkpoints before",
         reported=word(stated_002, "phase2_first_20_level"),
         recomputed=after,
         n=len(stage),
@@ -230,8 +236,8 @@ def c002_onset_last_fifth_plummets(
     return judge(
         far < near,
         f"ap_last_20 goes from {before:.3f} to {after:.3f}, but the last fifth starts at {starts[0]:,.0f} before "
-        f"and at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity rises "
-        f"from {near:.4f} to {far:.4f}",
+        f"and at {starts[1]:,.0f} after; between 2,048 and 4,096 tokens, where both were measured, plasticity "
+        f"{'rises' if far > near else 'falls'} from {near:.4f} to {far:.4f}",
         otherwise="not supported",
         recomputed=f"{after - before:+.3f} against {far - near:+.3f}",
     )

@@ -64,7 +64,8 @@ def c002_profile_11b_dip(reported_landmarks: pd.DataFrame, decile_profiles: pd.D
     return judge(
         reported.interval.low <= (low + high) / 2 <= reported.interval.high,
         f"The lowest decile before the recovery, {values[lowest]:.3f}, spans {low / 1000:.0f}K to {high / 1000:.0f}K; "
-        f"from 26K to 52K the profile is still falling ({values[2]:.3f}, {values[3]:.3f}).",
+        f"from {2 * DECILE / 1000:.0f}K to {4 * DECILE / 1000:.0f}K the profile "
+        f"{'is still falling' if values[2] > values[3] else 'does not fall'} ({values[2]:.3f}, {values[3]:.3f}).",
         reported=reported.printed,
         recomputed=f"{low / 1000:.0f}K-{high / 1000:.0f}K",
     )
@@ -88,7 +89,7 @@ def c002_profile_11b_recovery(reported_landmarks: pd.DataFrame, decile_profiles:
     return judge(
         abs(mean - level.number) <= 0.01 and min(inside) > float(row["d4"]),
         f"The deciles whose middle lies there ({listed([f'{value:.3f}' for value in inside])}) average {mean:.3f}, "
-        f"above the dip of {row['d4']:.3f}.",
+        f"{'all' if min(inside) > row['d4'] else 'not all'} above the dip of {row['d4']:.3f}.",
         reported=level.printed,
         recomputed=f"{mean:.3f}",
         n=len(inside),
@@ -105,8 +106,9 @@ def c002_profile_11b_collapse(reported_landmarks: pd.DataFrame, decile_profiles:
     steps = [before - after for before, after in pairwise(values)]
     return judge(
         values[9] == min(values) and steps[-1] == max(steps),
-        f"The last decile, from 118K on, is the lowest ({values[9]:.3f}) after the largest step of the profile "
-        f"({values[9] - values[8]:+.3f}).",
+        f"The last decile, from {9 * DECILE / 1000:.0f}K on, {'is' if values[9] == min(values) else 'is not'} the "
+        f"lowest ({values[9]:.3f}), after {'the largest' if steps[-1] == max(steps) else 'not the largest'} step of "
+        f"the profile ({values[9] - values[8]:+.3f}).",
         reported=str(pick(reported_landmarks, landmark="llama32_11b_collapse")["printed"]),
         recomputed=f"{values[9]:.3f}",
     )

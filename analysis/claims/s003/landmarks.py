@@ -83,6 +83,28 @@ def c003_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verd
     return verdicts
 
 
+def c003_drawn_ends(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
+    """The curves start in the first layer that is drawn and end in the last.
+
+    Source: 003, Detailed Analysis.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        for end, drawn in (("start", "first"), ("end", "last")):
+            layer = mark(delta_p_landmarks, size, end, "layer")
+            axis = quote(delta_p_stated, statement=f"axes_{size}_layer_{drawn}")
+            verdict = judge(
+                layer.number == axis.number,
+                f"The axis is read as {'beginning' if end == 'start' else 'ending'} at layer {axis.printed}.",
+                reported=layer.printed,
+                recomputed=axis.printed,
+                key=f"{size}-{end}",
+                statement=f"The question-anchored curves of {model} {end} in the {drawn} layer drawn.",
+            )
+            verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
 def c003_answer_layers(delta_p_stated: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
     """The answer-anchored series stay near the top across all layers: 15 of the 1B model, about 27 of the 3B model.
 
@@ -187,8 +209,9 @@ def c003_trough_places(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
         words = [f"{one.printed} to {two.printed}" for one, two in (trough, degraded)]
         verdict = judge(
             degraded[0].number <= trough[0].number and trough[1].number <= degraded[1].number,
-            f"The trough is put at layers {words[0]}, the degraded layers at {words[1]}: they begin together and end "
-            f"{degraded[1].number - trough[1].number:.0f} layers apart.",
+            f"The trough is put at layers {words[0]}, the degraded layers at {words[1]}: they begin "
+            f"{abs(degraded[0].number - trough[0].number):.0f} and end "
+            f"{abs(degraded[1].number - trough[1].number):.0f} layers apart.",
             reported=words[1],
             recomputed=words[0],
             key=size,

@@ -50,9 +50,9 @@ def c004_concentrated_layer1(massive_layer_summary: pd.DataFrame) -> Verdict:
     query, key = (pick(massive_layer_summary, tensor=tensor) for tensor in ("query", "key"))
     return judge(
         bool(min(query["layer1_share_drope"], key["layer1_share_drope"]) > 50),
-        f"Layer 1 is the fullest layer for queries and holds {query['layer1_share_drope']:.0f} % of them; for keys it "
-        "holds "
-        f"{key['layer1_share_drope']:.1f} %, and layer {key['top_layer_drope']} is the fullest.",
+        f"Layer 1 holds {query['layer1_share_drope']:.0f} % of those of queries, where layer "
+        f"{query['top_layer_drope']} is the fullest; for keys it holds {key['layer1_share_drope']:.1f} %, and layer "
+        f"{key['top_layer_drope']} is the fullest.",
         otherwise="not supported",
         recomputed=f"{query['layer1_share_drope']:.1f} % and {key['layer1_share_drope']:.1f} %",
         n=LAYERS,

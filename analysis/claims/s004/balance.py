@@ -58,7 +58,10 @@ def c004_bal_differences(drope_crosslayer: pd.DataFrame) -> list[Verdict]:
 
 
 def c004_bal_later_difference(
-    drope_crosslayer: pd.DataFrame, balance_summary: pd.DataFrame, balance_tests: pd.DataFrame
+    drope_crosslayer: pd.DataFrame,
+    balance_layers: pd.DataFrame,
+    balance_summary: pd.DataFrame,
+    balance_tests: pd.DataFrame,
 ) -> Verdict:
     """Over layers 2 to 31 the mean shares of attention differ by half a point.
 
@@ -66,13 +69,19 @@ def c004_bal_later_difference(
     """
     row = pick(balance_summary, layers="2-31")
     test = pick(balance_tests, comparison="layers 2-31", test="paired_t")
+    agree = all(
+        printed.low <= float(pick(balance_layers, layer=layer)[f"share_{model.lower()}"]) <= printed.high
+        for layer in (0, 1)
+        for model in MODELS
+        for printed in [quote(drope_crosslayer, layers=str(layer), positional=model, metric=SHARE).interval]
+    )
     return compare(
         quote(drope_crosslayer, layers="2-31", positional="DroPE", metric="difference_from_rope"),
         float(row["mean_difference"]),
         reason=(
             f"The published layers average {row['mean_rope']:.1f} and {row['mean_drope']:.1f} %; layers 0 and 1 of "
-            "the same series "
-            f"agree with the table. Interval over layers {test['ci_low']:.1f} to {test['ci_high']:.1f} points."
+            f"the same series {'agree' if agree else 'do not agree'} with the table. Interval "
+            f"over layers {test['ci_low']:.1f} to {test['ci_high']:.1f} points."
         ),
         places=2,
         n=int(row["n"]),

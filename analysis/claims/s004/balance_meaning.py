@@ -156,8 +156,8 @@ def c004_bal_inverted_layers(balance_layers: pd.DataFrame, drope_captions: pd.Da
     return judge(
         all(inverted == _layers(caption) for caption in captions),
         f"Which part is larger changes in layer {', '.join(map(str, inverted))} only; in layer 0 the MLP is the "
-        "larger part in "
-        f"both models (attention {zero['share_rope']:.1f} and {zero['share_drope']:.1f} %).",
+        f"larger part in {sum(zero[f'share_{model}'] < 50 for model in ('rope', 'drope'))} of both models (attention "
+        f"{zero['share_rope']:.1f} and {zero['share_drope']:.1f} %).",
         otherwise="not supported",
         reported=captions[0].printed,
         recomputed=f"layer {', '.join(map(str, inverted))}",

@@ -66,7 +66,8 @@ def c004_no_valid_answers(functional_shares: pd.DataFrame) -> Verdict:
     return judge(
         most == 0,
         f"Of {int(rows['items'].sum())} yes/no answers at most {most} could be read as yes or no, by the zero that is "
-        "stored; they leave the denominator, and the printed 0% is no measure of knowledge.",
+        f"stored; {'they leave' if most == 0 else 'only the others leave'} the denominator, and the printed 0% is "
+        f"{'no measure' if most == 0 else 'a measure'} of knowledge.",
         recomputed=f"{most} of {int(rows['items'].sum())}",
         n=int(rows["items"].sum()),
     )
@@ -200,12 +201,14 @@ def c004_drope_parametric_stable(functional_shares: pd.DataFrame, functional_cat
     )
     moved = {task: float(after[task]["share"] - before[task]["share"]) for task in after}
     lost = {task: int(row["items"] - row["n_high"]) for task, row in after.items()}
+    unknown = any(row["n_low"] != row["n_high"] for row in before.values())
     return judge(
         all(abs(points) <= EQUIVALENT for points in moved.values()) and not any(lost.values()),
         f"Of the answers that can be read cities moves by {moved['cities']:+.0f} points and sports by "
         f"{moved['sports']:+.0f}, and their mean hides it ({base:g}% to {hit:.1f}%); under disruption at least "
         f"{lost['cities']} of {after['cities']['items']} and {lost['sports']} of {after['sports']['items']} answers "
-        "cannot be read and are left out. How many are read before is not stored, so no test can be made.",
+        "cannot be read and are left out."
+        + (" How many are read before is not stored, so no test can be made." if unknown else ""),
         otherwise="not supported",
         reported="stable",
         recomputed=f"{moved['sports']:+.0f} points in sports",

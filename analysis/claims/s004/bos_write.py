@@ -169,8 +169,8 @@ def c004_write_where_massive(drope_published_content: pd.DataFrame, write_summar
         tops == {layer} and bool((here > 10 * others.max()).all()),
         f"The largest write is in layer {layer}; the published norms of queries and keys are "
         f"{here['q_norm_mean']:,.0f} and {here['k_norm_mean']:,.0f} there, and {others['q_norm_mean'].max():,.0f} and "
-        f"{others['k_norm_mean'].max():,.0f} at most in layers {', '.join(map(str, others.index))}; those of later "
-        "layers are not published.",
+        f"{others['k_norm_mean'].max():,.0f} at most in layers {', '.join(map(str, others.index))}; none is "
+        f"published after layer {table.index.max()}.",
         recomputed=f"layer {layer}",
         n=len(table),
     )
@@ -234,16 +234,20 @@ def c004_bos_mlp_gap(bos_ablation_contrasts: pd.DataFrame, drope_stated: pd.Data
     )
 
 
-def c004_no_op_refuted(bos_value_norms: pd.DataFrame, write_summary: pd.DataFrame) -> Verdict:
+def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataFrame) -> Verdict:
     """The write scores refute the hypothesis that sinks attend without writing.
 
     Source: 004, 6.4 Interpretation.
     """
     rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in MODELS}
+    published = sink_rate_layers[sink_rate_layers["layer"].isin(bos_value_norms["layer"])]
+    sinks = published.loc[published[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
+    alone = "the only one of these" if sinks == [2] else f"one of {len(sinks)} of these" if 2 in sinks else "not one"
     return judge(
         min(row["percent"] for row in rows.values()) > 50,
-        "A score has no scale without the other tokens' values. Those are published for layers 0 to 2: in layer 2, "
-        "the only one of these where nearly all heads are sinks, the first token's value norm is "
+        "A score has no scale without the other tokens' values. Those are published for layers "
+        f"{published['layer'].min()} to {published['layer'].max()}: in layer 2, {alone} where nearly all heads are "
+        "sinks, the first token's value norm is "
         f"{rows['RoPE']['percent']:.0f}% of the mean in RoPE ({rows['RoPE']['bos']:.2f} of "
         f"{rows['RoPE']['mean']:.1f}) and {rows['DroPE']['percent']:.0f}% in DroPE, as in a sink that gives nothing.",
         otherwise="not supported",

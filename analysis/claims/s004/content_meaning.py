@@ -40,9 +40,8 @@ def c004_con_inverted(content_layers: pd.DataFrame) -> list[Verdict]:
         ),
         judge(
             bos > 50,
-            f"At BOS the MLP stays the larger part in DroPE (attention {bos:.1f} %); the inversion is that of the "
-            "other "
-            f"tokens ({content:.1f} %).",
+            f"At BOS the {'MLP stays' if bos < 50 else 'attention is'} the larger part in DroPE (attention {bos:.1f} "
+            f"%); of the other tokens attention is {content:.1f} %.",
             otherwise="not supported",
             recomputed=f"{bos:.1f} %",
             key="completely",
@@ -134,7 +133,7 @@ def c004_con_confined(layer_norms: pd.DataFrame) -> Verdict:
         bool((here["mean_ratio"] > 2).all()),
         f"At layer 1 the norms are {here['mean_ratio'].min():.0f} and {here['mean_ratio'].max():.0f} times RoPE's, in "
         f"layers {layers} {rows['mean_ratio'].min():.2f} to {rows['mean_ratio'].max():.2f} times; whether it is the "
-        "only layer cannot be told, since norms of the others are not published.",
+        f"only layer cannot be told, since no norm is published after layer {norms['layer'].max()}.",
         recomputed=float(here["mean_ratio"].min()),
         n=len(here),
     )

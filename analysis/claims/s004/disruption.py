@@ -23,9 +23,11 @@ def c004_disruption_settings(drope_stated: pd.DataFrame, disruption_trials: pd.D
     """
     stated = quote(drope_stated, statement="s3_1_seeds")
     seeds = [int(count) for count in disruption_trials["seeds"]]
+    control = bool((disruption_trials["massive_values"] == 1).all())
     return judge(
         all(count == stated.number for count in seeds),
-        f"The published trials have {' and '.join(map(str, seeds))} seeds; a seed draws the random control only.",
+        f"The published trials have {' and '.join(map(str, seeds))} seeds; a seed draws the random control"
+        f"{' only' if control else ' and moves the massive run'}.",
         reported=stated.printed,
         recomputed=str(seeds[0]),
         n=seeds[0],
@@ -109,9 +111,8 @@ def c004_cohens_d(drope_disruption_statistics: pd.DataFrame, disruption_tests: p
     above = float(pooled["effect"]) > reported.number
     return judge(
         bool(above and pd.notna(alone["effect"])),
-        f"d is {pooled['effect']:,.0f} only because its denominator is the spread of the random control; for the "
-        "massive "
-        "increase alone, one value per model, d has no finite value.",
+        f"d is {pooled['effect']:,.0f} over the spread of the random control; for the massive increase alone "
+        + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
         otherwise="not supported" if above else "contradicted",
         reported=reported.printed,
         recomputed=f"{pooled['effect']:,.0f}",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from analysis.claims import ALPHA, EQUIVALENT, Verdict, directed, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
 
 MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "imdb", "passkey")
@@ -39,7 +42,7 @@ def c004_same_methodology(drope_stated: pd.DataFrame, drope_captions: pd.DataFra
     )
 
 
-def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame) -> Verdict:
+def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame, knowledge_tasks: pd.DataFrame) -> Verdict:
     """With rotary positions, disruption costs contextual knowledge more than parametric knowledge, as in Jin et al.
 
     Source: 004, 4.4 Key Findings.
@@ -47,6 +50,8 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame) -> Verdict:
     param, context = (
         pick(knowledge_categories, positional="RoPE", category=name) for name in ("parametric", "contextual")
     )
+    tasks = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
+    low = [str(row["task"]) for _, row in tasks.iterrows() if not row["base_low"] > row["chance"]]
     return judge(
         bool(pd.notna(param["loss_high"]) and context["loss_low"] > param["loss_high"]),
         f"Contextual tasks lose {context['loss']:.1f} points [{context['loss_low']:.0f}, {context['loss_high']:.0f}], "
@@ -56,7 +61,8 @@ def c004_rope_confirms_jin(knowledge_categories: pd.DataFrame) -> Verdict:
             if pd.isna(param["loss_high"])
             else f" [{param['loss_low']:.0f}, {param['loss_high']:.0f}]"
         )
-        + ". Half of the first is the IMDB task, whose baseline is not above chance.",
+        + f". Of the {len(tasks)} contextual tasks {listed(low)} {'have' if len(low) > 1 else 'has'} a baseline "
+        "not above chance.",
         otherwise="not supported" if context["loss"] > param["loss"] else "contradicted",
         recomputed=f"{context['loss'] - param['loss']:.1f} points",
         n=int(context["tasks"] + param["tasks"]),
@@ -164,9 +170,11 @@ def c004_fig7_range(drope_captions: pd.DataFrame, knowledge_tasks: pd.DataFrame)
     rows = knowledge_tasks[(knowledge_tasks["positional"] == "RoPE") & (knowledge_tasks["category"] == "contextual")]
     reported = quote(drope_captions, statement="fig_7_rope_contextual")
     low, high = float(rows["degradation"].min()), float(rows["degradation"].max())
+    cut = math.floor(low) == reported.interval.low + 0.5 != round(low)
     return judge(
         reported.interval.low <= low and high <= reported.interval.high,
-        f"IMDB and passkey lose {low:.1f} and {high:.1f} % of their baseline; the lower end is cut, not rounded.",
+        f"IMDB and passkey lose {low:.1f} and {high:.1f} % of their baseline"
+        f"{'; the lower end is cut, not rounded' if cut else ''}.",
         reported=reported.printed,
         recomputed=f"{low:.1f} to {high:.1f}",
         n=len(rows),

@@ -10,16 +10,21 @@ MODELS = ("RoPE", "DroPE")
 USABLE = 10.0  # a perplexity this many times the baseline shows a function
 
 
-def c004_contextual_gap(drope_stated: pd.DataFrame, drope_knowledge_categories: pd.DataFrame) -> Verdict:
+def c004_contextual_gap(
+    drope_stated: pd.DataFrame, drope_knowledge_categories: pd.DataFrame, knowledge_categories: pd.DataFrame
+) -> Verdict:
     """The contextual degradation of DroPE is 73 percent lower than that of RoPE.
 
     Source: 004, 4.4 Key Findings.
     """
     rope, drope = (quote(drope_knowledge_categories, positional=model, metric="contextual_average") for model in MODELS)
+    tasks = [pick(knowledge_categories, positional=model, category="contextual") for model in MODELS]
+    above = [f"{int(row['tasks_above_chance'])} of {int(row['tasks'])}" for row in tasks]
     return compare(
         quote(drope_stated, statement="s4_4_contextual_gap"),
         100 * (1 - drope.number / rope.number),
-        reason=f"{drope.printed} against {rope.printed}, each half of a task whose baseline is not above chance.",
+        reason=f"{drope.printed} against {rope.printed}, means over tasks of which {above[1]} and {above[0]} have a "
+        "baseline above chance.",
     )
 
 

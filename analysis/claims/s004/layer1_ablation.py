@@ -37,7 +37,9 @@ def c004_layer1_ratios(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd
     return verdicts
 
 
-def c004_mlp_over_attention(layer1_contrasts: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:
+def c004_mlp_over_attention(
+    layer1_contrasts: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame, drope_stated: pd.DataFrame
+) -> list[Verdict]:
     """RoPE's layer-1 MLP is 725 times more critical than its attention.
 
     Source: 004, 7.4 Key Findings.
@@ -45,13 +47,18 @@ def c004_mlp_over_attention(layer1_contrasts: pd.DataFrame, drope_stated: pd.Dat
     """
     row = _contrast(layer1_contrasts, "mlp_over_attention", "RoPE")
     stated = quote(drope_stated, statement="s7_4_rope_mlp_over_attention")
+    mlp, attention = (
+        quote(drope_layer1_perplexity, condition=f"layer1_{part}", positional="RoPE", metric="ppl_ratio")
+        for part in ("mlp", "attn")
+    )
     return [
         compare(
             stated,
             row["ratio"],
             Interval(row["ratio_low"], row["ratio_high"]),
             reason=f"The baseline cancels: the two perplexities under ablation give {row['ratio']:.1f} "
-            f"[{row['ratio_low']:.1f}, {row['ratio_high']:.1f}]; only the rounded ratios come near the printed one.",
+            f"[{row['ratio_low']:.1f}, {row['ratio_high']:.1f}]; the printed ratios, {mlp.printed} over "
+            f"{attention.printed}, give {mlp.number / attention.number:.0f}.",
             key="number",
             statement="The ratio of the two perplexity ratios is 725.",
         ),
@@ -70,7 +77,10 @@ def c004_mlp_over_attention(layer1_contrasts: pd.DataFrame, drope_stated: pd.Dat
 
 
 def c004_drope_uniform(
-    layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame, drope_stated: pd.DataFrame
+    layer1_effects: pd.DataFrame,
+    layer1_contrasts: pd.DataFrame,
+    layer1_task_shares: pd.DataFrame,
+    drope_stated: pd.DataFrame,
 ) -> list[Verdict]:
     """In DroPE, MLP and attention of layer 1 are equally important, about 201 times each.
 
@@ -93,12 +103,16 @@ def c004_drope_uniform(
         )
     both = pick(layer1_effects, condition="layer1_both", positional="DroPE")
     sum_of = _contrast(layer1_contrasts, "additivity", "DroPE")
+    alone = layer1_task_shares[
+        (layer1_task_shares["positional"] == "DroPE") & layer1_task_shares["condition"].isin(list(names))
+    ]
+    zero = int((alone["right_high"] == 0).sum())
     verdicts.append(
         judge(
             sum_of["nats_ratio"] > 0.9,
             f"Removing both raises perplexity {both['ratio_printed']}, {both['nats']:.2f} nats where the two alone "
-            f"add up to {sum_of['second_nats']:.2f}: after either, nothing is left to lose and all tasks are at 0%. "
-            "Equal effects at such a ceiling say that both are needed, not that they matter equally.",
+            f"add up to {sum_of['second_nats']:.2f}; with either removed {zero} of {len(alone)} task results are 0%. "
+            "Equal effects at a ceiling say that both are needed, not that they matter equally.",
             otherwise="not supported",
             recomputed=f"{100 * sum_of['nats_ratio']:.0f}% of the sum",
             key="equal",

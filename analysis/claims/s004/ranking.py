@@ -84,8 +84,12 @@ def c004_rank_difference_measures(drope_verification: pd.DataFrame, ranking_cell
         not bool((more & fewer).any()),
         f"DroPE's difference is the larger one at {int(more.sum())} of {len(gaps)} lengths, RoPE's ranking the "
         "better one at "
-        f"{int(fewer.sum())}, both at {int((more & fewer).sum())}: there the two measures of the same answers point in "
-        "opposite directions.",
+        f"{int(fewer.sum())}, both at {int((more & fewer).sum())}"
+        + (
+            ": there the two measures of the same answers point in opposite directions."
+            if (more & fewer).any()
+            else "."
+        ),
         otherwise="not supported",
         n=len(gaps),
     )

@@ -144,7 +144,10 @@ def c004_sink_rates_high(
 
 
 def c004_fig12_converge(
-    sink_rate_layers: pd.DataFrame, sink_summary: pd.DataFrame, drope_captions: pd.DataFrame
+    sink_rate_layers: pd.DataFrame,
+    sink_summary: pd.DataFrame,
+    drope_sink_rates: pd.DataFrame,
+    drope_captions: pd.DataFrame,
 ) -> list[Verdict]:
     """Both models converge to a sink rate of about 97% by layer 2.
 
@@ -156,12 +159,13 @@ def c004_fig12_converge(
     verdicts = []
     for model in ("RoPE", "DroPE"):
         later = _of(sink_summary, f"{model.lower()}_after_layer_1")
+        whole = quote(drope_sink_rates, layers="average", positional=model).printed
         verdicts.append(
             about(
                 level,
                 later,
                 reason=f"{model} has {row[model.lower()]:.1f}% in layer {layer} and {later:.1f}% on average from "
-                "there on; the number in the caption is near the averages over all layers, layers 0 and 1 included.",
+                f"there on; the printed average over all layers, layers 0 and 1 included, is {whole}.",
                 key=model.lower(),
                 statement=f"{model}'s sink rate is about {level.number:.0f}% from layer {layer} on.",
             )

@@ -37,8 +37,9 @@ def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame)
     return judge(
         apart > spread,
         f"{apart:.3f} on average over the deciles between the two, a standard deviation of {spread:.3f} over the "
-        f"{len(scored)} scored models: what is left of overall plasticity between models is of the size of a capture's "
-        "noise, and correlations with it are held down by it.",
+        f"{len(scored)} scored models: what differs in overall plasticity between models is "
+        f"{'no larger' if apart > spread else 'larger'} than between two captures of one, whose noise holds down "
+        "correlations with it.",
         recomputed=f"{apart:.3f} against {spread:.3f}",
         n=len(scored),
     )

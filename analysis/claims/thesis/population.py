@@ -159,17 +159,25 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
     for _, row in population_experiments[population_experiments["direction"].isin(["higher", "lower"])].iterrows():
         told = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
         statement = f"{told}: {row['label']}."
-        names = {"key": str(row["quantity"]), "statement": statement}
+        key = str(row["quantity"])
         seeds = int(row["seeds"])
         least = 2.0 ** (1 - seeds)
         if pd.isna(row["difference"]):
-            found.append(untestable(f"{str(row['note']).split(';')[0]}: a model that has it would decide it.", **names))
+            found.append(
+                untestable(
+                    f"{str(row['note']).split(';')[0]}: a model that has it would decide it.",
+                    key=key,
+                    statement=statement,
+                )
+            )
             continue
         told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seeds"
         if least > ALPHA:
             found.append(
                 untestable(
-                    f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.", **names
+                    f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.",
+                    key=key,
+                    statement=statement,
                 )
             )
             continue
@@ -182,7 +190,8 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
                 reported=f"{row['reported_drope']:.3g} against {row['reported_rope']:.3g}",
                 recomputed=f"{row['dropped']:.3g} against {row['kept']:.3g}",
                 n=seeds,
-                **names,
+                key=key,
+                statement=statement,
             )
         )
     return found

@@ -186,15 +186,15 @@ def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> list[Verdi
     Source: thesis, Pretrained models at hand.
     """
     rows = pretrained_experiments[pretrained_experiments["quantity"] == "layer1_share"].set_index("column")
-    reported = float(rows.loc["reported", "value"])
+    reported = float(rows["value"]["reported"])
     found = []
     for model, row in rows.drop(index=["reported", "small"]).iterrows():
-        names = {
-            "key": str(model),
-            "statement": f"Attention writes more of what layer 1 adds in {row['name']} than in the rotary Llama-2-7B.",
-        }
+        key = str(model)
+        statement = f"Attention writes more of what layer 1 adds in {row['name']} than in the rotary Llama-2-7B."
         if pd.isna(row["low"]):
-            found.append(untestable(f"{row['note']}: texts with a spread would decide it.", **names))
+            found.append(
+                untestable(f"{row['note']}: texts with a spread would decide it.", key=key, statement=statement)
+            )
             continue
         found.append(
             directed(
@@ -206,7 +206,8 @@ def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> list[Verdi
                 reported=f"{reported:.1f} %",
                 recomputed=f"{row['value']:.1f} %",
                 n=int(row["n"]),
-                **names,
+                key=key,
+                statement=statement,
             )
         )
     return found

@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, judge, pick
 from analysis.claims._training import EXTENSIONS, PRETRAINING, phase
+from analysis.claims._verdicts.words import listed
 
 
 def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
@@ -89,12 +90,14 @@ def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdi
     known = training_equal_positions[training_equal_positions["drop"].notna()]
     early = known[known["phase"] == "Anneal"].iloc[0]
     late = phase(known, EXTENSIONS)
+    measured = [each for each in EXTENSIONS if each in set(late["phase"])]
+    unknown = [each for each in EXTENSIONS if each not in measured]
     ratio, whole = float(late["drop"].max() / early["drop"]), float(late["ap_drop"].max() / early["ap_drop"])
     return judge(
         ratio <= 1.2,
         f"from 0-1K to 2K-4K it is {early['drop']:.4f} at annealing and {late['drop'].min():.4f} to "
-        f"{late['drop'].max():.4f} in the first extension, a factor of {ratio:.2f} at most, where ap_drop over the own "
-        f"window grows by {whole:.2f}; the second extension has no value at 0-1K",
+        f"{late['drop'].max():.4f} in {listed(measured)}, a factor of {ratio:.2f} at most, where ap_drop over the own "
+        f"window grows by {whole:.2f}" + (f"; {listed(unknown)} has no value at 0-1K" if unknown else ""),
         recomputed=ratio,
         n=len(late) + 1,
     )

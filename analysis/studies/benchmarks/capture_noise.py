@@ -65,7 +65,7 @@ def _noise(difference: float, x: FloatArray, y: FloatArray) -> dict[str, float |
     again = centred @ standardised(y) / np.linalg.norm(centred, axis=1)
     ends = percentile_interval(again)
     row |= {"noise_sd": noise, "noise_low": low, "noise_high": high, "reliability": reliability}
-    row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(again * r < 0))}
+    row |= {"again_low": ends[0], "again_high": ends[1], "turns": float(np.mean(np.signbit(again) != (r < 0)))}
     if abs(corrected) <= 1:
         return {**row, "r_corrected": corrected, "note": ""}
     because = "noise alone would spread the models as far" if not reliability else "it would pass 1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.measure.quantities import QUANTITIES
@@ -57,12 +58,12 @@ def population_experiments(
             row[f"{name}_least"], row[f"{name}_most"] = (values.min(), values.max()) if len(values) else (None, None)
         for name, other in (("difference", "kept"), ("since_start", "start")):
             pairs = (sides["dropped"] - sides[other]).dropna()
-            values = pairs.to_numpy(dtype=float)
-            row[name] = values.mean() if len(values) else None
-            row[f"{name}_low"], row[f"{name}_high"] = over_seeds(values)
-            row["seeds" if name == "difference" else "seeds_since_start"] = len(values)
-            if len(values) < 2:
-                reasons.append(f"{name}: {len(values)} seeds with both, no interval")
+            given = np.asarray(pairs, dtype=np.float64)
+            row[name] = given.mean() if len(given) else None
+            row[f"{name}_low"], row[f"{name}_high"] = over_seeds(given)
+            row["seeds" if name == "difference" else "seeds_since_start"] = len(given)
+            if len(given) < 2:
+                reasons.append(f"{name}: {len(given)} seeds with both, no interval")
         row["appears"] = _appears(row, "difference", sides["dropped"], sides["kept"])
         row["appears_since_start"] = _appears(row, "since_start", sides["dropped"], sides["start"])
         if said is None:

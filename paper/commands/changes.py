@@ -1,0 +1,65 @@
+"""Where a number comes from, and what moved since a revision."""
+
+from __future__ import annotations
+
+import click
+
+from paper.commands.project import Tolerance, root, session
+
+
+@click.command(context_settings={"ignore_unknown_options": True})  # a negative number is no option
+@click.argument("what")
+@click.option("--all", "every", is_flag=True, help="Every place of a number, however many.")
+def trace(what: str, every: bool) -> None:
+    """Follow WHAT down to its source: a printed number, or an address.
+
+    WHAT is 0.935, table:NAME/ROW/COLUMN, result:NAME/ROW/COLUMN, claim:NAME, or the name of any step. A number is
+    looked for in chapters, tables, the ledger, results, measurements and sources, as printed and rounded.
+    """
+    from artifacts.build.session import Session
+    from artifacts.errors import SpecError
+    from paper.trace.descent import Project
+    from paper.trace.find import trace as lines
+
+    project = Session(root())
+    try:
+        for line in lines(Project(root(), project.graph.steps, project.job), what, every):
+            click.echo(line)
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None
+
+
+@click.command()
+@click.argument("revision")
+@click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
+@click.option("--results-only", is_flag=True, help="Leave the tables out.")
+@click.option("--all", "every", is_flag=True, help="Name every cell, however many.")
+@click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
+def diff(revision: str, tolerance: float, results_only: bool, every: bool, strict: bool) -> None:
+    """Compare results and tables with a git REVISION's: a page of what matters most, or every cell.
+
+    Cell by cell; numbers count when they differ by more than the tolerance.
+    """
+    from artifacts.build.changes import results, summary, tables
+
+    with session() as project:
+        chosen = [step for step in project.graph.steps.values() if step.kind.name == "table" and not results_only]
+        kinds = ("result", "ledger", "places", "inventory")
+        project.build([step.key for step in project.graph.steps.values() if step.kind.name in kinds])
+        changes = list(results(root(), revision, tolerance))
+        if chosen:
+            from tables._press.render import render
+
+            rendered = {step.name: render(project.job(step).call(), step.name, "markdown") for step in chosen}
+            changes += tables(root(), revision, rendered, tolerance)
+    if changes:
+        click.echo("\n".join(map(str, changes) if every else summary(changes)))
+    click.echo(f"{len(changes)} differences from {revision}" if changes else f"no difference from {revision}", err=True)
+    if changes and strict:
+        raise SystemExit(1)
+
+
+COMMANDS = (
+    trace,
+    diff,
+)

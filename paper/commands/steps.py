@@ -1,0 +1,82 @@
+"""Steps: studies run, artifacts checked, and what would be built and why."""
+
+from __future__ import annotations
+
+import click
+
+from paper.commands.project import complete, found, read_graph, root, session
+
+
+@click.command()
+@click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
+def analyze(names: tuple[str, ...]) -> None:
+    """Run studies (or all) and print their results' paths."""
+    kinds = ("result", "ledger", "places", "inventory")
+    with session() as project:
+        steps = (
+            found(project.graph, names, *kinds)
+            if names
+            else [step for step in project.graph.steps.values() if step.kind.name in kinds]
+        )
+        project.build([step.key for step in steps])
+        for step in steps:
+            click.echo(step.targets[0])
+
+
+@click.command()
+def check() -> None:
+    """Check every artifact, and the names that steps use."""
+    from artifacts.store.descriptor import package
+    from artifacts.store.schema import check as faults_of
+
+    graph = read_graph()
+    described = [entry["name"] for entry in package(root())["resources"]]
+    names = list(dict.fromkeys([*described, *graph.artifacts]))
+    words = [f"{fault}" for name in names for fault in faults_of(root(), name)]
+    words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
+    for line in words:
+        click.echo(line, err=True)
+    if words:
+        raise SystemExit(1)
+    click.echo(f"{len(names)} artifacts and {len(graph.steps)} steps: nothing wrong")
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+def list_steps(kind: str | None) -> None:
+    """List the steps, or those of one KIND.
+
+    Kinds are source, measurement, result, claim, ledger, places, inventory, table, figure, picture, chapter, thesis.
+    """
+    graph = read_graph()
+    kinds = list(dict.fromkeys(step.kind.name for step in graph.steps.values()))
+    if kind and kind not in kinds:
+        from artifacts.near import nearest
+
+        raise click.UsageError(f"no kind {kind!r}; {nearest(kind, kinds)}kinds: {', '.join(kinds)}")
+    for step in sorted(graph.steps.values(), key=lambda step: (kinds.index(step.kind.name), step.name)):
+        if kind in (None, step.kind.name):
+            click.echo(
+                f"{step.key:<40} {step.file}:{step.line}" if not kind else f"{step.name:<32} {step.doc or step.file}"
+            )
+
+
+@click.command()
+@click.argument("target", shell_complete=complete("table", "figure", "result", "chapter"))
+def why(target: str) -> None:
+    """Say what would be built for TARGET, and why."""
+    from artifacts.build.session import Session
+
+    project = Session(root())
+    kinds = list(dict.fromkeys(step.kind.name for step in project.graph.steps.values()))
+    [step] = found(project.graph, [target], *kinds)
+    lines = project.why(step.key)
+    click.echo("\n".join(lines) if lines else f"{step.key} is up to date")
+
+
+COMMANDS = (
+    analyze,
+    check,
+    list_steps,
+    why,
+)

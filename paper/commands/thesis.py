@@ -1,0 +1,126 @@
+"""The thesis: built, watched, and packed to hand on."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from paper.commands.project import complete, found, jobs_option, root, session
+
+
+@click.command()
+@jobs_option
+@click.option("--site", metavar="URL", default="", help="Numbers, verdicts and exhibits of the PDF lead to this site.")
+@click.option("--keep-going", is_flag=True, help="After a failure, set what there is: out/thesis-draft.pdf.")
+def paper(jobs: int | None, site: str, keep_going: bool) -> None:
+    """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""
+    from artifacts.errors import SpecError, ThesisError
+    from paper import edition
+
+    try:
+        asked = edition.asked(root(), edition.address(site) if site else "")
+    except SpecError as error:
+        raise click.UsageError(f"--site: {error}") from None
+    edition.settled(root())
+    with session(jobs) as project:
+        edition.settle(root(), asked())
+        try:
+            project.build(["thesis:thesis"])
+        except ThesisError:
+            if keep_going:
+                from paper.document import draft
+
+                for line in draft(root()):
+                    click.echo(line, err=True)
+                if (root() / "out/thesis-draft.pdf").is_file():
+                    click.echo("out/thesis-draft.pdf")
+            raise
+        click.echo("out/thesis.pdf")
+
+
+@click.command()
+@click.argument("name", shell_complete=complete("chapter"))
+@jobs_option
+def chapter(name: str, jobs: int | None) -> None:
+    """Preview one chapter alone: out/chapters/NAME.pdf."""
+    from artifacts.store.files import write
+    from paper.preview import compiled, exhibits
+
+    with session(jobs) as project:
+        [step] = found(project.graph, [name], "chapter")
+        project.build([step.key, *exhibits(root(), step.name)])
+        target = f"out/chapters/{step.name}.pdf"
+        write(root() / target, compiled(root(), step.name))
+        click.echo(target)
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[COMMAND...]")
+@click.option(
+    "--serve", is_flag=True, help="Show the PDF and the site in a browser of this machine, anew after a build."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Of --serve; 0 for any.")
+def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
+    """Build again what a saved file touches: the thesis, or another COMMAND such as `table ap_drop`."""
+    from paper.serve import Server
+    from paper.watch import watch as watched
+
+    command = targets or ("paper",)
+    if command[0] not in ("paper", "table", "figure", "analyze", "claims", "site", "check", "chapter"):
+        raise click.UsageError(f"{command[0]!r} is no command that builds; leave it out for the whole thesis")
+    server = Server(root() / "out", port) if serve else None
+    if server:
+        server.begin()
+        click.echo(server.address, err=True)
+    watched(
+        root(),
+        [sys.executable, str(root() / "build.py"), *command],
+        lambda text: click.echo(text, err=True),
+        server.built if server else lambda: None,
+    )
+
+
+@click.command()
+@jobs_option
+@click.option("--overleaf", is_flag=True, help="Sources as they are, with the bibliography, for an editor.")
+@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.pass_context
+def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
+    """Pack the thesis for arXiv, or with --overleaf for an editor: out/bundle/NAME.tar.gz.
+
+    It is unpacked in an empty folder and compiled by plain pdflatex first; what does not give the same pages is not
+    offered.
+    """
+    from artifacts.store.files import write
+    from paper.bundle import make, tried
+
+    ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
+    packed = make(root() / "out", flat=not overleaf)
+    tried(packed, (root() / "out/thesis.pdf").read_bytes())
+    path = f"out/bundle/thesis-{'overleaf' if overleaf else 'arxiv'}.tar.gz"
+    write(root() / path, packed)
+    click.echo(path)
+
+
+@click.command()
+@jobs_option
+@click.option("--site", metavar="URL", default="", help="As of `paper`.")
+@click.pass_context
+def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
+    """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo."""
+    from paper import crate
+
+    ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
+    with session(jobs):
+        count = crate.lay_out(root(), root() / "out/crate")
+    click.echo(f"out/crate: {count} files; `ro-crate-metadata.json` describes them, nothing was sent anywhere")
+
+
+COMMANDS = (
+    paper,
+    chapter,
+    watch,
+    bundle,
+    publish,
+)

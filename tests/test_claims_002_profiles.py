@@ -1,0 +1,224 @@
+"""Claims on document 002, the benchmark, profiles and generations of Mistral: what makes each true and what false."""
+
+import pandas as pd
+import pytest
+
+from claims_002_cases import DECILES, FAMILIES, word
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+
+# --- the benchmark
+
+
+def test_samples_tasks_languages_and_lengths_are_those_of_the_data_card():
+    facts = prints(
+        "fact printed",
+        ("lbp_samples", "1,500"),
+        ("lbp_tasks", "25"),
+        ("lbp_languages", "2"),
+        ("lbp_shortest", "8K"),
+        ("lbp_longest", "256K"),
+        ("lbp_answer", "free text"),
+    )
+    stated = states(overview_samples="1,500", overview_tasks="29")
+    assert verdicts("c002_overview_counts", stated, facts) == {"samples": "holds", "tasks": "contradicted"}
+    for number, expected in ((2, "holds"), (3, "contradicted")):
+        assert (
+            verdict("c002_overview_languages", states(overview_languages=word("bilingual", number)), facts) == expected
+        )
+    for text, expected in (("8K–256K", "holds"), ("8K–128K", "contradicted"), ("4K–256K", "contradicted")):
+        assert verdict("c002_overview_lengths", states(overview_lengths=text), facts) == expected
+    said = states(overview_format=word("multiple-choice"))
+    assert verdict("c002_overview_format", said, facts) == "contradicted"
+    choice = facts.assign(printed=facts["printed"].replace("free text", "a choice"))
+    assert verdict("c002_overview_format", said, choice) == "holds"
+
+
+def overlap(**changed):
+    table = rows(
+        "model benchmark_model match",
+        ("ministral3-3b", "M3 (256k)", "exact"),
+        ("qwen3-4b", "Q4 (128k)", "exact"),
+        ("qwen3-14b", "", ""),
+    )
+    return table.assign(**changed)
+
+
+def test_matches_are_counted():
+    right = states(overlap_matched="2", overlap_captured="3")
+    assert say("c002_overlap_count", right, overlap()) == {"matched": "holds: 2", "captured": "holds: 3"}
+    wrong = states(overlap_matched="3", overlap_captured="2")
+    assert set(verdicts("c002_overlap_count", wrong, overlap()).values()) == {"contradicted"}
+
+
+def test_a_match_is_exact_if_the_scored_checkpoint_was_captured():
+    known = FAMILIES.assign(
+        captured_checkpoint="org/" + FAMILIES["display_name"], scored_checkpoint=FAMILIES["display_name"]
+    )
+    assert says("c002_overlap_exact", overlap(), known) == "holds: 2 of 2"
+    base = known.assign(scored_checkpoint=["M3-it", *known["scored_checkpoint"][1:]])
+    assert says("c002_overlap_exact", overlap(), base) == "contradicted: 1 of 2"
+    assert "another one" not in reason("c002_overlap_exact", overlap(), known)
+
+
+def test_windows_are_what_the_makers_claim():
+    assert says("c002_overlap_windows", overlap(), FAMILIES) == "holds: 2 of 2"
+    wrong = overlap(benchmark_model=["M3 (128k)", "Q4 (128k)", ""])
+    assert says("c002_overlap_windows", wrong, FAMILIES) == "contradicted: 1 of 2"
+
+
+def test_models_without_a_match_have_no_score():
+    assert says("c002_overlap_absent", overlap(), rows("model", ("qwen3-4b",))) == "holds: 1 of 1"
+    assert says("c002_overlap_absent", overlap(), rows("model", ("qwen3-14b",))) == "contradicted: 0 of 1"
+
+
+# --- profiles
+
+
+def shapes(**changed):
+    table = rows(
+        "model display_name family r_squared first_step whole first_half second_half late early",
+        ("ministral3-3b", "M3", "Ministral 3", 0.97, 0.3, 0.1, 0.05, 0.05, 0.02, 0.02),
+        ("qwen3-4b", "Q4", "Qwen3", 0.95, 0.3, 0.25, 0.1, 0.12, 0.03, 0.02),
+        ("mistral", "M", "Mistral", 0.9, 0.3, 0.05, 0.02, 0.02, 0.02, 0.02),
+        ("llama3.2-3b", "L3", "Llama 3", 0.9, 0.3, 0.3, 0.1, 0.1, 0.02, 0.02),
+    )
+    return table.assign(**changed)
+
+
+def test_near_linear_is_at_least_as_linear_as_another_family():
+    assert says("c002_t4_ministral_linear", shapes()) == "holds: R2 0.97 to 0.97"
+    assert verdict("c002_t4_ministral_linear", shapes(r_squared=[0.94, 0.95, 0.9, 0.9])) == "not supported"
+
+
+def test_the_flattest_family_is_below_every_other_over_the_whole_context():
+    assert says("c002_t4_ministral_flattest", shapes()) == "holds: 0.100 < 0.250"
+    assert verdict("c002_t4_ministral_flattest", shapes(whole=[0.26, 0.25, 0.05, 0.3])) == "contradicted"
+
+
+def test_the_steepest_family_has_the_largest_mean():
+    assert says("c002_t4_llama32_steepest", shapes()) == "holds: 0.300"
+    assert verdict("c002_t4_llama32_steepest", shapes(whole=[0.1, 0.31, 0.05, 0.3])) == "contradicted"
+
+
+def test_larger_models_are_flatter_by_drop_and_by_profile():
+    known = rows("model family parameters_nominal_b ap_drop", ("qwen3-4b", "Qwen3", 4, 0.18), ("b", "Qwen3", 8, 0.16))
+    two = rows("model whole", ("qwen3-4b", 0.25), ("b", 0.2))
+    assert says("c002_t4_qwen_scale", two, known) == "holds: 4B 0.180; 8B 0.160"
+    assert verdict("c002_t4_qwen_scale", two, known.assign(ap_drop=[0.18, 0.19])) == "contradicted"
+    assert verdict("c002_t4_qwen_scale", two.assign(whole=[0.25, 0.3]), known) == "contradicted"
+
+
+def bump(*values, shown=True):
+    columns = f"model display_name family {DECILES} rise_shown draw_up rounding recovery"
+    return rows(
+        columns,
+        *[(model, model, "Llama 3", *values, shown, 0.1, 0.001, 0.1) for model in ("llama3.1-8b", "llama3.2-11b")],
+    )
+
+
+@pytest.mark.parametrize("claim", ["c002_t4_llama31_8b_rises", "c002_t4_llama32_11b_rises"])
+def test_a_profile_falls_rises_at_its_place_and_ends_lowest(claim):
+    right = (0.9, 0.8, 0.7, 0.6, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)
+    assert says(claim, bump(*right)) == "holds: draw-up 0.100"
+    assert verdict(claim, bump(*right, shown=False)) == "contradicted"
+    assert verdict(claim, bump(*right[:9], 0.45)) == "contradicted"  # the last is not the lowest
+    assert verdict(claim, bump(0.9, 0.8, 0.7, 0.4, 0.5, 0.51, 0.55, 0.6, 0.4, 0.3)) == "contradicted"  # an earlier dip
+    assert verdict(claim, bump(0.9, 0.8, 0.7, 0.6, 0.5, 0.61, 0.55, 0.6, 0.4, 0.3)) == "contradicted"  # an earlier top
+
+
+def test_a_bump_without_such_layers_speaks_against_them():
+    table = rows("model draw_up", ("llama3.2-11b", 0.02), ("llama3.1-8b", 0.03))
+    plain = rows("model display_name attention layers", ("llama3.1-8b", "L", "full", 32))
+    assert verdict("c002_t4_nope_cause", table, plain) == "contradicted"
+    assert verdict("c002_t4_nope_cause", table.assign(draw_up=[0.04, 0.03]), plain) == "holds"
+    assert verdict("c002_t4_nope_cause", table, plain.assign(attention="full, cross-attention")) == "holds"
+
+
+def test_a_trait_of_a_family_is_had_by_its_other_models():
+    origin = rows("fact subject printed", ("llama32_vision_text", "llama3.2-11b", "llama3.1-8b"))
+    two = bump(*[0.5] * 10)
+    other = two.iloc[:1].assign(model="llama3.2-1b", recovery=-0.1)
+
+    def family(recovery):
+        return pd.concat([two, other.assign(recovery=recovery)], ignore_index=True)
+
+    assert says("c002_t4_llama_family", family(-0.1), origin) == "not supported: 0 of 1 others"
+    assert says("c002_t4_llama_family", family(0.1), origin) == "holds: 1 of 1 others"
+
+
+# --- RULER and Mistral
+
+
+def test_two_generations_differ_in_both_metrics():
+    def table(drop, late):
+        old = [
+            ("llama3.1-8b", "ap_drop", drop),
+            ("llama3.1-8b", "ap_last_20", late),
+            ("llama3.1-8b", "ap_overall", "0.6"),
+        ]
+        new = [
+            ("llama3.2-3b", "ap_drop", "0.23"),
+            ("llama3.2-3b", "ap_last_20", "0.45"),
+            ("llama3.2-3b", "ap_overall", "0.6"),
+        ]
+        return prints("model metric printed", *old, *new)
+
+    assert says("c002_generations_lower", table("0.16", "0.47")) == "holds: -0.070, +0.020"
+    # first less last fifth: the near end differs by the drop's difference and the last fifth's
+    said = reason("c002_generations_lower", table("0.16", "0.47"))
+    assert "of the difference of -0.070 in drop the near end makes -0.050" in said
+    assert verdict("c002_generations_lower", table("0.24", "0.47")) == "contradicted"
+    assert verdict("c002_generations_lower", table("0.16", "0.44")) == "contradicted"
+
+
+def test_a_generation_keeps_more_than_every_newer_model():
+    table = rows(
+        "model display_name ap_last_20",
+        ("llama3.1-8b", "L", 0.5),
+        ("llama3.2-1b", "A", 0.4),
+        ("llama3.2-3b", "B", 0.45),
+    )
+    assert says("c002_generations_distance", table) == "holds: 2 of 2 below"
+    assert says("c002_generations_distance", table.assign(ap_last_20=[0.5, 0.6, 0.45])) == "contradicted: 1 of 2 below"
+
+
+def test_a_ratio_of_biases_follows_from_both():
+    table = prints(
+        "model metric printed",
+        ("mistral-v0.2-7b", "bias_strength", "0.0050"),
+        ("ministral3-3b", "bias_strength", "0.0010"),
+    )
+    assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="5×"), table) == "holds"
+    assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="9×"), table) == "contradicted"
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(0.9, "holds"), (1.2, "contradicted")])
+def test_a_bias_over_the_window_is_not_larger(ratio, expected):
+    known = rows("model captured_context", ("mistral-v0.2-7b", 32768))
+    assert verdict("c002_predecessor_window", rows("window_ratio", (0.8,), (ratio,)), known) == expected
+
+
+def test_a_share_is_the_mean_of_the_newer_models():
+    old = ("mistral-v0.2-7b", "plane_var", "0.410")
+    table = prints("model metric printed", old, ("a", "plane_var", "0.35"), ("b", "plane_var", "0.37"))
+    assert says("c002_predecessor_plane", states(predecessor_ministral_plane_var="0.36"), table) == "holds: 0.360"
+    assert verdict("c002_predecessor_plane", states(predecessor_ministral_plane_var="0.38"), table) == "contradicted"
+
+
+def test_plasticity_is_compared_over_the_same_window():
+    captured = rows("family ap_overall", ("Ministral 3", 0.66))
+
+    def equal(own):
+        return rows(
+            "model family ap_overall mean_32k",
+            ("mistral-v0.2-7b", "Mistral", 0.7, own),
+            ("a", "Ministral 3", 0.6, 0.68),
+        )
+
+    assert verdict("c002_predecessor_plasticity", captured, equal(0.69)) == "holds"
+    assert verdict("c002_predecessor_plasticity", captured, equal(0.65)) == "not supported"
+
+
+@pytest.mark.parametrize(("window", "expected"), [("128K", "holds"), ("256K", "not supported")])
+def test_a_bias_is_kept_over_the_window_that_was_captured(window, expected):
+    assert verdict("c002_predecessor_achievement", states(predecessor_ministral_window=window), FAMILIES) == expected

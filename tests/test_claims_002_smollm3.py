@@ -1,0 +1,210 @@
+"""Claims on document 002, plasticity and bias over the training of SmolLM3: what makes each true and what false."""
+
+import pytest
+
+from claims_002_cases import FAMILIES, word
+from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+
+LAST, ANNEALED, FIRST = "lc-32k-to-64k-step-20000", "stage3-step-4720000", "stage1-step-40000"
+
+
+def changes(**after):
+    """Changes over the extensions, from 10 to what is given."""
+    held = {"key_drift": 12.0, "alpha_k": 1.0, "bias_window": 15.0, "bias_strength": 1.0, "ap_drop": 20.0, **after}
+    columns = "span metric before after fold fold_low fold_high ratio ratio_low ratio_high"
+    columns += " difference difference_low difference_high"
+    found = []
+    for metric, end in held.items():
+        fold, ratio = 10 / end, end / 10
+        found.append(
+            ("extensions", metric, 10.0, end, fold, fold, fold, ratio, ratio, ratio, end - 10, end - 10, end - 10)
+        )
+    return rows(columns, *found)
+
+
+def test_a_bias_collapses_if_it_or_the_drift_of_keys_shrinks_over_the_window():
+    run = rows("checkpoint context", (LAST, 65536), (ANNEALED, 4096))
+    assert says("c002_bias_collapse", changes(), run) == "not supported: 1.50-fold per window"
+    assert verdict("c002_bias_collapse", changes(bias_window=9.0), run) == "holds"
+    assert verdict("c002_bias_collapse", changes(key_drift=9.0), run) == "holds"
+
+
+def test_a_factor_is_that_of_the_extensions():
+    assert says("c002_bias_falls_tenfold", states(finding_bias_ratio="10×"), changes()) == "holds: 10.00"
+    assert verdict("c002_bias_falls_tenfold", states(finding_bias_ratio="7×"), changes()) == "contradicted"
+
+
+BINS = rows(
+    "checkpoint bin extension start gap gathered_bias",
+    (LAST, "48K-64K", True, 49152, None, 100.0),
+    (LAST, "8K-16K", True, 8192, -0.02, 50.0),
+    (LAST, "0-1K", True, 0, 0.5, 5.0),
+)
+
+
+def test_plasticity_comes_back_near_only_if_the_bias_is_reduced():
+    claim = "c002_bias_collapse_recovers_near"
+    assert verdict(claim, changes(), BINS) == "not supported"
+    assert verdict(claim, changes(bias_window=9.0), BINS) == "holds"
+    assert "within 0.020" in reason(claim, changes(), BINS)
+    assert "was not reduced" not in reason(claim, changes(bias_window=9.0), BINS)
+
+
+def test_near_positions_are_as_in_early_training_within_rounding():
+    def table(low, known=0.7):
+        return rows(
+            "checkpoint phase order at_0_1k at_1k_2k at_1k_2k_low at_1k_2k_high",
+            (FIRST, "Pre-train", 1, 0.7, 0.62, 0.61, 0.63),
+            (LAST, "LC 32K-64K", 2, known, low, low, low),
+        )
+
+    run = rows("checkpoint first_fifth_ends", (LAST, 13107))
+    stated = states(finding_near_level=word("as in early training"))
+    assert verdict("c002_near_as_flexible", stated, table(0.63), run) == "holds"
+    assert verdict("c002_near_as_flexible", stated, table(0.70), run) == "not supported"
+    assert verdict("c002_near_as_flexible", stated, table(0.60), run) == "not supported"
+    assert verdict("c002_near_as_flexible", stated, table(0.63, None), run) == "not supported"
+
+
+def test_the_same_bias_is_within_its_rounding():
+    def table(late):
+        return prints("checkpoint metric printed", (FIRST, "bias_strength", "0.010"), (LAST, "bias_strength", late))
+
+    stated = states(finding_bias_level=word("that bias"))
+    assert says("c002_same_bias_level", stated, table("0.010")) == "holds: 1.0 times"
+    assert says("c002_same_bias_level", stated, table("0.002")) == "contradicted: 5.0 times"
+
+
+def test_values_of_the_tables_are_repeated():
+    cells = prints(
+        "checkpoint bin printed",
+        (LAST, "48K-64K", "0.43"),
+        ("lc-32k-to-64k-step-4000", "48K-64K", "0.44"),
+        (FIRST, "3.5K-4K", "0.57"),
+        (ANNEALED, "3.5K-4K", "0.50"),
+    )
+    assert verdict("c002_far_plasticity", states(finding_far_plasticity="0.43"), cells) == "holds"
+    assert verdict("c002_far_plasticity", states(finding_far_plasticity="0.48"), cells) == "contradicted"
+    assert verdict("c002_pretraining_level", states(finding_pretraining_plasticity="0.57"), cells) == "holds"
+    assert verdict("c002_pretraining_level", states(finding_pretraining_plasticity="0.5"), cells) == "contradicted"
+
+
+def test_two_candidates_are_two_if_the_bias_orders_no_better():
+    def tests(gathered):
+        name = "plasticity against {}, bins of all checkpoints"
+        return rows(
+            "comparison estimate n", (name.format("position"), -0.5, 30), (name.format("gathered bias"), gathered, 30)
+        )
+
+    stated = states(finding_candidates=word("two"))
+    assert verdict("c002_gap_two_candidates", stated, tests(-0.4)) == "holds"
+    assert verdict("c002_gap_two_candidates", stated, tests(-0.9)) == "not supported"
+
+
+def flat(**changed):
+    table = rows(
+        "family kind ap_drop bias_strength",
+        ("Ministral 3", "model", 0.07, 0.001),
+        ("Qwen3", "model", 0.17, 0.002),
+        ("SmolLM3", "checkpoint", 0.06, 0.02),
+    )
+    return table.assign(**changed)
+
+
+def test_a_small_bias_is_necessary_if_no_other_profile_is_as_flat():
+    assert says("c002_h4_necessary", flat()) == "not supported: 1 flat profiles with a large bias"
+    assert says("c002_h4_necessary", flat(ap_drop=[0.07, 0.17, 0.08])) == "holds: 0 flat profiles with a large bias"
+    assert "1 checkpoints and 0 captured models" in reason("c002_h4_necessary", flat())
+
+
+def test_a_smaller_bias_is_not_sufficient_only_if_it_is_smaller():
+    assert says("c002_h4_not_sufficient", changes()) == "not supported: 1.50-fold per window"
+    assert verdict("c002_h4_not_sufficient", changes(bias_window=9.0)) == "holds"
+    assert "move together" not in reason("c002_h4_not_sufficient", changes(bias_window=9.0))
+
+
+def against(token):
+    return rows(
+        "model family bias_strength_of_smollm3 bias_window_of_smollm3 bias_strength bias_window",
+        ("ministral3-3b", "Ministral 3", 1 / token, 0.5, 0.001, 60.0),
+        ("smollm3-3b", "SmolLM3", 1.0, 1.0, 0.002, 120.0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "stated"),
+    [("c002_h4_comparable", "h4_bias_comparable"), ("c002_ministral_bias_comparable", "cross_bias_comparable")],
+)
+def test_comparable_is_less_than_twice_as_much(claim, stated):
+    said = states(**{stated: word("comparable")})
+    assert says(claim, said, against(1.9)) == "holds: 1.9 times"
+    assert says(claim, said, against(2.1)) == "contradicted: 2.1 times"
+
+
+def test_an_excess_is_the_difference_of_two_drops():
+    assert verdict("c002_h6_excess", states(h6_excess="10"), changes()) == "holds"
+    assert verdict("c002_h6_excess", states(h6_excess="20"), changes()) == "contradicted"
+
+
+def test_numbers_of_a_hypothesis_follow_from_the_changes():
+    drops = rows("family ap_drop", ("Ministral 3", 0.06), ("Ministral 3", 0.08))
+    right = states(h4_bias_ratio="10×", h4_drop_ratio="0.5", h6_bias_ratio="10×", h4_ministral_drop="0.07")
+    assert set(verdicts("c002_h4_numbers", right, changes(), drops).values()) == {"holds"}
+    wrong = states(h4_bias_ratio="7×", h4_drop_ratio="0.9", h6_bias_ratio="7×", h4_ministral_drop="0.17")
+    assert set(verdicts("c002_h4_numbers", wrong, changes(), drops).values()) == {"contradicted"}
+
+
+def test_what_is_left_is_independent_if_no_relation_is_shown():
+    run = rows("checkpoint bias_window", (LAST, 120.0))
+
+    def tests(p):
+        return rows(
+            "comparison test estimate p_value ci_low ci_high n",
+            ("per window, checkpoints", "pearson", 0.5, p, -0.1, 0.9, 9),
+        )
+
+    assert verdict("c002_h6_independent", run, tests(0.2)) == "holds"
+    assert verdict("c002_h6_independent", run, tests(0.01)) == "not supported"
+
+
+def test_a_range_of_drops_has_its_ends_among_the_models():
+    def drops(low, high):
+        return rows("family ap_drop", ("Qwen3", low), ("Qwen3", high), ("Llama 3", 0.9))
+
+    stated = states(cross_qwen_drop="0.16–0.19")
+    assert says("c002_qwen_drop_range", stated, drops(0.161, 0.186)) == "holds: 0.161 to 0.186"
+    for ends in ((0.15, 0.186), (0.17, 0.186), (0.161, 0.2), (0.161, 0.17)):
+        assert verdict("c002_qwen_drop_range", stated, drops(*ends)) == "contradicted"
+
+
+def test_degradation_is_compared_over_the_same_window():
+    def table(own):
+        return rows(
+            "family ap_drop drop_same drop_same_low drop_same_high far_same",
+            ("SmolLM3", 0.17, own, own, own, 0.43),
+            ("Qwen3", 0.17, 0.12, 0.119, 0.121, 0.58),
+        )
+
+    assert verdict("c002_smollm3_like_qwen", table(0.12)) == "holds"
+    assert says("c002_smollm3_like_qwen", table(0.16)) == "not supported: 0.160 against 0.120 to 0.120"
+
+
+def test_a_class_has_two_to_four_billion_parameters_and_one_recipe():
+    stated = states(cross_model_class=word("3B class"))
+
+    def sizes(*values):
+        return rows("family parameters_nominal_b", *[("Qwen3", value) for value in values])
+
+    found = say("c002_same_class", stated, sizes(2.0, 3.9), FAMILIES)
+    assert found == {"size": "holds: 2 to 3.9 billion", "recipe": "not supported"}
+    assert verdicts("c002_same_class", stated, sizes(2.0, 4.0), FAMILIES)["size"] == "contradicted"
+    assert verdicts("c002_same_class", stated, sizes(1.7), FAMILIES)["size"] == "contradicted"
+    assert (
+        verdicts("c002_same_class", stated, sizes(3.0), FAMILIES.assign(position_encoding="RoPE"))["recipe"] == "holds"
+    )
+
+
+def test_a_context_is_trained_if_it_is_claimed_and_not_stretched():
+    table = rows("model context_trained", ("ministral3-3b", "256K"), ("llama3.2-3b", "64K"), ("qwen3-4b", "128K"))
+    found = verdicts("c002_training_contexts", table, FAMILIES)
+    assert found == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}

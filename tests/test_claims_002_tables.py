@@ -1,0 +1,44 @@
+"""Claims on document 002, what its tables say of themselves: what makes each true and what false."""
+
+from claims_cases import prints, say, verdict, verdicts
+
+
+def test_drops_are_the_first_fifth_less_the_last():
+    table = [("a", "ap_first_20", "0.80"), ("a", "ap_last_20", "0.60")]
+    for claim in ("c002_t1_drop", "c002_all_models_drop"):
+        assert say(claim, prints("model metric printed", *table, ("a", "ap_drop", "0.20"))) == {"a": "holds: 0.2000"}
+        assert say(claim, prints("model metric printed", *table, ("a", "ap_drop", "0.14"))) == {
+            "a": "contradicted: 0.2000"
+        }
+
+
+def test_totals_are_the_last_bin_less_the_first():
+    table = [("a", "0-8K", "0.80"), ("a", "64K-128K", "0.60")]
+    assert say("c002_t2_total", prints("model bin printed", *table, ("a", "total", "-0.20"))) == {"a": "holds: -0.2000"}
+    found = say("c002_t2_total", prints("model bin printed", *table, ("a", "total", "0.20")))
+    assert found == {"a": "contradicted: -0.2000"}
+
+
+def test_a_sorted_table_never_rises():
+    table = prints("model metric printed", ("a", "ap_overall", "0.8"), ("b", "ap_overall", "0.7"), ("a", "lbp", "90"))
+    assert verdict("c002_all_models_sorted", table) == "holds"
+    assert verdict("c002_all_models_sorted", table.iloc[::-1]) == "contradicted"
+
+
+def test_fifths_are_means_of_two_deciles():
+    deciles = prints("model decile printed", *[("a", place, f"0.{place}0") for place in range(10)])
+    table = prints("model metric printed", ("a", "ap_first_20", "0.05"), ("a", "ap_last_20", "0.80"))
+    found = say("c002_t4_ends", deciles, table)
+    assert found == {"a-ap_first_20": "holds: 0.0500", "a-ap_last_20": "contradicted: 0.8500"}
+
+
+def test_declines_are_changes_from_the_first_length():
+    table = [("a", "4k", "ruler", "80"), ("a", "8k", "ruler", "60")]
+    original = prints("model length metric printed", *table)
+
+    def found(change):
+        copy = prints("model length metric printed", *table, ("a", "8k", "ruler_change", change))
+        return verdicts("c002_declines_cells", copy, original)
+
+    assert found("-25%") == {"a-4k-ruler": "holds", "a-8k-ruler": "holds", "a-8k-ruler_change": "holds"}
+    assert found("-33%")["a-8k-ruler_change"] == "contradicted"

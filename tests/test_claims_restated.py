@@ -1,0 +1,133 @@
+"""Numbers that a text repeats from a table, on frames made by hand: each is that of its own cell, and of no other."""
+
+import inspect
+
+import pandas as pd
+import pytest
+
+from artifacts.store.frames import parsed
+from claims_cases import function, prints, rows, say, states, verdicts
+from claims_repeats import REPEATS, SUMMARY
+
+STATED = ("stated_001", "stated_002", "drope_stated", "drope_captions")
+WHOLE = {"context", "decile"}  # keys that are numbers
+
+
+def cells(claim):
+    """Of each value: where it is first printed, as (table, ((column, key), ...))."""
+    found = {}
+    for line in REPEATS[claim].split("\n")[1:]:
+        statement, table, *where = line.split()
+        pairs = [each.split("=") for each in where]
+        found[statement] = table, tuple((name, int(key) if name in WHOLE else key) for name, key in pairs)
+    return found
+
+
+def frames(claim, **misprinted):
+    """The claim's frames: every cell has a number of its own, and every value is that of its cell but for misprints."""
+    places = cells(claim)
+    printed = {place: f"{10.1 + 0.1 * number:.1f}" for number, place in enumerate(dict.fromkeys(places.values()))}
+    texts = {name: {} for name in STATED}
+    tables = {}
+    for (table, where), text in printed.items():
+        if table in STATED:
+            texts[table][dict(where)["statement"]] = text
+        else:
+            tables.setdefault(table, []).append({**dict(where), "printed": text})
+    for statement, place in places.items():
+        table = "drope_captions" if statement.startswith("fig_") else text_of(claim)
+        texts[table][statement] = misprinted.get(statement, printed[place])
+    found = {name: parsed(pd.DataFrame(made)) for name, made in tables.items()}
+    for name, values in texts.items():
+        found[name] = states(**values).rename(columns={"model": "positional"} if name.startswith("drope") else {})
+        found[name]["source"] = "004 5.5"
+        if name == "drope_captions":
+            found[name]["figure"] = "1"
+    return {name: found[name] for name in inspect.signature(function(claim)).parameters}
+
+
+def text_of(claim):
+    return {"c001": "stated_001", "c002": "stated_002"}.get(claim[:4], "drope_stated")
+
+
+@pytest.mark.parametrize("claim", REPEATS)
+def test_each_repeated_number_is_that_of_its_own_cell(claim):
+    found = verdicts(claim, **frames(claim))
+    assert list(found) == list(cells(claim))
+    assert set(found.values()) == {"holds"}
+
+
+@pytest.mark.parametrize("claim", REPEATS)
+def test_misprints_are_found_where_they_are_and_nowhere_else(claim):
+    for some in (list(cells(claim))[::2], list(cells(claim))[1::2]):
+        found = verdicts(claim, **frames(claim, **dict.fromkeys(some, "99.9")))
+        assert [key for key, answer in found.items() if answer != "holds"] == some
+
+
+def test_settings_stand_again_as_they_were_first_given():
+    first = {"deeper_layers": "32", "s11_1_training_length": "4096", "s11_4_near_miss_digits": "1"}
+    first |= {"s11_4_passkey_digits": "5"}
+    again = {"meaning_rope_layers": "32", "s2_1_layers": "32", "s11_1_limit_context": "4K"}
+    again |= {"s11_5_rope_within_context": "4096", "s11_5_near_miss_digits": "1", "s11_6_near_miss_digits": "1"}
+    again |= {"s11_6_passkey_digits": "5", "s11_5_rope_within_exact": "80%", "s4_5_drope_degradation": ("zero", None)}
+    tables = (
+        prints("positional context printed", ("RoPE", 4096, "80%"), ("RoPE", 2048, "60%"), ("DroPE", 4096, "10%")),
+        prints(
+            "positional task metric printed",
+            ("DroPE", "passkey", "degradation", "0%"),
+            ("RoPE", "passkey", "degradation", "100%"),
+        ),
+    )
+
+    def found(**other):
+        stated = states(**{**first, **again, **other}).rename(columns={"model": "positional"})
+        return verdicts("c004_repeated_settings", stated, *tables)
+
+    # the first is given as 4K, which stands for 3,500 to 4,500, the table's 4096 lies in it
+    assert found() == dict.fromkeys(again, "holds")
+    for key, other in (("s2_1_layers", "33"), ("s11_5_rope_within_exact", "60%"), ("s11_6_passkey_digits", "7")):
+        assert found(**{key: other}) == {**dict.fromkeys(again, "holds"), key: "contradicted"}
+    assert found(s4_5_drope_degradation=("one", None))["s4_5_drope_degradation"] == "contradicted"
+
+
+@pytest.mark.parametrize(("models", "expected"), [(13, "holds: 13"), (12, "contradicted: 12")])
+def test_the_models_that_are_compared_are_the_rows_of_the_table(models, expected):
+    stated = states(ruler_mistral_models="13", h7_models="13")
+    table = rows("model", *[(f"m{number}",) for number in range(models)])
+    found = say("c002_restated_counts", stated, table)
+    assert found == dict.fromkeys(("ruler_mistral_models", "h7_models"), expected)
+
+
+@pytest.mark.parametrize(("layers", "expected"), [(32, "holds: 32"), (31, "contradicted: 31")])
+def test_norms_are_taken_in_as_many_layers_as_are_published(layers, expected):
+    found = say("c004_bal_all_layers", states(s10_2_layers="32"), rows("layer", *[(n,) for n in range(layers)]))
+    assert list(found.values()) == [expected]
+
+
+def test_about_as_many_heads_are_sinks_in_each_model():
+    stated = states(s8_4_sink_heads="~93%")
+    table = prints("positional metric printed", ("RoPE", "sink_heads", "93.5%"), ("DroPE", "sink_heads", "80.1%"))
+    assert verdicts("c004_pat_sink_heads_alike", stated, table) == {"RoPE": "holds", "DroPE": "contradicted"}
+
+
+def test_each_row_of_the_summary_is_that_of_its_section():
+    """Errors are told of DroPE only; every other row has both models."""
+    tables, summary = {}, []
+    for number, line in enumerate(SUMMARY.split("\n")[1:]):
+        metric, table, *where = line.split()
+        pairs = [each.split("=") for each in where]
+        for model in ("DroPE",) if table == "drope_errors" else ("RoPE", "DroPE"):
+            text = f"{10 + number + 0.5 * (model == 'DroPE'):.1f}"
+            keys = {name: int(key) if name in WHOLE else key for name, key in pairs}
+            tables.setdefault(table, []).append({**keys, "positional": model, "printed": text})
+            summary.append({"metric": metric, "positional": model, "printed": text})
+    originals = {name: parsed(pd.DataFrame(made)) for name, made in tables.items()}
+
+    def found(printed):
+        return verdicts("c004_dis_summary_rows", parsed(pd.DataFrame(printed)), **originals)
+
+    keys = [f"{row['metric']}-{row['positional']}" for row in summary]
+    assert found(summary) == dict.fromkeys(keys, "holds")
+    for odd in (0, 1):
+        misprinted = [{**row, "printed": "99.9"} if place % 2 == odd else row for place, row in enumerate(summary)]
+        assert [name for name, answer in found(misprinted).items() if answer != "holds"] == keys[odd::2]

@@ -1,0 +1,314 @@
+"""Claims that what is printed cannot decide, on frames made by hand: what they report, and the numbers they name."""
+
+import inspect
+
+import pytest
+
+from claims_cases import function, prints, reason, rows, states, verdicts
+
+# --- what is reported is what the document prints
+
+REPORTED = {
+    "c000_hypotheses_specialists": ({"hypotheses_specialist_range": "60-100K", "hypotheses_depth": "32"}, "32+ layers"),
+    "c000_hypotheses_documents": ({"hypotheses_document_length": "60-100K"}, "60-100K"),
+    "c001_orthogonal_residual": ({"pca_residual": "7.3"}, "7.3"),
+    "c002_option_b_hours": ({"instructions_gpu_hours": "12-24"}, "12-24"),
+    "c002_generations_heads": ({"generations_heterogeneity": "still spread"}, "still spread"),
+    "c003_ordering": ({"analysis_3b_lowest_data_sets": "PopQA, TriviaQA"}, "PopQA, TriviaQA"),
+    "c003_all_four": ({"analysis_1b_question_series": "four", "analysis_1b_answer_series": "4"}, "four, 4"),
+    "c004_orders_of_magnitude": ({"story_magnitude": "orders of magnitude"}, "orders of magnitude"),
+    "c004_bal_two_layers_suffice": ({"s10_5_restructured_layers": "first two"}, "first two"),
+    "c004_positional_substitute": ({"s7_5_layer1_ratio": "39x"}, "39x"),
+    "c004_rep_hardware": ({"s13_gpu_memory": "24"}, "24"),
+}
+
+
+@pytest.mark.parametrize("claim", REPORTED)
+def test_what_the_document_prints_is_reported(claim):
+    printed, expected = REPORTED[claim]
+    for change in ("", "9"):
+        told = function(claim)(states(**{key: f"{change}{text}" for key, text in printed.items()}))
+        assert told.verdict == "not testable"
+        assert f"{change}{expected.split(', ')[0]}" in told.reported
+
+
+@pytest.mark.parametrize(
+    ("claim", "keys", "named"),
+    [
+        ("c001_component_numbers", ("pca_pc0_variance", "pca_r_q", "pca_r_k"), ()),
+        ("c004_jin_values", ("s4_1_jin_contextual", "s4_1_jin_parametric"), ("contextual", "parametric")),
+    ],
+)
+def test_each_number_is_reported_under_its_own_name(claim, keys, named):
+    stated = states(**{key: f"{number}.5" for number, key in enumerate(keys)})
+    found = {each.key: (each.verdict, each.reported) for each in function(claim)(stated)}
+    assert found == {name: ("not testable", f"{number}.5") for number, name in enumerate(named or keys)}
+
+
+def test_shares_of_heads_are_reported_by_model_and_kind():
+    cells = [("RoPE", "sink_heads", "93.5%"), ("DroPE", "sink_heads", "93.1%")]
+    cells += [("RoPE", "local_heads", "6.4%"), ("DroPE", "local_heads", "6.2%"), ("RoPE", "mixed_heads", "1%")]
+    found = function("c004_pat_head_classes")(prints("positional metric printed", *cells))
+    assert {each.key: each.reported for each in found} == {f"{one}-{kind}": text for one, kind, text in cells[:-1]}
+    assert {each.verdict for each in found} == {"not testable"}
+
+
+LANDMARKS = "landmark model family kind quantity source printed"
+
+
+def landmarks(*cells):
+    """Readings of a picture: name, model, family, kind and place of each; what is printed is the name in capitals."""
+    return prints(LANDMARKS, *[(*cell[:4], "onset", cell[4], cell[0].upper()) for cell in cells])
+
+
+MODELS = rows("model display_name", ("q", "Qwen3-8B"), ("l", "Llama"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "place", "kind"),
+    [
+        ("c002_heatmaps", "002 heatmaps", "onset"),
+        ("c002_head_bundles", "002 head profiles", "head bundle"),
+        ("c001_head_bundles", "001 heads", "head bundle"),
+    ],
+)
+def test_readings_of_a_picture_are_those_of_its_place_and_kind(claim, place, kind):
+    table = landmarks(
+        ("one", "q", "Qwen3", kind, place), ("two", "", "Llama 3", kind, place), ("other", "q", "Qwen3", kind, "003")
+    )
+    frames = (table, MODELS)[: len(inspect.signature(function(claim)).parameters)]
+    found = {each.key: each for each in function(claim)(*frames)}
+    assert list(found) == ["one", "two"]
+    assert [each.reported for each in found.values()] == ["ONE", "TWO"]
+    assert found["two"].statement == "Llama 3, onset: TWO."
+    assert found["one"].statement in ("Qwen3-8B, onset: ONE.", "Qwen3, onset: ONE.")
+
+
+def test_weights_are_those_of_peaks_and_the_first_cluster():
+    place = "002 component weights"
+    cells = [(name, "", "", "k", place) for name in ("narrow_peaks", "qwen_first_cluster", "tail")]
+    found = verdicts("c002_weights_families", landmarks(*cells), MODELS)
+    assert found == {"narrow_peaks": "not testable", "qwen_first_cluster": "not testable"}
+    assert function("c002_weights_families")(landmarks(*cells), MODELS)[0].statement.startswith("All models, ")
+
+
+def test_onsets_over_two_distances_are_those_of_the_narrative():
+    table = prints(
+        "landmark printed",
+        ("narrative_qwen_dark_distance", "32K"),
+        ("narrative_llama_dark_distance", "65K"),
+        ("x", "1"),
+    )
+    assert function("c001_two_distances")(table).reported == "32K and 65K"
+
+
+def test_the_lowest_curves_are_named_by_model():
+    table = rows(
+        "landmark model data_set",
+        ("lowest", "llama3.2-3b", "TriviaQA"),
+        ("highest", "llama3.2-1b", "NQ"),
+        ("lowest", "llama3.2-1b", "PopQA"),
+        ("lowest", "llama3.2-1b", "later"),
+    )
+    assert function("c003_lowest_data_sets")(table).reported == "PopQA, TriviaQA"
+
+
+# --- the numbers of the reason are those of the frames
+
+
+def stated_of(**printed):
+    return states(**printed).rename(columns={"model": "positional"})
+
+
+CAPTURED = "subject display_name captured_context"
+POSITIONS = "checkpoint bin gathered_bias extension gap start"
+CONTEXT = rows("context printed", (2048, "1"), (8192, "2"), (4096, "3"))
+LAST = "lc-32k-to-64k-step-20000"
+# Of each: the claim, its frames, and what its reason says of them.
+REASONS = {
+    "captures shorter than the documents": (
+        "c001_gap_documents",
+        [
+            states(open_gaps_context="128K+"),
+            rows(CAPTURED, ("captured", "A", 131072), ("captured", "B", 32768), ("checkpoint", "C", 4096)),
+        ],
+        ["span 131,072 tokens (B 32,768)"],
+    ),
+    "the capture of the failing model": (
+        "c002_h7_blind",
+        [rows("model captured_context", ("mistral-v0.2-7b", 32768), ("a", 5))],
+        ["over 32,768 tokens only"],
+    ),
+    "a band and a recovery": (
+        "c002_llama_heatmap",
+        [states(ruler_llama_recovery_place="60-80%"), prints("landmark printed", ("llama31_8b_warm_band", "49K-65K"))],
+        ["lies at 60-80% of the context", "the band at 49K-65K"],
+    ),
+    "one series of scores": (
+        "c002_declines_explained",
+        [rows("model 4k 128k", ("llama3.1-8b", 95.5, 77.0), ("a", 1.0, 2.0))],
+        ["(95.5 to 77.0)"],
+    ),
+    "sizes of two generations": (
+        "c002_generations_size",
+        [
+            states(generations_llama31_8b_size="8B", generations_llama32_3b_size="3B"),
+            rows("model parameters_nominal_b", ("llama3.2-3b", 3.0), ("llama3.1-8b", 8.0)),
+        ],
+        ["have 8B and 3B parameters"],
+    ),
+    "models of reference": (
+        "c002_t3_reference",
+        [rows("name length", ("a", 1), ("a", 2), ("b", 1))],
+        ["of these 2 models", "on the 3 cells"],
+    ),
+    "the bias of the far bin": (
+        "c002_gap_content",
+        [rows("checkpoint bin gathered_bias", (LAST, "48K-64K", 41.0), (LAST, "0-8K", 1.0), ("a", "48K-64K", 7.0))],
+        ["comes to 41"],
+    ),
+    "bases of the rotation": (
+        "c002_gap_rotation",
+        [rows("rope_theta", (5e6,), (5e4,), (5e6,), (1.5e6,))],
+        ["(50,000, 1,500,000, 5,000,000)"],
+    ),
+    "the nearest bias over the window": (
+        "c002_h4_something_beyond",
+        [
+            rows(
+                "model family bias_window",
+                ("smollm3-3b", "SmolLM3", 9.0),
+                ("a", "Ministral 3", 2.0),
+                ("b", "Ministral 3", 4.0),
+                ("c", "Qwen3", 40.0),
+            )
+        ],
+        ["has 9 per window against 4"],
+    ),
+    "bins at equal bias": (
+        "c002_h6_content_decay",
+        [
+            rows(
+                POSITIONS,
+                (LAST, "8K-16K", 3.0, True, -0.02, 8192),
+                (LAST, "16K-32K", 9.0, True, 0.01, 16384),
+                (LAST, "0-8K", 1.0, True, 0.5, 0),
+                (LAST, "48K-64K", 30.0, True, None, 49152),
+                ("early", "8K-16K", 3.0, False, 0.9, 8192),
+            )
+        ],
+        ["within 0.020 of", "(2 bins)", "at 30, nothing"],
+    ),
+    "the four lowest drops": (
+        "c002_h6_ministral_kept",
+        [rows("display_name ap_drop", ("E", 0.5), ("B", 0.2), ("A", 0.1), ("D", 0.4), ("C", 0.3))],
+        ["of A, B, C, D only"],
+    ),
+    "the family that is meant": (
+        "c002_ministral_content",
+        [rows("family display_name", ("Ministral 3", "M-3B"), ("Qwen3", "Q"), ("Ministral 3", "M-8B"))],
+        ["for M-3B or M-8B, whose"],
+    ),
+    "drops over equal positions": (
+        "c002_pretraining_short_window",
+        [
+            rows(
+                "phase drop",
+                ("Pre-train", 0.01),
+                ("Anneal", 0.03),
+                ("LC 4K-32K", 0.0205),
+                ("LC 32K-64K", 0.04),
+                ("LC 32K-64K", None),
+            )
+        ],
+        ["0.0100 to 0.0300 before and 0.0205 to 0.0400 after"],
+    ),
+    "models of the curves": (
+        "c003_mid_vulnerability",
+        [states(overview_models=("both", 2))],
+        ["probes of 2 models"],
+    ),
+    "layer 1's share of counts": (
+        "c004_bookkeeping_layer1",
+        [rows("tensor layer1_share_drope", ("query", 6.4), ("key", 9.0))],
+        ["(6 % of the massive query"],
+    ),
+    "scores may grow": ("c004_con_sharper", [rows("score_bound_ratio", (437.4,))], ["up to 437-fold"]),
+    "cells of the crossover": ("c004_ctx_confirms", [CONTEXT], ["The 3 cells rest"]),
+    "the longest context": ("c004_ctx_layer1_essential", [CONTEXT], ["at 8192 tokens"]),
+    "what random dimensions cost": (
+        "c004_massive_minus_random",
+        [rows("positional random_nats", ("DroPE", 0.0321), ("RoPE", 0.0117))],
+        ["costs 0.012 and 0.032 nats"],
+    ),
+    "formats": (
+        "c004_fmt_cues",
+        [rows("format", ("number",), ("any",), ("passkey",), ("number",))],
+        ["The 2 formats differ"],
+    ),
+    "aspects": ("c004_fmt_trades", [rows("aspect", ("a",), ("b",), ("a",))], ["table's 2 aspects"]),
+    "dimensions of a head": (
+        "c004_same_methodology",
+        [states(s4_1_disrupted_dimensions="1"), rows("statement")],
+        ["states 1 dimension a head"],
+    ),
+    "room for tokens": (
+        "c004_entropy_formula",
+        [
+            rows(
+                "positional layer entropy largest_share tokens_printed_formula tokens_squared",
+                ("DroPE", 2, 0.0312, 0.9967, 1.94, 58.4),
+                ("RoPE", 2, 1.0, 0.5, 3.0, 4.0),
+            )
+        ],
+        ["published 0.031 of", "at least 99.7% on", "room for 1.9 tokens", "values for 58"],
+    ),
+    "margins without spread": (
+        "c004_rank_tiny_margin",
+        [rows("positional value", ("RoPE", 0.02), ("RoPE", 0.31), ("DroPE", 0.9))],
+        ["of 0.02 to 0.31 are"],
+    ),
+    "cells of both tasks": (
+        "c004_rank_mechanisms",
+        [rows("positional value", ("RoPE", 0.02), ("RoPE", 0.31), ("DroPE", 0.9))],
+        ["The 3 yes/no cells"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REASONS)
+def test_the_reason_gives_the_numbers_of_what_it_names(case):
+    claim, frames, expected = REASONS[case]
+    assert verdicts(claim, *frames) == {"": "not testable"}
+    for words in expected:
+        assert words in reason(claim, *frames)
+
+
+def test_the_write_score_is_set_beside_both_products():
+    summary = rows("quantity rope drope", ("product_of_means", 0.6, 0.3), ("other", 9.0, 9.0))
+    layers = rows("product_rope product_drope", (0.5, 0.1), (0.9, 0.3))
+    printed = prints(
+        "positional metric printed", ("RoPE", "effective_write", "0.50"), ("DroPE", "effective_write", "0.20")
+    )
+    said = reason("c004_write_is_product", summary, layers, printed)
+    assert "multiply to 0.600 and 0.300, not 0.50 and 0.20" in said
+    assert "they average 0.700 and 0.200" in said
+
+
+def test_the_largest_entry_lies_between_an_even_norm_and_the_whole_norm():
+    stated = states(s6_2_rope_qk_size="5", s6_2_drope_qk_size="394")
+    norms = rows(
+        "positional layer metric value",
+        *[
+            (model, 1, metric, value)
+            for model, metric, value in (("RoPE", "q_norm_max", 32.0), ("RoPE", "k_norm_max", 64.0))
+        ],
+        *[("DroPE", 1, metric, 640.0) for metric in ("q_norm_max", "k_norm_max")],
+        ("DroPE", 2, "q_norm_max", 1.0),
+    )
+    models = rows("model query_heads head_dim", ("llama2-7b-rope", 32, 128), ("llama2-7b-drope", 8, 32))
+    found = {each.key: each for each in function("c004_qk_size")(stated, norms, models)}
+    # 4096 entries of one size have a norm of 64 times that size, 256 of 16 times
+    assert "from 1.0 to 64." in found["rope"].reason
+    assert "from 40.0 to 640." in found["drope"].reason
+    assert (found["rope"].reported, found["drope"].reported) == ("5", "394")
