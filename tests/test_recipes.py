@@ -71,7 +71,15 @@ def written(folder: Path, content: Any) -> Path:
 
 
 def test_the_recipes_that_ship() -> None:
-    assert FILES == ["beginning.yaml", "llama2-drope.yaml", "pretrained.yaml", "study-models.yaml", "tiny.yaml"]
+    assert FILES == [
+        "beginning.yaml",
+        "distilled-retrieval.yaml",
+        "distilled.yaml",
+        "llama2-drope.yaml",
+        "pretrained.yaml",
+        "study-models.yaml",
+        "tiny.yaml",
+    ]
     for file in FILES:
         recipe = load_recipe(FOLDER / file)
         assert recipe.title

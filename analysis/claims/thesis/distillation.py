@@ -1,0 +1,129 @@
+"""What the thesis says of the model that it distilled without rotation, judged at equal tokens with the control.
+
+One seed: every verdict is about these two students on these windows, and none is a test.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge
+
+RECOVERED = 0.9  # share from which the plan speaks of recovery
+REMOVED = {  # quantity -> what removing the rotation alone would do to it if the report's contrast needed no training
+    "massive_query": (-1, "lowers the number of massive values in queries"),
+    "layer1_share": (1, "raises attention's share of what layer 1 writes"),
+    "local_attention": (-1, "lowers the attention to the five tokens before"),
+}
+LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
+
+
+def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
+    """Training on brings a model whose rotation was removed below the loss it had when it was removed.
+
+    Source: thesis, Pretrained models.
+    """
+    return [
+        judge(
+            row["nope"] < row["untouched"],
+            f"{_said(row)}: {row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
+            recomputed=float(row["untouched"] - row["nope"]),
+            n=int(row["n"]),
+            key=_key(row),
+            statement=f"On held-out {_text(row)}, distillation lowers the loss of the model without rotation.",
+        )
+        for _, row in distillation_outcomes.iterrows()
+    ]
+
+
+def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
+    """A model whose rotation was removed has recovered nine tenths of what the removal cost it.
+
+    Source: thesis, Pretrained models.
+    """
+    return [
+        judge(
+            row["recovered"] >= RECOVERED,
+            f"{_said(row)}: a share of {row['recovered']:.3f} of {row['untouched'] - row['teacher']:.3f} nats",
+            otherwise="contradicted",
+            recomputed=float(row["recovered"]),
+            n=int(row["n"]),
+            key=_key(row),
+            statement=f"On held-out {_text(row)}, nine tenths of the loss by removing the rotation are recovered.",
+        )
+        for _, row in distillation_outcomes.dropna(subset=["recovered"]).iterrows()
+    ]
+
+
+def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
+    """At equal tokens the student without rotation has a higher loss than the control that kept it.
+
+    Source: thesis, Pretrained models.
+    """
+    return [
+        judge(
+            row["difference"] > 0,
+            f"{_said(row)}: {row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
+            recomputed=float(row["difference"]),
+            n=int(row["n"]),
+            key=_key(row),
+            statement=f"On held-out {_text(row)}, the model without rotation is behind its control at equal tokens.",
+        )
+        for _, row in distillation_outcomes.iterrows()
+    ]
+
+
+def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
+    """The distance from the teacher belongs to dropping: the control's is less than half as large.
+
+    Source: thesis, Pretrained models.
+    """
+    return [
+        judge(
+            row["continued_kl"] < LESS_THAN_HALF * row["nope_kl"],
+            f"{_said(row)}: {row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} "
+            "with it",
+            recomputed=float(row["continued_kl"] / row["nope_kl"]),
+            n=int(row["n"]),
+            key=_key(row),
+            statement=(
+                f"On held-out {_text(row)}, the control is less than half as far from the teacher as the model without "
+                "rotation."
+            ),
+        )
+        for _, row in distillation_outcomes.iterrows()
+    ]
+
+
+def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict]:
+    """Removing the rotation, with nothing trained, moves what the report's recalibrated model differs in the same way.
+
+    Source: thesis, Pretrained models.
+    """
+    found = []
+    for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
+        if row["quantity"] in REMOVED:
+            sign, words = REMOVED[str(row["quantity"])]
+            change = float(row["untouched"] - row["teacher"])
+            found.append(
+                judge(
+                    sign * change > 0,
+                    f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
+                    recomputed=change,
+                    key=f"{row['pair']}_{row['quantity']}",
+                    statement=f"In a pretrained model, removing the rotation alone {words}.",
+                )
+            )
+    return found
+
+
+def _key(row: pd.Series) -> str:
+    return f"{row['pair']}_{row['text']}" + (f"_s{row['seed']}" if row["seed"] else "")
+
+
+def _text(row: pd.Series) -> str:
+    return "text" if row["text"] == "all" else f"text of the set {row['text']}"
+
+
+def _said(row: pd.Series) -> str:
+    return f"after {int(row['tokens'])} tokens ({int(row['step'])} of {int(row['of'])} steps), one seed"

@@ -1,0 +1,154 @@
+"""Distillation as a command: both arms in turn, their checkpoints, their models as folders, their curves."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.distil.recipe import ARMS, Recipe, recipe_of
+from analysis.distil.student import Student, Teacher, model_of
+from analysis.distil.windows import windows
+from analysis.measure.bar import bar
+from analysis.measure.measurements import save
+from analysis.models import pretrained
+from analysis.models.encodings import named
+from analysis.models.identity import fingerprint
+from analysis.models.libraries import need, version
+from analysis.models.loading import AS_CONFIGURED
+from artifacts.errors import ModelError, SpecError, ThesisError
+
+HOME = "out/distil"
+EXPERIMENT = "distillation"
+USUAL = "short"  # the recipe that file names leave out, as they do seed 0
+FREE = 5 << 30  # bytes of disk that two arms, their moments and their models need
+LIBRARIES = ("torch", "transformers")
+
+
+def run(
+    root: Path,
+    model: str = "smollm2-135m",
+    *,
+    arms: Sequence[str] = (),
+    seed: int = 0,
+    name: str = USUAL,
+    steps: int | None = None,
+    recipe: Recipe | None = None,
+) -> list[Path]:
+    """Distil the arms to a step, going on from their checkpoints; give tables and folders that were written.
+
+    Arms take turns, so that a run which is stopped has both at the same step or one turn apart.
+
+    Parameters
+    ----------
+    root : Path
+        The project.
+    model : str
+        The teacher: a packaged model, a GGUF file or a folder.
+    arms : sequence of str
+        Of `recipe.ARMS`; both when empty.
+    seed : int
+        Of the order of the windows.
+    name : str
+        Of the recipe.
+    steps : int or None
+        Where to stop; the schedule stays that of the recipe. Its end when None.
+    recipe : Recipe or None
+        In place of the named one.
+
+    Raises
+    ------
+    SpecError
+        When recipe or arm is unknown, or `steps` is none of the schedule.
+    ModelError
+        When the teacher cannot be loaded or does not rotate, or a checkpoint is of another training.
+    DataError
+        When a set of texts is not installed.
+    """
+    recipe, asked = recipe or recipe_of(name), list(arms) or list(ARMS)
+    if unknown := [arm for arm in asked if arm not in ARMS]:
+        raise SpecError(f"arm {unknown[0]!r} is unknown; it is one of {', '.join(ARMS)}")
+    end = recipe.steps if steps is None else steps
+    if not 0 < end <= recipe.steps:
+        raise SpecError(
+            f"--steps {end}: the recipe {name} has steps 1 to {recipe.steps}; a longer one is a recipe of its own"
+        )
+    torch = need("torch", "to distil a model")
+    torch.set_num_threads(1)
+    if shutil.disk_usage(root).free < FREE:
+        raise ThesisError(
+            f"{root}: less than {FREE >> 30} GiB of disk are free; two arms with their moments need so much"
+        )
+    folder = teacher_folder(root, model)
+    loaded = model_of(folder, AS_CONFIGURED)
+    if (kind := named(loaded.model.config)) in ("drope", "none"):
+        raise ModelError(f"{model}: it does not rotate ({kind}), so there is nothing to remove; give a rotary teacher")
+    read = windows(recipe, loaded.tokenizer)
+    facts = {
+        "teacher": fingerprint(folder),
+        "windows": read.digest,
+        "threads": torch.get_num_threads(),
+        "versions": {each: version(each) for each in LIBRARIES},
+    }
+    home = root / HOME / f"{folder.name}-{name}-s{seed}"
+    teacher = Teacher(loaded.model, recipe, read)
+    students = [Student(arm, recipe, seed, folder, teacher, home / arm, facts) for arm in asked]
+    with bar("steps") as shown:
+        while (least := min(student.step for student in students)) < end:
+            until = min(end, (least // recipe.every + 1) * recipe.every)
+            for student in students:
+                student.turn(until)
+                last = {row["text"]: row["value"] for row in student.rows if row["metric"] == "kl"}
+                said = ", ".join(f"{text} {value:.3f}" for text, value in last.items())
+                shown.say(f"{student.arm}, step {student.step} of {end}: held-out KL {said}")
+            paths = [_table(root, folder.name, student, name, model) for student in students]
+    paths = [_table(root, folder.name, student, name, model) for student in students]
+    return [*paths, *(_export(home, folder, student, loaded.tokenizer) for student in students)]
+
+
+def teacher_folder(root: Path, model: str) -> Path:
+    """The folder of the teacher: packaged, of a GGUF file, or the folder itself.
+
+    Raises
+    ------
+    ModelError
+        When there is none.
+    """
+    if model in pretrained.PACKAGES:
+        return pretrained.packaged(root, model)
+    if model.endswith(".gguf"):
+        return pretrained.from_file(root, Path(model))
+    if not (Path(model) / "config.json").is_file():
+        raise ModelError(
+            f"{model}: no model; give {' or '.join(pretrained.PACKAGES)}, a GGUF file or a folder with config.json"
+        )
+    return Path(model)
+
+
+def _table(root: Path, teacher: str, student: Student, name: str, model: str) -> Path:
+    manifest: dict[str, Any] = {
+        "command": f"python build.py lab distil --model {Path(model).name} --recipe {name} --seed {student.seed}",
+        "training_seed": student.seed,
+        "step": student.step,
+        **student.facts,
+        "recipe": student.recipe.facts(),
+    }
+    table = pd.DataFrame(student.rows).assign(of=student.recipe.steps)
+    more = ("" if name == USUAL else f"-{name}") + (f"-s{student.seed}" if student.seed else "")
+    (path,) = save(root, {EXPERIMENT: table}, f"{teacher}-{student.arm}{more}", manifest)
+    return path
+
+
+def _export(home: Path, teacher: Path, student: Student, tokenizer: Any) -> Path:
+    """The student as a folder of a plain model, whose configuration holds its encoding."""
+    folder = home / f"{teacher.name}-{student.arm}"
+    draft = home / f".{folder.name}"
+    shutil.rmtree(draft, ignore_errors=True)
+    student.model.save_pretrained(draft)
+    tokenizer.save_pretrained(draft)
+    shutil.rmtree(folder, ignore_errors=True)
+    draft.rename(folder)
+    return folder

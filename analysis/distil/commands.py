@@ -1,0 +1,33 @@
+"""The command that distils, its libraries imported when it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from analysis.distil.recipe import ARMS, RECIPES
+
+
+@click.command()
+@click.option(
+    "--model", default="smollm2-135m", show_default=True, help="Teacher: a packaged name, GGUF file or folder."
+)
+@click.option(
+    "--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help="Without rotation, or the control [both]."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order of the texts.")
+@click.option("--recipe", "name", type=click.Choice(tuple(RECIPES)), default="short", show_default=True)
+@click.option("--steps", type=click.IntRange(1), help="Stop both arms at this step of the recipe [its end].")
+@click.pass_obj
+def distil(obj: dict[str, Any], /, **asked: Any) -> None:
+    """Distil a rotary model into itself without rotation, and with it as the control; goes on where it was stopped."""
+    from artifacts.errors import SpecError
+
+    try:
+        from analysis.distil.command import run
+
+        paths = run(obj["root"], **asked)
+    except SpecError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+    click.echo("\n".join(str(path) for path in paths))

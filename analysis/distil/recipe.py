@@ -1,0 +1,92 @@
+"""How a student is distilled: named recipes, whose schedule a run may stop within and never changes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from artifacts.errors import SpecError
+
+ARMS = {"nope": "drope", "continued": "as configured"}  # arm -> encoding of its student; the control keeps its own
+TEXTS = ("manual", "anarchism")
+BF16, FP32 = "bf16", "fp32"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One recipe, the same for both arms.
+
+    Parameters
+    ----------
+    steps : int
+        Of the whole schedule.
+    warm : int
+        Steps of linear warm-up; a cosine to 0 follows.
+    rate, decay, clip : float
+        Of AdamW: full rate, weight decay, largest norm of a gradient.
+    betas : tuple of float
+    rows, length : int
+        Windows of a step, and tokens of a window.
+    texts : tuple of str
+        Installed sets of texts: their part `calibration` is trained on, of `evaluation` come the held-out windows.
+    held_out : int
+        Held-out windows of each set.
+    every : int
+        Steps between two evaluations; arms take turns of so many steps.
+    precision : {"bf16", "fp32"}
+        Of products in the forward pass (weights, moments, softmax and loss are float32).
+    """
+
+    steps: int
+    warm: int = 10
+    rate: float = 6e-4
+    decay: float = 0.0
+    clip: float = 1.0
+    betas: tuple[float, float] = (0.9, 0.95)
+    rows: int = 4
+    length: int = 256
+    texts: tuple[str, ...] = TEXTS
+    held_out: int = 4
+    every: int = 5
+    precision: str = BF16
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "rows", "held_out", "every"):
+            if getattr(self, name) < 1:
+                raise SpecError(f"recipe: {name} is {getattr(self, name)}; give 1 or more")
+        if self.length < 2:
+            raise SpecError(f"recipe: a window of {self.length} tokens has no next token; give 2 or more")
+        if self.precision not in (BF16, FP32):
+            raise SpecError(f"recipe: precision {self.precision!r} is unknown; it is {BF16} or {FP32}")
+
+    def at(self, step: int) -> float:
+        """Rate of a step from 0."""
+        warm = min(1.0, (step + 1) / max(1, self.warm))
+        done = max(0, step + 1 - self.warm) / max(1, self.steps - self.warm)
+        return self.rate * warm * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of a step."""
+        return self.rows * self.length
+
+    def facts(self) -> dict[str, Any]:
+        """The recipe as plain values, for checkpoints and manifests."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+RECIPES = {"short": Recipe(steps=80), "long": Recipe(steps=3500, warm=100, every=50, held_out=16)}
+
+
+def recipe_of(name: str) -> Recipe:
+    """A recipe by its name.
+
+    Raises
+    ------
+    SpecError
+        When there is none.
+    """
+    if name not in RECIPES:
+        raise SpecError(f"recipe {name!r} is unknown; it is one of {', '.join(RECIPES)}")
+    return RECIPES[name]

@@ -1,0 +1,213 @@
+"""One arm under way: the student, its optimizer, its step, what is held out, and where it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.distil.recipe import ARMS, BF16, Recipe
+from analysis.distil.windows import Windows
+from analysis.lab import checkpoint
+from analysis.models.libraries import need
+from analysis.models.loading import Loaded, ModelSource, load
+from artifacts.errors import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+Row = dict[str, Any]
+
+
+def model_of(folder: Path, encoding: str) -> Loaded:
+    """A model of a folder in float32, its positions "as configured" or "drope"."""
+    return load(ModelSource(str(folder), dtype="fp32", device="cpu", position=encoding))
+
+
+def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
+    """Logits, shape (rows, length, words), as the model gives them with products in the precision asked for."""
+    torch = need("torch")
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == BF16):
+        found: Tensor = model(tokens, use_cache=False).logits
+    return found
+
+
+def divergence(student: Tensor, teacher: Tensor) -> Tensor:
+    """Kullback-Leibler divergence of the student's next-token distribution from the teacher's.
+
+    Parameters
+    ----------
+    student, teacher : Tensor, shape (..., words)
+        Logits.
+
+    Returns
+    -------
+    Tensor
+        Nats a token, the mean over all places; the whole softmax counts.
+    """
+    functional: Any = need("torch").nn.functional
+    one, two = student.float().flatten(0, -2), teacher.float().flatten(0, -2)
+    found: Tensor = functional.kl_div(one.log_softmax(-1), two.log_softmax(-1), reduction="batchmean", log_target=True)
+    return found
+
+
+def next_loss(found: Tensor, tokens: Tensor) -> Tensor:
+    """Cross-entropy of the next token, nats, the mean over all places but the last."""
+    functional: Any = need("torch").nn.functional
+    loss: Tensor = functional.cross_entropy(found[:, :-1].float().flatten(0, 1), tokens[:, 1:].flatten())
+    return loss
+
+
+class Teacher:
+    """A teacher in evaluation mode and what it says, kept while both arms of a turn read it.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+    recipe : Recipe
+    windows : Windows
+    """
+
+    def __init__(self, model: PreTrainedModel, recipe: Recipe, windows: Windows) -> None:
+        self.model, self.recipe, self.windows = model, recipe, windows
+        self.held_out = {name: [self._said(tokens) for tokens in found] for name, found in self._held()}
+        self._kept: dict[tuple[int, int], Tensor] = {}
+
+    def step(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
+        """Token ids of a step, and the teacher's logits of them."""
+        tokens = self.windows.step(self.recipe, seed, step)
+        key = seed, step
+        if key not in self._kept:
+            self._kept = {old: said for old, said in self._kept.items() if step - old[1] < self.recipe.every}
+            self._kept[key] = self._said(tokens)[1]
+        return tokens, self._kept[key]
+
+    def _held(self) -> list[tuple[str, list[Tensor]]]:
+        torch = need("torch")
+        found = self.windows.held_out.items()
+        return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in found]
+
+    def _said(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Tokens with logits."""
+        with need("torch").no_grad():
+            return tokens, logits(self.model, tokens, self.recipe.precision)
+
+
+class Student:
+    """An arm: made anew or taken from its checkpoint, advanced by turns.
+
+    Parameters
+    ----------
+    arm : {"nope", "continued"}
+    recipe : Recipe
+    seed : int
+        Of the order of the windows.
+    folder : Path
+        The teacher's, whose weights it starts from.
+    teacher : Teacher
+    work : Path
+        Folder of its checkpoint.
+    facts : mapping
+        What else determines the training: teacher, texts, threads, versions.
+
+    Raises
+    ------
+    ModelError
+        When the checkpoint is damaged or of a training that differs, with the name of the difference.
+    """
+
+    def __init__(
+        self,
+        arm: str,
+        recipe: Recipe,
+        seed: int,
+        folder: Path,
+        teacher: Teacher,
+        work: Path,
+        facts: dict[str, Any],
+    ) -> None:
+        torch = need("torch", "to distil a model")
+        self.arm, self.recipe, self.seed, self.teacher, self.work = arm, recipe, seed, teacher, work
+        self.facts = {"arm": arm, **facts}
+        self.made = {"arm": arm, "seed": seed, **recipe.facts(), **facts}
+        self.model = model_of(folder, ARMS[arm]).model
+        self.model.train()
+        self.adam = torch.optim.AdamW(
+            self.model.parameters(), lr=recipe.rate, betas=recipe.betas, weight_decay=recipe.decay
+        )
+        self.step = 0
+        self.rows: list[Row] = []
+        state = checkpoint.fetch(work, self.made)
+        if state is not None:
+            self.model.load_state_dict(state["weights"])
+            self.adam.load_state_dict(state["adam"])
+            self.step, self.rows = state["step"], state["rows"]
+        else:
+            self._evaluate()
+
+    def turn(self, until: int) -> None:
+        """Train to a step, evaluate, and keep where it stands."""
+        torch, recipe = need("torch"), self.recipe
+        sums, first = 0.0, self.step
+        while self.step < until:
+            tokens, wanted = self.teacher.step(self.seed, self.step)
+            loss = divergence(logits(self.model, tokens, recipe.precision), wanted)
+            if not torch.isfinite(loss):
+                raise ModelError(f"distillation, {self.arm}: no finite loss at step {self.step + 1}")
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
+            for group in self.adam.param_groups:
+                group["lr"] = recipe.at(self.step)
+            self.adam.step()
+            self.model.zero_grad(set_to_none=True)
+            self.step += 1
+            sums += loss.item()
+        if self.step > first:
+            self._row("trained", "train_kl", sums / (self.step - first), (self.step - first) * recipe.tokens)
+            self._evaluate()
+            self.store()
+
+    def store(self) -> None:
+        """Keep weights, moments, step and rows, atomically."""
+        state = {
+            "weights": self.model.state_dict(),
+            "adam": self.adam.state_dict(),
+            "step": self.step,
+            "rows": self.rows,
+        }
+        checkpoint.store(self.work, state, self.made)
+
+    def _evaluate(self) -> None:
+        """Held-out rows of this step; at the start also the teacher's loss, and what the precision does to it."""
+        torch, recipe = need("torch"), self.recipe
+        self.model.train(False)
+        with torch.no_grad():
+            for name, held in self.teacher.held_out.items():
+                found: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
+                gaps = []
+                for tokens, wanted in held:
+                    given = logits(self.model, tokens, recipe.precision)
+                    found["kl"] += divergence(given, wanted).item() / len(held)
+                    found["loss"] += next_loss(given, tokens).item() / len(held)
+                    found["teacher_loss"] += next_loss(wanted, tokens).item() / len(held)
+                    if self.step == 0 and len(gaps) < 2:
+                        exact = next_loss(logits(self.model, tokens, "fp32"), tokens)
+                        gaps.append(abs(exact - next_loss(given, tokens)).item())
+                for metric, value in found.items():
+                    self._row(name, metric, max(0.0, value), len(held) * (recipe.length - (metric != "kl")))
+                if gaps:
+                    self._row(name, "rounding", max(gaps), len(gaps))
+        self.model.train()
+
+    def _row(self, text: str, metric: str, value: float, count: int) -> None:
+        self.rows.append(
+            {
+                "seed": self.seed,
+                "step": self.step,
+                "tokens": self.step * self.recipe.tokens,
+                "text": text,
+                "metric": metric,
+                "value": value,
+                "n": count,
+            }
+        )

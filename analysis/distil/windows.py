@@ -1,0 +1,87 @@
+"""Windows of tokens of installed texts: a stream of steps for training, and held-out ones, of other documents."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.distil.recipe import Recipe
+from analysis.models.text_sets import texts_of
+from artifacts.errors import DataError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TRAINED, HELD_OUT = "calibration", "evaluation"
+IDS = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """What both arms read.
+
+    Parameters
+    ----------
+    train : ndarray of int32, shape (windows, length)
+        A document after the other; a rest shorter than a window is left out.
+    held_out : dict of str to ndarray of int32, shape (windows, length)
+        Of each set, spread evenly over its windows.
+    digest : str
+        Hash of all of them.
+    """
+
+    train: IDS
+    held_out: dict[str, IDS]
+    digest: str
+
+    def step(self, recipe: Recipe, seed: int, step: int) -> Tensor:
+        """Token ids of a step from 0, shape (rows, length); every pass over the windows has an order of its own."""
+        import torch
+
+        rows = []
+        for place in range(step * recipe.rows, (step + 1) * recipe.rows):
+            turn, index = divmod(place, len(self.train))
+            rows.append(self.train[_order(len(self.train), seed, turn)[index]])
+        return torch.from_numpy(np.stack(rows).astype(np.int64))
+
+
+def _order(count: int, seed: int, turn: int) -> IDS:
+    return np.random.default_rng([seed, turn]).permutation(count).astype(np.int32)
+
+
+def windows(recipe: Recipe, tokenizer: Any) -> Windows:
+    """Read and cut the texts of a recipe.
+
+    Raises
+    ------
+    DataError
+        When a set is not installed, or a part of it holds too few tokens.
+    """
+    train: list[IDS] = []
+    held: dict[str, IDS] = {}
+    state = hashlib.sha256()
+    for name in recipe.texts:
+        train.append(_cut(name, TRAINED, recipe, tokenizer, 1))
+        found = _cut(name, HELD_OUT, recipe, tokenizer, recipe.held_out)
+        held[name] = found[np.linspace(0, len(found) - 1, recipe.held_out).astype(int)]
+        state.update(train[-1].tobytes())
+        state.update(held[name].tobytes())
+    return Windows(np.concatenate(train), held, state.hexdigest()[:16])
+
+
+def _cut(name: str, part: str, recipe: Recipe, tokenizer: Any, least: int) -> IDS:
+    found: list[IDS] = []
+    for _, text in texts_of(name, part):
+        ids = np.array(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"], dtype=np.int32)
+        whole = len(ids) // recipe.length
+        found.append(ids[: whole * recipe.length].reshape(whole, recipe.length))
+    cut = np.concatenate(found) if found else np.zeros((0, recipe.length), dtype=np.int32)
+    if len(cut) < least:
+        raise DataError(
+            f"{name}:{part} has {len(cut)} windows of {recipe.length} tokens, {least} are needed; take shorter ones"
+        )
+    return cut

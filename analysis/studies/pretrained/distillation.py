@@ -1,0 +1,77 @@
+"""A rotary model distilled into itself: without rotation, and, the control, with it, both read at equal tokens.
+
+Students are the subjects with the role `own`; the side says which arm of their pair they are.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from artifacts.errors import DataError
+
+ROLE = "own"
+ARMS = {"drope": "nope", "rope": "continued"}
+ALL = "all"  # the mean over the sets of texts, each with the same weight
+HELD_OUT = ("kl", "loss", "teacher_loss")
+
+
+def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
+    """Held-out loss and divergence from the teacher along the training of both arms, at the steps that both have.
+
+    Raises
+    ------
+    DataError
+        When no pair is measured, or arms of a pair were held against other teachers.
+    """
+    kept = subjects.loc[subjects["role"] == ROLE, ["model", "pair", "side"]]
+    rows = distillation[distillation["metric"].isin(HELD_OUT)].merge(kept, on="model")
+    if rows.empty:
+        raise DataError(
+            "distillation has no student that is a subject with the role own; train both arms: python build.py lab "
+            "distil"
+        )
+    rows["arm"] = rows["side"].map(ARMS)
+    wide = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")
+    counts = rows[rows["metric"] == "kl"].set_index(list(wide.index.names))["n"]
+    found = wide.assign(n=counts).reset_index()
+    mean = found.groupby(["pair", "seed", "arm", "of", "step", "tokens"], as_index=False)
+    total = mean.agg(kl=("kl", "mean"), loss=("loss", "mean"), teacher_loss=("teacher_loss", "mean"), n=("n", "sum"))
+    found = pd.concat([found, total.assign(text=ALL)], ignore_index=True)
+    keys = ["pair", "seed", "step", "text"]
+    found = found[found.groupby(keys)["arm"].transform("nunique") == len(ARMS)]
+    if found.empty:
+        raise DataError("distillation: no step that both arms of a pair have; train the other arm as far")
+    for column in ("teacher_loss", "tokens", "of"):
+        spread = found.groupby(keys)[column].agg(lambda each: each.max() - each.min())
+        if (spread > 1e-6).any():
+            raise DataError(f"distillation: arms of a pair differ in {column}; they are of other trainings")
+    return found.sort_values(["pair", "seed", "text", "arm", "step"], ignore_index=True)[
+        ["pair", "seed", "arm", "text", "step", "of", "tokens", "loss", "kl", "teacher_loss", "n"]
+    ]
+
+
+def distillation_outcomes(distillation_curves: pd.DataFrame) -> pd.DataFrame:
+    """What both arms reached at equal tokens, beside the teacher and the model whose rotation was only removed.
+
+    The share recovered is 1 at the teacher's loss and 0 at that of the untouched model. One training: no interval.
+    """
+    rows = []
+    for (pair, seed, text), part in distillation_curves.groupby(["pair", "seed", "text"], sort=True):
+        arms = {arm: each.set_index("step").sort_index() for arm, each in part.groupby("arm")}
+        nope, control = arms["nope"], arms["continued"]
+        if nope.index[0] != 0:
+            raise DataError("distillation: the curve lacks step 0, the model whose rotation was only removed")
+        first, last, held = nope.iloc[0], nope.iloc[-1], control.iloc[-1]
+        lost = first["loss"] - first["teacher_loss"]
+        rows.append(
+            {
+                **{"pair": pair, "seed": seed, "text": text, "step": int(nope.index[-1]), "of": int(last["of"])},
+                **{"tokens": int(last["tokens"]), "n": int(last["n"]), "teacher": first["teacher_loss"]},
+                **{"untouched": first["loss"], "nope": last["loss"], "continued": held["loss"]},
+                **{"untouched_kl": first["kl"], "nope_kl": last["kl"], "continued_kl": held["kl"]},
+                "difference": last["loss"] - held["loss"],
+                "recovered": (first["loss"] - last["loss"]) / lost if lost > 0 else None,
+                "note": "" if lost > 0 else "recovered: removing the rotation cost nothing here",
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,86 @@
+"""The report's experiments on a model with rotation, without it, distilled without it, and on the control.
+
+What removing does is seen between teacher and untouched model, what training back does between that and the student
+without rotation; what any training does, in the control.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.measure.quantities import QUANTITIES, of_model
+from analysis.studies.pretrained.distillation import ARMS
+from analysis.studies.pretrained.distillation import ROLE as STUDENT
+from artifacts.errors import DataError
+
+UNTOUCHED = "control"  # role of the model whose rotation is removed and that is not trained
+COLUMNS = ("teacher", "untouched", *ARMS.values())
+
+
+def distillation_quantities(
+    massive_values: pd.DataFrame,
+    sinks: pd.DataFrame,
+    bos_value: pd.DataFrame,
+    layer_ablation: pd.DataFrame,
+    attention_patterns: pd.DataFrame,
+    layer_content: pd.DataFrame,
+    crosslayer_balance: pd.DataFrame,
+    subjects: pd.DataFrame,
+) -> pd.DataFrame:
+    """Headline quantities of experiments 1 and 4 to 9, a column a model; a cell without value says why in `note`.
+
+    A quantity that was asked of the teacher alone is left out.
+
+    Raises
+    ------
+    DataError
+        When no model without rotation was asked anything that its teacher was asked.
+    """
+    frames = {
+        "massive_values": massive_values,
+        "sinks": sinks,
+        "bos_value": bos_value,
+        "layer_ablation": layer_ablation,
+        "attention_patterns": attention_patterns,
+        "layer_content": layer_content,
+        "crosslayer_balance": crosslayer_balance,
+    }
+    rows: list[dict[str, object]] = []
+    for pair, models in _pairs(subjects).items():
+        for quantity in (each for each in QUANTITIES if each.frame in frames):
+            frame = frames[quantity.frame]
+            parts = {column: frame[frame["model"] == model] for column, model in models.items()}
+            if not len(parts["teacher"]) or not any(len(part) for name, part in parts.items() if name != "teacher"):
+                continue
+            facts = {name: getattr(quantity, name) for name in ("experiment", "label", "unit", "digits")}
+            values: dict[str, float | None] = {}
+            notes = []
+            for column in COLUMNS:
+                part = parts.get(column, frame.iloc[:0])
+                value, why = np.nan, "not measured on this model"
+                if len(part):
+                    file = f"artifacts/measurements/{quantity.frame}/{models[column]}.csv"
+                    value, why = of_model(quantity, part, file)
+                values[column] = None if np.isnan(value) else float(value)
+                notes += [f"{column}: {why.split(':')[0]}"] if np.isnan(value) else []
+            rows.append({"pair": pair, "quantity": quantity.key, **facts, **values, "note": "; ".join(notes)})
+    if not rows:
+        raise DataError(
+            "no model without rotation has an experiment of its teacher; measure them: python build.py run --recipe "
+            "artifacts/recipes/distilled.yaml"
+        )
+    return pd.DataFrame(rows)
+
+
+def _pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Column and model of each pair of students, the teacher's name being the pair's."""
+    found: dict[str, dict[str, str]] = {}
+    for _, each in subjects[subjects["role"] == STUDENT].iterrows():
+        found.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])
+    for pair, models in found.items():
+        models["teacher"] = pair
+        untouched = subjects[(subjects["role"] == UNTOUCHED) & (subjects["pair"] == pair)]
+        if len(untouched):
+            models["untouched"] = str(untouched["model"].iloc[0])
+    return found

@@ -1,0 +1,56 @@
+"""Both arms of the distillation along their training."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import tokens
+from figures import Axis, Figure, Line, Panel, Rule
+
+ARMS = {"nope": ("drope", "without rotation"), "continued": ("rope", "control, rotation kept")}
+
+
+def figure(distillation_curves: pd.DataFrame) -> Figure:
+    """Loss and divergence on held-out text over tokens, with the levels of teacher and untouched model."""
+    rows = distillation_curves[(distillation_curves["text"] == "all") & (distillation_curves["seed"] == 0)]
+    thousands = rows.assign(tokens=rows["tokens"] / 1000)
+    first, last = rows.iloc[0], rows.iloc[-1]
+    untouched = rows[(rows["arm"] == "nope") & (rows["step"] == 0)].iloc[0]
+
+    def panel(metric: str, label: str, levels: dict[str, float]) -> Panel:
+        return Panel(
+            series=[
+                Line(
+                    entity=entity,
+                    label=name,
+                    x=mine["tokens"],
+                    y=mine[metric],
+                    origin="measured",
+                    legend=metric == "loss",
+                )
+                for arm, (entity, name) in ARMS.items()
+                for mine in [thousands[thousands["arm"] == arm]]
+            ],
+            x=Axis(label="tokens (thousands)", low=0),
+            y=Axis(label=label, zero=metric == "kl"),
+            rules=[Rule(at=value, label=name) for name, value in levels.items()],
+        )
+
+    return Figure(
+        panels=[
+            panel(
+                "loss",
+                "held-out loss (nats)",
+                {"teacher": float(first["teacher_loss"]), "untouched": float(untouched["loss"])},
+            ),
+            panel("kl", "divergence (nats)", {"untouched": float(untouched["kl"])}),
+        ],
+        columns=2,
+        letters=True,
+        caption=(
+            "A rotary model distilled into itself without rotation, and the control that keeps it: (a) loss of the "
+            "next token, (b) divergence from the teacher, on held-out documents, mean over sets of texts of together "
+            f"{tokens(int(first['n']))} tokens. Both arms read the same windows; {int(last['step'])} of "
+            f"{int(last['of'])} steps of the schedule. *Untouched* is the model whose rotation is removed before any "
+            "step. Unit: one training, so there are no error bars."
+        ),
+        short="Distillation without rotation, and its control",
+    )

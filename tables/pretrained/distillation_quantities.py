@@ -1,0 +1,55 @@
+"""The report's experiments on the four models of the distillation."""
+
+import pandas as pd
+
+from artifacts.typeset.numbers import fixed
+from tables import Column, Table
+
+NAMES = {
+    "teacher": "Rotation",
+    "untouched": "Removed",
+    "nope": "Removed,\ndistilled",
+    "continued": "Rotation,\ntrained on",
+}
+UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
+
+
+def table(distillation_quantities: pd.DataFrame) -> Table:
+    """One row a quantity, one column a model; a model that was asked nothing has no column."""
+    shown = [name for name in NAMES if distillation_quantities[name].notna().any()]
+    rows = distillation_quantities.assign(unit=[UNITS.get(unit, unit) for unit in distillation_quantities["unit"]])
+    for name in shown:
+        rows[f"{name}_text"] = [
+            "" if pd.isna(value) else fixed(int(digits)).show(value, "plain").replace("-", "\N{MINUS SIGN}")
+            for value, digits in zip(rows[name], rows["digits"], strict=True)
+        ]
+        rows[f"{name}_why"] = [_why(note, name) for note in rows["note"]]
+    rows["new"] = ~rows["experiment"].duplicated()
+    left_out = [name for name in NAMES if name not in shown]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("label", "Quantity", width=0.4),
+            Column("unit", "Unit"),
+            *(Column(f"{name}_text", NAMES[name], align="right", reason=f"{name}_why") for name in shown),
+        ],
+        rule_before="new",
+        size="footnotesize",
+        caption=(
+            "Experiments of the DroPE report [@africa2026] on one pretrained model with its rotation and with it "
+            "removed"
+            + (", and on its students at equal tokens" if not left_out else " and nothing trained")
+            + ". The same texts were read by all. Unit: one model, so that there are no intervals."
+        ),
+        short="Experiments on a model with its rotation and without",
+        note=(
+            "Extremes and means over layers are of all its layers. *Removed*: no angle is turned in any layer, "
+            "and no weight is changed."
+        ),
+    )
+
+
+def _why(note: object, name: str) -> str:
+    """Why a model has no value, of a note `model: why; model: why`."""
+    found = dict(part.split(": ", 1) for part in str(note).split("; ") if ": " in part)
+    return found.get(name, "").capitalize()

@@ -1,0 +1,210 @@
+"""Distillation on a model of two layers: arms read the same, killed runs go on exactly, other recipes are refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+import distil_made
+from artifacts.build.kinds import SCHEMA
+from artifacts.errors import DataError, ModelError, SpecError
+from artifacts.store.schema import check
+from conftest import ROOT
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from analysis.distil import command, student, windows  # noqa: E402
+from analysis.distil.recipe import ARMS, RECIPES, Recipe, recipe_of  # noqa: E402
+from analysis.measure.recipes import load_recipe  # noqa: E402
+from analysis.measure.subject import open_subject  # noqa: E402
+from analysis.models.loading import ModelSource, load  # noqa: E402
+
+TINY = Recipe(steps=6, warm=2, rate=3e-3, rows=2, length=16, texts=("manual", "code"), held_out=2, every=2)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    old = torch.get_num_threads()
+    yield
+    torch.set_num_threads(old)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setattr(windows, "texts_of", distil_made.texts)
+    (tmp_path / "artifacts").mkdir()
+    shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
+    distil_made.folder(tmp_path / "teacher")
+    return tmp_path
+
+
+def distilled(place, **options):
+    return command.run(place, str(place / "teacher"), recipe=options.pop("recipe", TINY), **options)
+
+
+def weights(place, arm, seed=0):
+    path = place / command.HOME / f"teacher-short-s{seed}" / arm / "checkpoint.pt"
+    return torch.load(path, weights_only=True)["state"]["weights"]
+
+
+def same(one, two):
+    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+
+
+def test_both_arms_learn_and_stand_as_models(place):
+    tables = distilled(place)
+    assert [path.name for path in tables] == [
+        "teacher-nope.csv",
+        "teacher-continued.csv",
+        "teacher-nope",
+        "teacher-continued",
+    ]
+    import pandas as pd
+
+    found = {path.stem: pd.read_csv(path) for path in tables[:2]}
+    for table in found.values():
+        assert sorted(set(table["step"])) == [0, 2, 4, 6]
+        assert set(table["tokens"]) == {0, 64, 128, 192}
+    assert not check(place, "distillation")
+    nope, control = (
+        found[name].query("metric == 'kl'").groupby("step")["value"].mean() for name in sorted(found)[::-1]
+    )
+    assert nope[6] < nope[0], "without rotation it comes closer to the teacher"
+    assert control[0] == 0 < control[6], "the control starts at the teacher, and training moves it"
+    losses = found["teacher-continued"].query("step == 0").set_index(["text", "metric"])["value"]
+    assert losses["manual", "loss"] == losses["manual", "teacher_loss"]
+
+
+def test_its_models_are_subjects_by_folder(place):
+    distilled(place, steps=2)
+    home = place / command.HOME / "teacher-short-s0"
+    found = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
+    assert {arm: (each.name, each.positional) for arm, each in found.items()} == {
+        "nope": ("teacher-nope", "drope"),
+        "continued": ("teacher-continued", "rope"),
+    }
+    assert same(dict(found["nope"].model.state_dict()), weights(place, "nope"))
+    assert found["nope"].training_length == 128, "the teacher's context, which a student inherits"
+    untouched = open_subject(place, ModelSource(str(place / "teacher"), position="drope"))
+    tokens = torch.tensor([[1, 5, 2, 7, 5, 3]])
+    one, two = (each.model(tokens).logits for each in (untouched, found["nope"]))
+    assert not torch.equal(one, two), "two steps have changed the weights"
+
+
+def test_recipes_measure_the_folders_that_the_command_writes():
+    written = {f"{command.HOME}/smollm2-135m-{command.USUAL}-s0/smollm2-135m-{arm}" for arm in ARMS}
+    for name in ("distilled", "distilled-retrieval"):
+        recipe = load_recipe(ROOT / f"artifacts/recipes/{name}.yaml")
+        assert {each.source.name for each in recipe.models} == {"smollm2-135m", *written}
+        assert [each.source.position for each in recipe.models if each.name == "smollm2-135m-untouched"] == ["drope"]
+
+
+def test_a_killed_run_goes_on_to_the_same_weights(place):
+    distilled(place, steps=6)
+    whole = {arm: weights(place, arm) for arm in ("nope", "continued")}
+    shutil.rmtree(place / "out")
+    distilled(place, steps=2)
+    assert not same(weights(place, "nope"), whole["nope"])
+    distilled(place, steps=3)
+    distilled(place)
+    assert all(same(weights(place, arm), whole[arm]) for arm in whole)
+    before = (place / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes()
+    distilled(place)
+    assert (place / "artifacts/measurements/distillation/teacher-nope.csv").read_bytes() == before
+
+
+def test_an_arm_that_is_behind_is_brought_to_the_others_step(place):
+    distilled(place, arms=["nope"], steps=4)
+    distilled(place, steps=4)
+    together = weights(place, "continued")
+    shutil.rmtree(place / "out")
+    distilled(place, arms=["continued"], steps=4)
+    assert same(weights(place, "continued"), together), "turns change nothing"
+
+
+def test_a_checkpoint_of_another_recipe_is_refused_by_the_name_of_what_differs(place):
+    distilled(place, steps=2)
+    with pytest.raises(ModelError, match="with another rate; delete it"):
+        distilled(place, recipe=dataclasses.replace(TINY, rate=1e-3))
+    with pytest.raises(ModelError, match="with another steps; delete it"):
+        distilled(place, recipe=dataclasses.replace(TINY, steps=7))
+    distil_made.folder(place / "teacher")
+    config = place / "teacher/config.json"
+    config.write_text(config.read_text().replace('"rms_norm_eps": 1e-06', '"rms_norm_eps": 1e-05'))
+    with pytest.raises(ModelError, match="with another teacher"):
+        distilled(place)
+
+
+def test_documents_of_the_training_are_not_held_out(place):
+    seen = []
+
+    def texts(name, part=None):
+        seen.append((name, part))
+        return distil_made.texts(name, part)
+
+    windows.texts_of = texts
+    tokenizer = load(ModelSource(str(place / "teacher"))).tokenizer
+    found = windows.windows(TINY, tokenizer)
+    assert set(seen) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
+    first = [found.step(TINY, 0, step).tolist() for step in range(len(found.train) // TINY.rows)]
+    rows = sorted(map(tuple, (row for each in first for row in each)))
+    assert rows == sorted(map(tuple, found.train.tolist())), "a pass reads every window once"
+    assert not set(rows) & {tuple(row) for each in found.held_out.values() for row in each.tolist()}
+    assert found.step(TINY, 1, 0).tolist() != first[0]
+
+
+def test_the_divergence_is_that_of_whole_distributions():
+    one, two = torch.randn(2, 3, 7), torch.randn(2, 3, 7)
+    teacher = two.softmax(-1)
+    expected = (teacher * (teacher.log() - one.log_softmax(-1))).sum(-1).mean()
+    assert student.divergence(one, two).item() == pytest.approx(expected.item(), rel=1e-5)
+    assert student.divergence(two, two).item() == pytest.approx(0, abs=1e-6)
+
+
+def test_what_cannot_be_distilled_is_said(place):
+    with pytest.raises(SpecError, match="the recipe short has steps 1 to 6; a longer one"):
+        distilled(place, steps=7)
+    with pytest.raises(SpecError, match="arm 'rope' is unknown; it is one of nope, continued"):
+        distilled(place, arms=["rope"])
+    with pytest.raises(SpecError, match="recipe 'brief' is unknown"):
+        recipe_of("brief")
+    with pytest.raises(SpecError, match="precision 'int8' is unknown"):
+        Recipe(steps=1, precision="int8")
+    with pytest.raises(SpecError, match="rows is 0"):
+        Recipe(steps=1, rows=0)
+    with pytest.raises(DataError, match=r"manual:evaluation has .* windows of 100 tokens, 9 are needed"):
+        distilled(place, recipe=dataclasses.replace(TINY, length=100, held_out=9))
+    distilled(place, steps=2)
+    student_of = str(place / command.HOME / "teacher-short-s0/teacher-nope")
+    with pytest.raises(ModelError, match=r"it does not rotate \(drope\)"):
+        command.run(place, student_of, recipe=TINY)
+    with pytest.raises(ModelError, match="nowhere: no model; give smollm2-135m"):
+        command.run(place, "nowhere", recipe=TINY)
+
+
+def test_a_damaged_checkpoint_names_the_way_out(place):
+    distilled(place, steps=2, arms=["nope"])
+    (place / command.HOME / "teacher-short-s0/nope/checkpoint.pt").write_bytes(b"cut")
+    with pytest.raises(ModelError, match=r"damaged .* rm "):
+        distilled(place, arms=["nope"])
+
+
+def test_the_command_refuses_with_the_usage_code(place):
+    from analysis.distil.commands import distil
+
+    long = CliRunner().invoke(distil, ["--model", str(place / "teacher"), "--steps", "99999"], obj={"root": place})
+    assert long.exit_code == 2, long.output
+    assert "has steps 1 to" in long.output
+
+
+def test_rates_rise_and_fall_to_nothing():
+    for recipe in RECIPES.values():
+        rates = [recipe.at(step) for step in range(recipe.steps)]
+        assert max(rates) == pytest.approx(recipe.rate)
+        assert rates.index(max(rates)) == recipe.warm - 1
+        assert rates[-1] == pytest.approx(0, abs=1e-12)
+        assert rates[: recipe.warm] == sorted(rates[: recipe.warm])

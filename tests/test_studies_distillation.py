@@ -1,0 +1,185 @@
+"""Distillation at equal tokens: planted curves, claims in both directions, exhibits of what is there."""
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis import distillation as claims
+from analysis.studies.pretrained import distillation
+from analysis.studies.pretrained import distillation_quantities as quantities_study
+from artifacts.errors import DataError
+from figures._press.render import tex
+from figures.pretrained import distillation_curves as figure
+from tables._press.render import render
+from tables.pretrained import distillation_outcomes as table
+from tables.pretrained import distillation_quantities as quantities_table
+
+WITH_UNTOUCHED = pd.DataFrame(
+    {
+        "model": ["m-nope", "m-continued", "m", "m-untouched"],
+        "role": ["own", "own", "pretrained", "control"],
+        "pair": ["m", "m", None, "m"],
+        "side": ["drope", "rope", None, "drope"],
+    }
+)
+SUBJECTS = pd.DataFrame(
+    {
+        "model": ["m-nope", "m-continued", "m"],
+        "role": ["own", "own", "pretrained"],
+        "pair": ["m", "m", None],
+        "side": ["drope", "rope", None],
+    }
+)
+TEACHER = {"manual": 3.0, "anarchism": 4.0}
+
+
+def measured(nope=(6.0, 5.0, 4.5), control=(3.5, 3.6, 3.7), **changed):
+    """Losses above the teacher's by 3 nats for both texts when untouched; anarchism lies 1 nat higher throughout."""
+    rows = []
+    for model, losses in (("m-nope", nope), ("m-continued", control)):
+        for number, loss in enumerate(losses):
+            for text, teacher in TEACHER.items():
+                more = teacher - 3.0
+                values = {"loss": loss + more, "kl": (loss - 3) / 2, "teacher_loss": teacher}
+                rows += [
+                    {
+                        **{"model": model, "seed": 0, "step": 5 * number, "tokens": 5120 * number, "text": text},
+                        **{"metric": metric, "value": value, "n": 1000, "of": 80},
+                    }
+                    for metric, value in values.items()
+                ]
+        rows.append(rows[-1] | {"text": "trained", "metric": "train_kl"})
+    return pd.DataFrame(rows).assign(**changed)
+
+
+def outcomes(*losses):
+    return distillation.distillation_outcomes(distillation.distillation_curves(measured(*losses), SUBJECTS))
+
+
+def test_arms_are_compared_at_equal_tokens():
+    behind = distillation.distillation_curves(measured((6.0, 5.0, 4.5), (3.5, 3.6)), SUBJECTS)
+    assert set(behind["step"]) == {0, 5}
+    found = distillation.distillation_outcomes(behind).set_index("text")
+    assert found.loc["manual", ["nope", "continued", "step", "tokens"]].tolist() == [5.0, 3.6, 5, 5120]
+
+
+def test_outcomes_by_hand():
+    found = outcomes().set_index("text")
+    row = found.loc["anarchism"]
+    assert row[["teacher", "untouched", "nope", "continued"]].tolist() == [4.0, 7.0, 5.5, 4.7]
+    assert row["difference"] == pytest.approx(0.8)
+    assert row["recovered"] == pytest.approx(1.5 / 3)
+    assert row["nope_kl"] == pytest.approx(0.75)
+    assert found.loc["all", "nope"] == pytest.approx((4.5 + 5.5) / 2)
+    assert found.loc["all", "n"] == 2000
+    assert found.loc["all", "recovered"] == pytest.approx(0.5)
+
+
+def test_a_removal_that_costs_nothing_has_no_share():
+    rows = outcomes((3.0, 2.9), (3.0, 3.0)).set_index("text")
+    assert rows["recovered"].isna().all()
+    assert rows["note"].str.contains("cost nothing").all()
+    assert claims.thesis_distil_recovers(rows.reset_index()) == []
+
+
+@pytest.mark.parametrize(
+    ("nope", "control", "verdicts"),
+    [
+        ((6.0, 5.0), (3.5, 3.6), ("holds", "contradicted", "holds", "holds")),
+        ((6.0, 6.5), (3.5, 3.6), ("contradicted", "contradicted", "holds", "holds")),
+        ((6.0, 3.1), (3.5, 3.6), ("holds", "holds", "contradicted", "contradicted")),
+        ((6.0, 3.7), (3.5, 3.6), ("holds", "contradicted", "holds", "contradicted")),
+    ],
+)
+def test_claims_go_both_ways(nope, control, verdicts):
+    rows = outcomes(nope, control)
+    made = (
+        claims.thesis_distil_comes_back,
+        claims.thesis_distil_recovers,
+        claims.thesis_distil_costs,
+        claims.thesis_distil_own,
+    )
+    for claim, verdict in zip(made, verdicts, strict=True):
+        found = claim(rows)
+        assert {each.verdict for each in found} == {verdict}, claim.__name__
+        assert {each.key for each in found} == {"m_manual", "m_anarchism", "m_all"}
+        assert "5 of 80 steps" in found[0].reason
+
+
+def test_what_removal_alone_does_is_judged_by_its_direction():
+    rows = quantities("m", "m-untouched")
+    found = {each.key: each.verdict for each in claims.thesis_distil_removed(rows)}
+    assert found == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
+    turned = rows.rename(columns={"teacher": "untouched", "untouched": "teacher"})
+    found = {each.key: each.verdict for each in claims.thesis_distil_removed(turned)}
+    assert found == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(DataError, match="no student that is a subject with the role own"):
+        distillation.distillation_curves(measured(model="other"), SUBJECTS)
+    one = measured()
+    with pytest.raises(DataError, match="no step that both arms of a pair have"):
+        distillation.distillation_curves(one[one["model"] == "m-nope"], SUBJECTS)
+    other = measured()
+    other.loc[other["model"] == "m-nope", "of"] = 90
+    with pytest.raises(DataError, match="differ in of"):
+        distillation.distillation_curves(other, SUBJECTS)
+    late = distillation.distillation_curves(measured(), SUBJECTS)
+    with pytest.raises(DataError, match="lacks step 0"):
+        distillation.distillation_outcomes(late[late["step"] > 0])
+
+
+def quantities(*models):
+    """Experiments 1 and 8 of models: the counts are 100, 101, ...; attention writes 10, 20, ... percent of layer 1."""
+    rows = []
+    for number, model in enumerate(models):
+        fields = {"model": model, "unit_id": "", "head": None, "reason": ""}
+        for letter in "qkv":
+            rows.append({**fields, "metric": f"massive_total_{letter}", "condition": "pre lambda=5", "layer": None})
+            rows[-1]["value"] = 100.0 + number
+        for letter in "qk":
+            rows.append({**fields, "metric": f"largest_ratio_{letter}", "condition": "pre", "layer": 0.0, "value": 2.0})
+        more = {"metric": "contribution_ratio_of_means", "condition": "all", "layer": 1.0, "value": 0.1 * (number + 1)}
+        rows.append(fields | more)
+    frame = pd.DataFrame(rows)
+    content = frame["metric"] == "contribution_ratio_of_means"
+    empty = frame.iloc[:0]
+    return quantities_study.distillation_quantities(
+        frame[~content], empty, empty, empty, empty, frame[content], empty, WITH_UNTOUCHED
+    )
+
+
+def test_quantities_stand_a_column_a_model_and_say_what_is_not_measured():
+    found = quantities("m", "m-untouched", "m-nope", "m-continued").set_index("quantity")
+    assert found.loc["massive_query", list(quantities_study.COLUMNS)].tolist() == [100, 101, 102, 103]
+    assert found.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
+    assert (found["note"] == "").all()
+    part = quantities("m", "m-untouched").set_index("quantity")
+    assert part["nope"].isna().all()
+    note = "nope: not measured on this model; continued: not measured on this model"
+    assert part.loc["layer1_share", "note"] == note
+    with pytest.raises(DataError, match="no model without rotation has an experiment of its teacher"):
+        quantities("m")
+    with pytest.raises(DataError, match="no model without rotation"):
+        quantities("m-untouched", "m-nope")
+
+
+def test_the_table_of_quantities_has_a_column_for_what_was_asked():
+    every = render(quantities_table.table(quantities("m", "m-untouched", "m-nope", "m-continued")), "q", "markdown")
+    assert "trained on" in every
+    two = render(quantities_table.table(quantities("m", "m-untouched")), "q", "markdown")
+    assert "trained on" not in two
+    assert "nothing trained" in two
+    assert "101.0" in two
+
+
+def test_exhibits_show_levels_and_equal_tokens():
+    curves = distillation.distillation_curves(measured(), SUBJECTS)
+    drawn = figure.figure(curves)
+    assert "10 of 80 steps" in drawn.caption
+    assert [rule.label for rule in drawn.panels[0].rules] == ["teacher", "untouched"]
+    assert [rule.at for rule in drawn.panels[0].rules] == [3.5, 6.5]
+    assert tex(drawn, "distillation_curves")
+    text = render(table.table(distillation.distillation_outcomes(curves)), "distillation_outcomes", "markdown")
+    assert "after 10,240 tokens each (10 of 80 steps" in text
+    assert text.index("manual of Python") < text.index("English prose") < text.index("both")
