@@ -13,14 +13,13 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
     """One row a quantity whose direction is reported."""
     counts = population_directions.set_index(["against", "what"])["count"]
     stated = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
-    shown = stated[stated["difference"].notna()]
+    shown = stated[stated["difference"].notna() & (stated["appears"] != "not measurable")]
     absent = len(stated) - len(shown)
     rows = pd.DataFrame([_shown(row) for _, row in shown.iterrows()])
-    rows["new"] = ~rows["experiment"].duplicated()
     return Table(
         rows=rows,
         columns=[
-            Column("label", "Quantity", width=0.3),
+            Column("label", "Quantity", width=0.36),
             Column("unit", "Unit"),
             Column("reported_rope", "RoPE", align="right", group="Llama-2-7B"),
             Column("reported_drope", "DroPE", align="right", group="Llama-2-7B", mark="caveat"),
@@ -29,7 +28,6 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             Column("difference", "Dropped less kept", align="right"),
             Column("appears", "Reported\ndirection"),
         ],
-        rule_before="new",
         size="footnotesize",
         column_space=1.8,
         marks={"layer": "Ablated in layer 2, which does not write the spike of that model."},
@@ -41,7 +39,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
         short="Experiments 1 to 9 on the population",
         note=(
             "*yes*: the interval lies on the reported side of zero; *opposite*: on the other; *no*: it holds zero, so "
-            "that seeds do not decide; *not measurable*: zero in all models. Not corrected for the number of rows; all "
+            "that seeds do not decide. Not corrected for the number of rows; all "
             "trained models of the primary base, post hoc. Losses in nats a token. Texts and layers differ from the "
             f"report's, so that only directions are compared. Left out: {absent} quantities that ask for a massive "
             "dimension or a spike of the first token's norm, which these models lack."
@@ -57,7 +55,6 @@ def _shown(row: pd.Series) -> dict[str, object]:
 
     ends = text(row["difference_low"]), text(row["difference_high"])
     return {
-        "experiment": int(row["experiment"]),
         "label": row["label"],
         "unit": UNITS.get(row["unit"], row["unit"]),
         "reported_rope": text(row["reported_rope"]),
