@@ -154,7 +154,7 @@ class Student:
             loss = divergence(logits(self.model, tokens, recipe.precision), wanted)
             if not torch.isfinite(loss):
                 raise ModelError(f"distillation, {self.arm}: no finite loss at step {self.step + 1}")
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), recipe.clip)
             for group in self.adam.param_groups:
                 group["lr"] = recipe.at(self.step)
@@ -184,7 +184,7 @@ class Student:
         with torch.no_grad():
             for name, held in self.teacher.held_out.items():
                 found: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
-                gaps = []
+                gaps: list[float] = []
                 for tokens, wanted in held:
                     given = logits(self.model, tokens, recipe.precision)
                     found["kl"] += divergence(given, wanted).item() / len(held)
