@@ -326,7 +326,14 @@ def test_memory_is_weighed_for_the_longest_prompt(
     given: dict[str, Any] = dict.fromkeys(
         ["recipe", "everything", "against", "revision", "quantize", "tokens", "place", "name", "load_as", "scaling"]
     )
-    given |= {"model": str(folder), "dtype": "auto", "device": "cpu", "trust_remote_code": False, "seeds": (0,)}
+    given |= {
+        "model": str(folder),
+        "dtype": "auto",
+        "device": "cpu",
+        "trust_remote_code": False,
+        "bos": False,
+        "seeds": (0,),
+    }
     given |= {"position": "as configured", "anyway": False, "again": False, "replace": False, "executor": "local"}
     given |= {"texts": 1, "items": 1, **dict.fromkeys(["partition", "minutes", "gpus", "memory"])}
     for name, tokens in (("context_length", "16,384"), ("sinks", "2,048")):

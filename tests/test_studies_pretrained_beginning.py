@@ -140,7 +140,7 @@ def test_an_ablation_that_was_not_made_decides_nothing():
     rows = study()
     rows.loc[rows["quantity"] == "mlp_best", ["value", "low", "high", "note"]] = [None, None, None, "no spike"]
     [verdict] = claims.thesis_spike_cost(rows)
-    assert (verdict.verdict, verdict.reason) == ("not testable", "no spike.")
+    assert (verdict.verdict, verdict.reason) == ("not testable", "no spike: a model or texts with it would decide it.")
 
 
 def test_the_exhibits_show_both_beginnings_and_both_parts():
