@@ -182,7 +182,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
             f"differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:
-            few = f"{int(row['key_heads'])} key heads are too few for a spread over heads with an interval; a model with more would decide it."
+            few = f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."
             found.append(untestable(few, key=key, statement=statement))
             continue
         reported = float(row["twin_difference"])
