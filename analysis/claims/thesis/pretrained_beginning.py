@@ -53,7 +53,7 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> list[Verdict]:
                 len(half) > 1,
                 f"its largest ratio to the others' is {usual:.1f}; layers whose MLP output, zeroed at the first token, "
                 f"more than halves it: {said}",
-                recomputed=len(half),
+                recomputed=str(len(half)),
                 n=len(rows),
                 key=str(model),
                 statement=f"The norm of the first token of {rows['display_name'].iloc[0]} falls by more than half when "
