@@ -58,10 +58,13 @@ def test_seeds_are_units_if_each_gives_a_value_of_its_own():
     ],
 )
 def test_an_effect_size_needs_a_spread_of_its_own(effect, alone, expected):
-    found = seeds(effect=effect, alone=alone).astype({"effect": float})
-    assert says("c004_cohens_d", STATISTICS, found) == expected
+    # the pooled d of both models is not what the source's script computes, and does not count
+    found = seeds(effect=5.0, alone=alone).astype({"effect": float})
+    trials = rows("positional seeds mr_d", ("RoPE", 10, 1e5), ("DroPE", 10, effect))
+    assert says("c004_cohens_d", STATISTICS, trials, found) == expected
     words = "d has no finite value." if alone is None else "alone d is 2,000."
-    assert reason("c004_cohens_d", STATISTICS, found).endswith(words)
+    assert reason("c004_cohens_d", STATISTICS, trials, found).endswith(words)
+    assert f"{effect:,.0f} for DroPE" in reason("c004_cohens_d", STATISTICS, trials, found)
 
 
 @pytest.mark.parametrize(

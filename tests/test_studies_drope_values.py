@@ -169,6 +169,7 @@ def test_trials_tell_copies_from_replicates_and_both_deviations() -> None:
     assert rope["massive_nats"] == pytest.approx(math.log(100))
     assert rope["mr_difference"] == pytest.approx(np.mean(9900 - random))
     assert rope["mr_sd_n1"] == pytest.approx(random.std(ddof=1))
+    assert rope["mr_d"] == pytest.approx(np.mean(9900 - random) / random.std(ddof=0))
 
 
 def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:

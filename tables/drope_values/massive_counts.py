@@ -41,7 +41,7 @@ def table(massive_counts: pd.DataFrame, massive_tests: pd.DataFrame, drope_massi
         short="Massive values with and without rotary positions",
         note=(
             f"Welch's test from the printed means and standard deviations, n = {n} texts a model, unit: text; the "
-            "deviations are taken as having the divisor $n$, as those have whose single values are published. The "
+            "deviations, whose divisor is $n$ in the source's script, are scaled to $n - 1$. The "
             "texts are the same for both models, but counts per text are not published, so the pairing cannot be used. "
             f"Holm over the {len(massive_tests)} tensors. The tests speak of further texts for these two models, which "
             "share their "

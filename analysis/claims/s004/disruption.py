@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.words import listed
 from analysis.statistics import bound_holds, p_bound
 
 MODELS = ("RoPE", "DroPE")
@@ -98,25 +99,29 @@ def c004_seeds_as_unit(disruption_trials: pd.DataFrame, disruption_tests: pd.Dat
     )
 
 
-def c004_cohens_d(drope_disruption_statistics: pd.DataFrame, disruption_tests: pd.DataFrame) -> Verdict:
+def c004_cohens_d(
+    drope_disruption_statistics: pd.DataFrame, disruption_trials: pd.DataFrame, disruption_tests: pd.DataFrame
+) -> Verdict:
     """The effect size exceeds d = 1000.
 
     Source: 004, 3.2 Results.
     Failure: unit.
     """
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
-    pooled = pick(seeds, comparison="RoPE against DroPE: massive less random")
+    own = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in MODELS}
     alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
     reported = quote(drope_disruption_statistics, statistic="cohens_d")
-    above = float(pooled["effect"]) > reported.number
+    above = min(own.values()) > reported.number
     return judge(
         bool(above and pd.notna(alone["effect"])),
-        f"d is {pooled['effect']:,.0f} over the spread of the random control; for the massive increase alone "
+        "d of massive less random, by its deviation with divisor n as the source's script has it, is "
+        f"{listed([f'{d:,.0f} for {model}' for model, d in own.items()])}; that spread is of the random control, for "
+        "the massive increase alone "
         + ("d has no finite value." if pd.isna(alone["effect"]) else f"d is {alone['effect']:,.0f}."),
         otherwise="not supported" if above else "contradicted",
         reported=reported.printed,
-        recomputed=f"{pooled['effect']:,.0f}",
-        n=int(pooled["n"]),
+        recomputed=f"{min(own.values()):,.0f}",
+        n=int(disruption_trials["seeds"].min()),
     )
 
 

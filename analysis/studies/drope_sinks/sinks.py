@@ -77,8 +77,9 @@ def sink_rate_tests(
 ) -> pd.DataFrame:
     """Welch's t per layer from the published means and standard deviations over prompts, Holm over layers.
 
-    The published deviations have the divisor n: DroPE's in layer 1 is that of eight prompts with ten sink heads and two
-    with nine only so. They are scaled to the divisor n - 1. Whether both models saw the same prompts is not stated.
+    The published deviations have the divisor n (`script_facts`, deviations_experiment_4): DroPE's in layer 1 is that of
+    eight prompts with ten sink heads and two with nine only so. They are scaled to the divisor n - 1. Whether both
+    models saw the same prompts is not stated.
     """
     n = _prompts(drope_protocols)
     scale = math.sqrt(n / (n - 1))

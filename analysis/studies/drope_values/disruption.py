@@ -36,7 +36,8 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
     """Per model over the published trials: perplexities, percent increases and their deviations with both divisors.
 
     `massive_values` counts the distinct perplexities in the massive arm. Columns `*_sd_n1` have the divisor n - 1,
-    `*_sd_n` the divisor n; `mr_*` is the massive less the random increase in percent.
+    `*_sd_n` the divisor n; `mr_*` is the massive less the random increase in percent. `mr_d` is Cohen's d as the
+    source's script has it: the mean over seeds by the deviation with the divisor n, of each model by itself.
     """
     rows = []
     for model in MODELS:
@@ -56,6 +57,7 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
                 "random_sd_n": trials["random_increase"].std(ddof=0),
                 "mr_difference": trials["difference"].mean(),
                 "mr_sd_n1": trials["difference"].std(ddof=1),
+                "mr_d": trials["difference"].mean() / trials["difference"].std(ddof=0),
                 "massive_ratio": trials["massive"].mean() / trials["baseline"].mean(),
                 "massive_nats": float(np.log(trials["massive"] / trials["baseline"]).mean()),
                 "random_nats": float(np.log(trials["random"] / trials["baseline"]).mean()),

@@ -115,7 +115,7 @@ def massive_counts(
                 "change_low": change.low,
                 "change_high": change.high,
                 "change_printed": cells[(tensor, "DroPE", "change_from_rope")]["value"],
-                "note": "sd over texts, its divisor not stated; taken as n in tests",
+                "note": "sd over texts, its divisor n as the source's script has it",
             }
         )
     for _, summary in massive_layer_summary.iterrows():
@@ -146,8 +146,8 @@ def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> 
     """RoPE against DroPE per tensor: Welch's test from the reported means and deviations, Holm over three.
 
     The texts are the same for both models, but no counts per text are published, so the pairing cannot be used. The
-    deviations are taken with the divisor n and scaled to n - 1: that is the divisor of those that the source prints of
-    its published trials (`disruption_trials`) and of its sink rates.
+    source's script takes deviations with the divisor n (`script_facts`, deviations_experiment_1); they are scaled to
+    n - 1.
     """
     reported = massive_counts[massive_counts["run"] == REPORTED]
     tests: list[Estimate] = []
@@ -167,7 +167,7 @@ def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> 
             names=("DroPE", "RoPE"),
             effect="hedges_g",
             note=(
-                "DroPE minus RoPE; printed sd taken as having divisor n and scaled to n - 1; "
+                "DroPE minus RoPE; printed sd, divisor n as the source's script has it, scaled to n - 1; "
                 "the same texts in both arms, unpaired"
             ),
         )
