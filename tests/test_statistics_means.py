@@ -34,6 +34,19 @@ def test_paired_agrees_with_scipy(n):
     assert row.effect_ci_low < row.effect < row.effect_ci_high
 
 
+@pytest.mark.parametrize(("n", "seen"), [(2, True), (3, True), (10, True), (11, False)])
+def test_intervals_of_means_over_few_units_carry_their_guard(n, seen):
+    first, second = RANDOM.normal(size=(2, n))
+    longer = RANDOM.normal(size=30)
+    rows = [paired_t(first, second, **META), pooled_t(first, longer, **META), welch_t(longer, first, **META)]
+    rows.append(welch_t_from_stats(0.0, 1.0, n, 0.5, 1.2, 30, **META))
+    for row in rows:
+        assert row.ci_low is not None
+        assert ("few units" in fired(row.note)) is seen, row.test
+        assert (f"over {n} units (text) takes them for normal" in row.note) is seen
+    assert "few units" not in fired(paired_t([1.0, 2.0], [0.0, 1.0], **META).note)
+
+
 def test_paired_effect_interval_excludes_zero_exactly_when_p_is_small():
     for shift in np.linspace(0, 2, 21):
         base = np.array([0.3, -1.2, 0.8, 0.1, -0.6, 1.4])

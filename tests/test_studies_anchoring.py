@@ -83,6 +83,8 @@ def test_curves_know_model_data_and_chance() -> None:
 def test_tests_from_moments_are_those_of_values() -> None:
     values = np.random.default_rng(5).normal(-3, 4, 15)
     found = study._paired(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
+    assert "few units" not in found.note
+    assert "guard few units" in study._paired(0.3, 0.2, 4, study="s", comparison="c", note="n").note
     wanted = stats.ttest_1samp(values, 0)
     assert found.statistic == pytest.approx(wanted.statistic)
     assert found.p_value == pytest.approx(wanted.pvalue)

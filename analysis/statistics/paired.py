@@ -86,7 +86,7 @@ def paired_t(
         notes.append(no("d_z interval", because="an arm has no variance"))
     elif ends is None:
         notes.append(no("d_z interval", because="the noncentral t has no finite ends here"))
-    notes += one_sided_note(alternative)
+    notes += [*one_sided_note(alternative), *guards.few_units(n, unit)]
     if n <= SMALL:
         notes.append(detectable_note("|d_z|", smallest_d_z(n), n))
     return row(

@@ -184,6 +184,7 @@ def pooled_t(
         )
         notes.append(no("d_s interval", because=lacking))
     notes += ["d_s = mean difference over the pooled sd with ddof 1", *one_sided_note(alternative)]
+    notes += guards.few_units(min(one.size, two.size), unit)
     df = one.size + two.size - 2
     return row(
         ci_low=float(interval.low),
@@ -256,6 +257,7 @@ def _welch(
     factor = hedges_factor(n_first + n_second - 2) if effect == "hedges_g" else 1.0
     pooled = "d_s = mean difference over the pooled sd with ddof 1"
     notes.append(pooled if effect == "d_s" else f"hedges_g = J d_s, {pooled}")
+    notes += guards.few_units(min(n_first, n_second), unit)
     if n_first + n_second <= SMALL:
         notes.append(detectable_note("|d_s|", smallest_d_s(n_first, n_second), n_first + n_second))
     return row(

@@ -11,6 +11,8 @@ from scipy import stats
 
 from analysis.statistics import Estimate, frame, welch_t_from_stats
 from analysis.statistics.effects import d_z_interval
+from analysis.statistics.estimate import join_notes, no
+from analysis.statistics.guards import few_units
 from analysis.studies._families import corrected
 from artifacts.store.subjects import subjects
 
@@ -159,7 +161,11 @@ def _paired(mean: float, sd: float, n: int, *, study: str, comparison: str, note
         effect=mean / sd,
         effect_ci_low=ends[0] if ends else None,
         effect_ci_high=ends[1] if ends else None,
-        note=note + ("" if ends else "; no d_z interval: the noncentral t has no finite ends here"),
+        note=join_notes(
+            note,
+            "" if ends else no("d_z interval", because="the noncentral t has no finite ends here"),
+            *few_units(n, "unit"),
+        ),
     )
 
 
