@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from analysis.lab.book import KINDS as KINDS_OF_TEXTS
 
 from analysis.claims.thesis import lab_geometry as claims
-from analysis.lab.book import KINDS as KINDS_OF_TEXTS
 from analysis.studies.lab.geometry import KINDS, MEANS, PER_SEED, lab_geometry, lab_geometry_seeds
 from artifacts.errors import DataError
 from figures._press.render import tex
