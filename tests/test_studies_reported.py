@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.studies.lab.experiments import lab_reported
+from analysis.studies.population.reported import experiments_reported
 from artifacts.errors import DataError
 from claims_cases import rows
 
@@ -92,35 +92,35 @@ PAIRS = {
 
 
 def test_each_quantity_is_that_of_its_own_cell():
-    found = lab_reported(**tables())
+    found = experiments_reported(**tables())
     assert {row.quantity: (row.rope, row.drope) for row in found.itertuples()} == PAIRS
 
 
 def test_a_direction_is_that_of_drope_against_rope():
-    directions = lab_reported(**tables()).set_index("quantity")["direction"]
+    directions = experiments_reported(**tables()).set_index("quantity")["direction"]
     assert directions["massive_minus_random"] == "lower"
     assert directions["massive_query"] == "higher"
     assert set(directions.drop(["massive_minus_random", "massive_key", "massive_value"])) == {"higher"}
     equal = tables(phase_layers=rows("ratio_rope ratio_drope", (9.0, 9.0)))
-    assert lab_reported(**equal).set_index("quantity").loc["largest_first_norm", "direction"] == "none"
+    assert experiments_reported(**equal).set_index("quantity").loc["largest_first_norm", "direction"] == "none"
 
 
 def test_counts_that_the_corrected_test_does_not_tell_apart_have_no_direction():
     # p of 0.04 tells apart; 0.05 and 0.06 do not
-    directions = lab_reported(**tables()).set_index("quantity")["direction"]
+    directions = experiments_reported(**tables()).set_index("quantity")["direction"]
     assert [directions[f"massive_{tensor}"] for tensor in ("query", "key", "value")] == ["higher", "none", "none"]
 
 
 def test_a_quantity_names_the_exhibits_of_both_its_values():
-    places = lab_reported(**tables()).set_index("quantity")["place"]
+    places = experiments_reported(**tables()).set_index("quantity")["place"]
     assert places["sink_rate"] == "sinks"
     two = tables()["drope_sink_rates"].assign(source=["a", "b", "b", "a"])
-    assert lab_reported(**tables(drope_sink_rates=two)).set_index("quantity")["place"]["sink_rate"] == "a, b"
+    assert experiments_reported(**tables(drope_sink_rates=two)).set_index("quantity")["place"]["sink_rate"] == "a, b"
 
 
 def test_a_cell_that_is_absent_or_twice_there_stops():
     phase = tables()["drope_phase"]
     with pytest.raises(DataError, match=r"0 rows have .*bos_spike_layer"):
-        lab_reported(**tables(drope_phase=phase[phase["metric"] == "peak"]))
+        experiments_reported(**tables(drope_phase=phase[phase["metric"] == "peak"]))
     with pytest.raises(DataError, match="2 rows have"):
-        lab_reported(**tables(drope_phase=pd.concat([phase, phase])))
+        experiments_reported(**tables(drope_phase=pd.concat([phase, phase])))
