@@ -68,9 +68,9 @@ def table(
         ],
         groups="group",
         caption=(
-            f"Head geometry of pretrained models measured here, beside up to {most} reported models and small ones (arm "
-            "A of the population at base 400). Units: reported, one model (the median, in brackets the least and the "
-            f"largest, a range and no interval; at most {tokens(first.loc['reported', 'context'])} tokens "
+            f"Head geometry of pretrained models measured here, beside up to {most} reported models and small ones "
+            "(arm A of the population at base 400). Units: reported, one model (the median, in brackets the least and "
+            f"the largest, a range and no interval; at most {tokens(first.loc['reported', 'context'])} tokens "
             f"[@shcherb2026]); small, one training seed, $n = {first.loc['small', 'n']}$, "
             f"{tokens(first.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
             "intervals."
