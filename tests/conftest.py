@@ -38,7 +38,7 @@ QUICK = re.compile(
     r"test_(statistics_\w+|tables_(render|spec)|figures_(labels|scale|spec)|paper_(calls|chapter|lint|log)|numbers|text"
     r"|printed|store|files|graph|engine|changes|subjects|claims_(changes|machinery|judgements)|heads_aggregate)"
 )
-BUILT = {"project", "shipped", "golden", "built"}  # fixtures that copy or build the project
+BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -110,6 +110,16 @@ def shipped(tmp_path_factory):
     done = run(root, "analyze")
     assert done.returncode == 0, done.stderr
     return root
+
+
+@pytest.fixture
+def warm(project, shipped):
+    """A copy of the project in which everything was analysed: a test pays for what it changes and no more."""
+    for name in ("state", "checked", "bound", "claims"):
+        if (shipped / "out" / name).is_dir():
+            ignored = shutil.ignore_patterns("lock", "*.part")
+            shutil.copytree(shipped / "out" / name, project / "out" / name, ignore=ignored)
+    return project
 
 
 @pytest.fixture
