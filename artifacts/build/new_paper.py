@@ -23,7 +23,7 @@ from artifacts.store.paths import SCHEMA
 
 MACHINERY = (
     *("artifacts", "paper", "analysis/statistics", "analysis/heads", "analysis/jobs", "analysis/models"),
-    *("analysis/lab", "analysis/tasks", "analysis/measure"),
+    *("analysis/language", "analysis/tasks", "analysis/measure"),
 )
 """Rooms of which every Python file is the engine's."""
 ALSO = (
