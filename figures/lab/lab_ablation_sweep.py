@@ -35,7 +35,7 @@ def figure(lab_ablation_sweep: pd.DataFrame) -> Figure:
                     for side, shift in (("rope", -APART), ("drope", APART))
                 ],
                 shades=[Shade(low=0.6, high=1.4)],
-                rules=[Rule(at=0)],
+                rules=[Rule(at=0, dash="solid")],
                 x=Axis(label="layer", ticks=layers),
                 y=Axis(label="added nats a token", zero=True),
             )
