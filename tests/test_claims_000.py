@@ -157,9 +157,13 @@ def test_layers_of_either_kind_add_up(changed):
 
 
 def test_the_period_of_cross_attention_is_that_of_the_list():
-    assert says("c000_background_period", facts(), KINDS) == "holds: 3"
+    def published(layers):
+        return rows("fact printed", ("cross_attention_layers", layers))
+
+    assert says("c000_background_period", facts(), KINDS, published("3")) == "holds: 3"
     for changed in ({"cross_attention_first": "2"}, {"cross_attention_period": "1"}, {"cross_attention_default": "2"}):
-        assert verdict("c000_background_period", facts(**changed), KINDS) == "contradicted"
+        assert verdict("c000_background_period", facts(**changed), KINDS, published("3")) == "contradicted"
+    assert says("c000_background_period", facts(), KINDS, published("2, 3")) == "contradicted: 2, 3"
 
 
 # --- findings
