@@ -373,6 +373,9 @@ def test_a_cell_with_one_network_shows_no_intersection():
     other = recovery((BIG, {"network": "f", "text_layers": 48}))
     assert verdict("c000_f3_intersection", stated, other, tests) == "holds"
     assert "none deeper" not in reason("c000_f3_intersection", stated, other, tests)
+    deeper = states(finding_3_depth_condition="≥52")
+    assert verdict("c000_f3_intersection", deeper, recovery(), tests) == "contradicted"
+    assert "Of fewer than 52 layers recover: " in reason("c000_f3_intersection", deeper, recovery(), tests)
     assert verdict("c000_f3_intersection", stated, recovery((BIG, {"network": "f"})), tests) == "not supported"
 
 

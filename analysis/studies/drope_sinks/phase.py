@@ -162,9 +162,7 @@ def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
 
     numbers = {
         "peak_gap_percent": 100 * (1 - drope("peak_norm") / rope("peak_norm")),
-        "peak_layer_delay": drope("peak_norm_layer") - rope("peak_norm_layer"),
         "min_entropy_ratio": drope("min_entropy") / rope("min_entropy"),
-        "printed_definition_delay": drope("spike_first_above") - rope("spike_first_above"),
         "largest_ratio_delay": drope("spike_largest_ratio") - rope("spike_largest_ratio"),
         "largest_rise_delay": drope("spike_largest_rise") - rope("spike_largest_rise"),
     }
