@@ -52,9 +52,7 @@ def test_table_prints_every_format(warm):
     assert len(run(warm, "table", "ap_drop", "--format", "csv").stdout.splitlines()) > 7
     assert json.loads(run(warm, "table", "ap_drop", "--format", "json").stdout)
     target = warm / "out/here.md"
-    assert run(warm, "table", "ap_drop", "--format", "markdown", "--output", str(target)).stdout.strip() == str(
-        target
-    )
+    assert run(warm, "table", "ap_drop", "--format", "markdown", "--output", str(target)).stdout.strip() == str(target)
     assert "ap" in target.read_text().lower()
 
 

@@ -4,7 +4,8 @@
 
 draws printed numbers from the tables in `artifacts/sources`, the same ones each time, plants one typo in each (a digit
 wrong, two digits exchanged, a digit lost, the sign turned), computes again in memory what follows from it, studies and
-claims, and writes `artifacts/sources/planted_typos.csv`; with a seed others are drawn, and only printed. A typo is detected when a verdict turns or a step refuses it.
+claims, and writes `artifacts/sources/planted_typos.csv`; with a seed others are drawn, and only printed. A typo is
+detected when a verdict turns or a step refuses it.
 """
 
 from __future__ import annotations
