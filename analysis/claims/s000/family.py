@@ -172,8 +172,8 @@ def c000_f3_intersection(
         f"Of fewer than {depth} layers recover: {listed(shallower)}."
         if shallower
         else f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(both)} names, {deeper} of "
-        f"them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} networks, "
-        "and the smaller Llama models differ in size, width and training too.",
+        f"them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} "
+        "networks, and the smaller Llama models differ in size, width and training too.",
         otherwise="contradicted" if shallower else "not supported",
         failure="reading" if shallower else "",
         reported=condition.printed,

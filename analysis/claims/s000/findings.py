@@ -7,7 +7,7 @@ import re
 import pandas as pd
 from scipy.stats import t as student
 
-from analysis.claims import ALPHA, Verdict, about, directed, judge, pick, quote, untestable
+from analysis.claims import ALPHA, Verdict, about, directed, judge, pick, quote
 from analysis.claims._verdicts.repeats import repeating
 from analysis.statistics import wilson_interval
 
