@@ -15,6 +15,7 @@ from paper.site.grid import grid, of_csv
 from paper.site.history import _said, cut, histories
 from paper.site.page import FOLDER, page, shown, typeset, words
 from paper.site.plotted import plotted
+from paper.site.project import told
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
 AA_PARTS = 3.0  # of what is no text, such as the ring around what has the focus; 1.4.11
@@ -103,6 +104,14 @@ def test_formulas_become_mathml_and_words_for_pictures():
 def test_a_fault_in_a_template_names_the_page():
     with pytest.raises(SpecError, match=r"chapter\.html\.j2: .* \(page chapter/x\.html\)"):
         page("chapter.html.j2", "chapter/x.html", title="X")
+
+
+def test_a_row_of_the_ledger_has_names_for_models_and_metrics_and_keeps_those_of_claims():
+    names, claims = {"llama3.1-8b": "Llama-3.1-8B"}, ["c004_pat.DroPE-sink_heads", "c004_pat"]
+    said = "Repeats c004_pat.DroPE-sink_heads: holds. The recovery_level of llama3.1-8b, as c004_pat says."
+    assert told(said, names, claims) == (
+        "Repeats c004_pat.DroPE-sink_heads: holds. The recovery level of Llama-3.1-8B, as c004_pat says."
+    )
 
 
 def test_numbers_are_shown_short_and_absent_ones_not_at_all():

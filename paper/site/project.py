@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from artifacts.build.outline import Node, Outline
 from artifacts.store.documents import Document, documents
 from artifacts.store.reader import read
 from artifacts.typeset import addresses
+from artifacts.typeset.wording import readable
 from paper.calls import dependencies
 from paper.metadata import Metadata
 from paper.metadata import read as read_metadata
@@ -20,6 +21,7 @@ from paper.metadata import read as read_metadata
 EXHIBITS = ("table", "figure")
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
+_NAMED = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,24 @@ class Project:
             {
                 **places[row["claim"]],
                 **row,
+                **{field: told(row[field], self.names, places) for field in ("statement", "reason")},
                 "step": row["claim"].partition(".")[0],
                 "inputs": tuple(filter(None, places[row["claim"]]["inputs"].split("; "))),
                 "chapters": tuple(used.get(row["claim"], ())),
             }
             for row in records(self.root, "claims")
         )
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Names that readers know, by key: of the models and checkpoints, as far as the project has tables of them."""
+        return {
+            row[key]: row["display_name"]
+            for table, key in (("checkpoints", "checkpoint"), ("models", "model"))
+            if table in self.outline.maker
+            for row in records(self.root, table)
+            if row.get(key) and row.get("display_name")
+        }
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
@@ -129,6 +143,16 @@ class Project:
         if node.kind == "chapter":
             return addresses.chapter(node.name)
         return addresses.claim(node.name) if node.kind == "claim" else addresses.artifact(node.name)
+
+
+def told(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
+    """A text of the ledger for readers, in which the claims that it names keep theirs."""
+    found, begin = [], 0
+    for match in _NAMED.finditer(text):
+        if match[0] in claims:
+            found += [readable(text[begin : match.start()], names), match[0]]
+            begin = match.end()
+    return "".join([*found, readable(text[begin:], names)])
 
 
 def records(root: Path, name: str) -> list[dict[str, Any]]:
