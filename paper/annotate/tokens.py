@@ -31,7 +31,7 @@ _ORDINAL = re.compile(r"^\s*(?:#{1,6}\s+)?(?:\d+(?:\.\d+)*[.)]?)(?=\s|$)")
 
 @dataclass(frozen=True)
 class Token:
-    """A number in a text: from where to where it stands, sign and unit included, and its size without these and commas."""
+    """A number in a text: from where to where it stands, sign and unit included, and its size without them."""
 
     start: int
     end: int

@@ -14,8 +14,10 @@ from artifacts.store.documents import Document, documents
 from artifacts.store.reader import read
 from artifacts.typeset import addresses
 from paper.calls import dependencies
+from paper.lint import cited
 from paper.metadata import Metadata
 from paper.metadata import read as read_metadata
+from paper.site.works import Work, works
 
 EXHIBITS = ("table", "figure")
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
@@ -32,6 +34,7 @@ class Chapter:
     figures: tuple[str, ...]
     claims: tuple[str, ...]
     numbers: tuple[str, ...]
+    cites: tuple[str, ...]
 
     @property
     def uses(self) -> tuple[str, ...]:
@@ -70,6 +73,15 @@ class Project:
     def documents(self) -> tuple[Document, ...]:
         """The documents whose statements are judged, `thesis` among them."""
         return documents(self.root)
+
+    @cached_property
+    def works(self) -> Mapping[str, Work]:
+        """The bibliography by key."""
+        return works(self.root)
+
+    def judges(self, document: str) -> bool:
+        """Whether the ledger has rows of a document."""
+        return any(row["source"] == document for row in self.claims)
 
     @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
@@ -148,4 +160,5 @@ def _chapter(root: Path, node: Node) -> Chapter:
     found = _TITLE.search(text)
     title = _COMMAND.sub(r"\1", found[1]).replace("~", " ").replace("\\", "") if found else node.name.capitalize()
     kinds = ("table", "figure", "claim", "n")
-    return Chapter(node.name, title, *(tuple(dict.fromkeys(calls.get(kind, ()))) for kind in kinds))
+    shown = (tuple(dict.fromkeys(calls.get(kind, ()))) for kind in kinds)
+    return Chapter(node.name, title, *shown, cited(text))
