@@ -15,6 +15,7 @@ from paper.site.grid import grid, of_csv
 from paper.site.history import _said, cut, histories
 from paper.site.page import FOLDER, page, shown, typeset, words
 from paper.site.plotted import plotted
+from paper.site.project import Chapter, _chapter
 from paper.site.works import cited, works
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
@@ -196,3 +197,24 @@ def test_a_bibliography_that_is_none_is_told(text, tmp_path):
     (tmp_path / "paper/references.bib").write_text(text)
     with pytest.raises(SpecError, match=r"paper/references\.bib: "):
         works(tmp_path)
+
+
+def test_a_chapter_shows_what_its_template_calls(tmp_path):
+    text = (
+        r"\chapter{On \emph{Beans}~now}" + "\nA << n('heights', value='h') >> and << r('tests', 'x') >>,"
+        "<% set s = use('sizes') %> true<< mark('grows') >>, << claim('falls.one').phrase >> << mark('grows') >>"
+        r" \citep[Table 2]{beans2026,peas2020}. << table('t') >> << figure('f') >>"
+    )
+    (tmp_path / "beans.tex.j2").write_text(text)
+    node = Node("chapter:beans", "chapter", "beans", "beans.tex.j2", 1, "", False, ())
+    found = _chapter(tmp_path, node)
+    assert found == Chapter(
+        "beans",
+        "On Beans now",
+        tables=("t",),
+        figures=("f",),
+        claims=("grows", "falls.one"),
+        numbers=("heights", "tests", "sizes"),
+        cites=("beans2026", "peas2020"),
+    )
+    assert found.uses == ("table:t", "figure:f", "claim:grows", "claim:falls")

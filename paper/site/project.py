@@ -20,6 +20,9 @@ from paper.metadata import read as read_metadata
 from paper.site.works import Work, works
 
 EXHIBITS = ("table", "figure")
+SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
+SHOWN |= dict.fromkeys(("n", "r", "use"), "number")
+"""What a chapter shows by each function of `paper.calls`."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
 
@@ -156,9 +159,8 @@ def _chapter(root: Path, node: Node) -> Chapter:
     text = (root / node.file).read_text(encoding="utf-8")
     calls: dict[str, list[str]] = {}
     for function, name, _ in dependencies(text):
-        calls.setdefault(function, []).append(name)
+        calls.setdefault(SHOWN[function], []).append(name)
     found = _TITLE.search(text)
     title = _COMMAND.sub(r"\1", found[1]).replace("~", " ").replace("\\", "") if found else node.name.capitalize()
-    kinds = ("table", "figure", "claim", "n")
-    shown = (tuple(dict.fromkeys(calls.get(kind, ()))) for kind in kinds)
+    shown = (tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number"))
     return Chapter(node.name, title, *shown, cited(text))
