@@ -369,6 +369,18 @@ def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: 
         subject.texts(dataclasses.replace(options, texts=99))
 
 
+def test_every_text_gives_a_part_before_any_gives_a_second(models: Path, tmp_path: Path) -> None:
+    subject = open_subject(models, ModelSource(str(models / "m"), device="cpu"))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name, length in (("a", 50), ("b", 9), ("c", 25), ("d", 50)):
+        words = subject.book.texts(subject.book.kinds()[0], 1, length, 0, subject.tokenizer)[0].split()[: length - 1]
+        (folder / f"{name}.txt").write_text(" ".join(words))
+    options = Options(texts=3, tokens=11, seeds=(0, 1), place=str(folder))
+    found = [(text.seed, text.id) for text in subject.texts(options)]
+    assert found == [(0, "a#0"), (0, "c#0"), (0, "d#0"), (1, "a#1"), (1, "c#1"), (1, "d#1")]
+
+
 def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, models: Path, tmp_path: Path) -> None:
     """The kinds of text are compared over texts that are written here; the other experiment goes on."""
     file = tmp_path / "mine.txt"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +157,7 @@ class Subject:
         source = options.texts_source
         if source is not None:
             count = options.texts * len(options.seeds)
-            rows = list(islice(self._windows(source, length), count))
+            rows = self._windows(source, length, count)
             if len(rows) < count:
                 raise DataError(f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give fewer")
             self._legible([ids for _, ids in rows], source.place)
@@ -185,17 +185,24 @@ class Subject:
                 "give texts in its language: --texts FILE"
             )
 
-    def _windows(self, source: Source, length: int) -> Iterator[tuple[str, list[int]]]:
-        """Consecutive parts of each text of a source, `length` tokens each, the beginning token in front of every one.
+    def _windows(self, source: Source, length: int, count: int) -> list[tuple[str, list[int]]]:
+        """`count` parts of `length` tokens: one of each text while there are texts, then a second of each, and so on.
 
-        Experiments on the beginning token need it in all; what follows it is cut as it comes.
+        Parts of one text are no independent units. The beginning token stands in front of every part, as experiments on
+        it need it; what follows is cut as it comes. Fewer, when there are no more.
         """
         begin = [self.tokenizer.bos_token_id] if self.has_bos else []
         size = length - len(begin)
+        rounds: list[list[tuple[str, list[int]]]] = []
         for name, text in texts(source):
             ids = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-            for part in range(len(ids) // size):
-                yield f"{name}#{part}", [*begin, *ids[part * size : (part + 1) * size]]
+            for part in range(min(len(ids) // size, count)):
+                if part == len(rounds):
+                    rounds.append([])
+                rounds[part].append((f"{name}#{part}", [*begin, *ids[part * size : (part + 1) * size]]))
+            if rounds and len(rounds[0]) == count:
+                break
+        return list(chain.from_iterable(rounds))[:count]
 
     def encode(self, text: str, length: int | None = None) -> Tensor:
         """Token ids (1, T), cut to `length`.

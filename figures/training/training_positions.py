@@ -28,6 +28,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
     known = training_positions[training_positions["plasticity"].notna()].sort_values(["order", "start"])
     known = known.assign(name=[_named(row) for _, row in known.iterrows()])
     names = list(dict.fromkeys(known["name"]))
+    phases = known.drop_duplicates("name").set_index("name")["phase"].map(PHASES)
+    first = set(phases.drop_duplicates().index)
     panels = (
         ("middle", Axis(label="position (tokens)", scale="log", base=2, ticks=TICKS)),
         ("gathered_bias", Axis(label="bias per token $\\times$ position", scale="log")),
@@ -45,6 +47,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
                         y=rows["plasticity"],
                         entity=str(name),
                         origin="reported",
+                        legend=name in first,
                     )
                     for name, rows in known.groupby("name", sort=False)
                 ],
@@ -57,7 +60,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         letters=True,
         share_y=True,
         entities={
-            name: Style(color=look.color, mark=look.mark, dash=look.dash, label=name)
+            name: Style(color=look.color, mark=look.mark, dash=look.dash, label=phases[name])
             for name, look in zip(names, itertools.cycle(LOOKS), strict=False)
         },
         caption=(
@@ -68,7 +71,8 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         note=(
             f"Points are the middles of the {len(known)} bins of Tables 6 and 7. Spearman's $\\rho$ over them is "
             f"${place['estimate']:.2f}$ in (a) and ${gathered['estimate']:.2f}$ in (b); bins of a checkpoint are not "
-            "independent. Unit: mean over heads; the study gives no uncertainty. Names are phases with their steps."
+            "independent. Unit: mean over heads; the study gives no uncertainty. "
+            "Within a phase, later checkpoints are drawn darker."
         ),
         short="SmolLM3 by position, and by the bias gathered up to it",
     )

@@ -12,7 +12,7 @@ NULL = "random-llama"
 
 def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, measured_models: pd.DataFrame) -> Table:
     """Return the table."""
-    full = captured_models["captured_context"].max()
+    full, shared = captured_models["captured_context"].max(), bool(_way(measured_models))
     given = reported_plasticity[reported_plasticity["printed"] != ""]
     keys = set(zip(given["model"], given["metric"], strict=True))
     reported = captured_models.assign(
@@ -55,7 +55,7 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
             **model_footnotes(captured_models, full),
             "new": "Published with the benchmark; the study gives none for this model.",
             "self": "Self-reported by the model's authors [@qwen2025]; the study gives none for this model.",
-            **{f"measured {row['model']}": _measured(row) for _, row in measured_models.iterrows()},
+            **{f"measured {row['model']}": _measured(row, shared) for _, row in measured_models.iterrows()},
         },
         caption=(
             f"Scores, plasticity and bias of all {len(reported)} captured models, in falling order of plasticity. "
@@ -70,6 +70,7 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
             "attention "
             "logit per position, bias per window that "
             "times the captured context, which is what a comparison over different contexts needs."
+            + _measuring(measured_models)
         ),
     )
 
@@ -80,18 +81,32 @@ def _ruler_mark(row: pd.Series, given: bool) -> str:
     return "self" if str(row["ruler_origin"]).startswith("self") else "new"
 
 
-def _measured(row: pd.Series) -> str:
-    """Word the footnote of a measured model: who measured it, how, over what, and how sure its means are."""
-    what = "A network with random weights on random words, the null reference. " if row["model"] == NULL else ""
+def _measuring(rows: pd.DataFrame) -> str:
+    """Word what holds of every measured model."""
+    if rows.empty:
+        return ""
+    shared = _way(rows)
+    return (
+        f" Measured rows: {f'{shared}, ' if shared else ''}means over heads, 95 % intervals from resampled key heads; "
+        "to be compared with a reported value only where estimator, texts and context agree."
+    )
+
+
+def _way(rows: pd.DataFrame) -> str:
+    """Word the one estimator of all measured models; empty when they have several."""
+    ways = {estimator(row["estimator"], row["pairs"]) for _, row in rows.iterrows()}
+    return ways.pop() if len(ways) == 1 else ""
+
+
+def _measured(row: pd.Series, shared: bool) -> str:
+    """Word the footnote of a measured model: over what, and how sure its means are."""
+    what = "A network with random weights on random words, the null reference: " if row["model"] == NULL else ""
+    way = "" if shared else f"{estimator(row['estimator'], row['pairs'])}; "
     number = fixed_number(3)
     ends = [
         f"{word} {number.show(row[f'{name}_low'], 'plain')} to {number.show(row[f'{name}_high'], 'plain')}"
         for word, name in (("overall", "ap_overall"), ("drop", "ap_drop"))
         if pd.notna(row[f"{name}_low"])
     ]
-    sure = f"; 95 % intervals from resampled key heads: {', '.join(ends)}" if ends else ""
-    return (
-        f"{what}Measured by this project over {tokens(row['captured_context'])} tokens, "
-        f"{estimator(row['estimator'], row['pairs'])}: means over {row['heads']} heads of {row['key_heads']} key "
-        f"heads{sure}. To be compared with a reported value only where estimator, texts and context agree."
-    )
+    over = f"{row['heads']} heads of {row['key_heads']} key heads over {tokens(row['captured_context'])} tokens"
+    return f"{what}{way}{over}{'; ' if ends else ''}{', '.join(ends)}."

@@ -9,17 +9,16 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
     """One row per run."""
     stated = drope_parameters.set_index("parameter")["printed"]
     bits = drope_stated.set_index("statement")["printed"]["s13_bits"]
-    rows = drope_protocols.assign(items=drope_protocols["items"].str.replace("imdb", "IMDB"))
+    rows = drope_protocols.assign(items=[_items(row) for _, row in drope_protocols.iterrows()])
     half = int((drope_protocols["precision"] == "fp16").sum())
     return Table(
         rows=rows,
         columns=[
             Column("section", "Section", text),
             Column("experiment", "Exp."),
-            Column("items", "Items", text, width=0.3),
-            Column("passkey_digits", "Digits", text, width=0.12, missing="The run has no passkey task."),
-            Column("precision", "Precision", text, width=0.17),
-            Column("note", "Remark", text, width=0.17, blank=True),
+            Column("items", "Items", text, width=0.31),
+            Column("precision", "Precision", text, width=0.21),
+            Column("note", "Remark", text, width=0.21, blank=True),
         ],
         space=0,
         size="scriptsize",
@@ -37,3 +36,9 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
             "precision."
         ),
     )
+
+
+def _items(row: pd.Series) -> str:
+    """What a run was asked, and how long its passkeys are."""
+    asked = str(row["items"]).replace("imdb", "IMDB")
+    return f"{asked}; passkeys of {row['passkey_digits']} digits" if row["passkey_digits"] else asked

@@ -19,7 +19,7 @@ def table(gaps_status: pd.DataFrame) -> Table:
     """Return the table."""
     rows = gaps_status.assign(
         now=[_now(row) for _, row in gaps_status.iterrows()],
-        remedy=gaps_status["remedy"].where(gaps_status["remedy"] != "", None),
+        asked=[_asked(row) for _, row in gaps_status.iterrows()],
         part=[
             "Proposals for collecting scores by length" if gap.startswith("option") else "Gaps of the narrative"
             for gap in gaps_status["gap"]
@@ -29,9 +29,8 @@ def table(gaps_status: pd.DataFrame) -> Table:
         rows=rows,
         columns=[
             Column("title", "Gap", width=0.16),
-            Column("description", "What is missing", width=0.27),
-            Column("remedy", "Remedy proposed", width=0.2, missing="none proposed"),
-            Column("now", "What closed it, or would", width=0.3),
+            Column("asked", "What is missing, and the remedy where one is proposed", width=0.42),
+            Column("now", "What closed it, or would", width=0.38),
         ],
         groups="part",
         size="footnotesize",
@@ -46,6 +45,10 @@ def table(gaps_status: pd.DataFrame) -> Table:
             "models they stay open."
         ),
     )
+
+
+def _asked(row: pd.Series) -> str:
+    return f"{row['description']}. Proposed: {row['remedy']}" if row["remedy"] else str(row["description"])
 
 
 def _now(row: pd.Series) -> str:

@@ -10,7 +10,10 @@ PHASES = {"Pre-train": "Pre-training", "Anneal": "Annealing", "LC 4K-32K": "To 3
 
 def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFrame) -> Table:
     """Return the table."""
-    rows = training_equal_positions.assign(phase=training_equal_positions["phase"].map(PHASES))
+    rows = training_equal_positions.assign(
+        phase=training_equal_positions["phase"].map(PHASES),
+        steps=[name.rpartition(" ")[2] for name in training_equal_positions["display_name"]],
+    )
     half = (rows["at_2k_4k_high"] - rows["at_2k_4k"]).max()
     twice = (rows["drop_outer_high"] - rows["drop_outer"]).max()
     off = training_bin_means["difference"].abs().max()
@@ -18,7 +21,7 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
         rows=rows,
         columns=[
             Column("phase", "Phase", repeat=False),
-            Column("display_name", "Checkpoint"),
+            Column("steps", "Steps"),
             Column("context", "Window"),
             Column("at_0_1k", "0–1K", fixed(4), group="Plasticity"),
             Column("at_1k_2k", "1K–2K", fixed(4), group="Plasticity"),

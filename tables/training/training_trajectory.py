@@ -16,17 +16,18 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         bias_token=1e3 * training_trajectory["bias_strength"],
         slope=1e3 * training_trajectory["alpha_k"],
         mark=["drop" if each else "" for each in wrong],
+        steps=[name.rpartition(" ")[2] for name in training_trajectory["display_name"]],
     )
     short, long = (tokens(context) for context in (rows["context"].min(), rows["context"].max()))
     gaps = ", ".join(f"{each:.3f}" for each in rows.loc[wrong, "ap_drop_recomputed"])
     ends = [
-        f"{row['ap_first_20']:.3f} and {row['ap_last_20']:.3f} ({row['display_name']})"
+        f"{row['ap_first_20']:.3f} and {row['ap_last_20']:.3f} ({row['phase']}, {row['steps']})"
         for _, row in rows[wrong].iterrows()
     ]
     return Table(
         rows=rows,
         columns=[
-            Column("display_name", "Checkpoint"),
+            Column("steps", "Steps"),
             Column("bias_token", "per token\n($10^{-3}$)", fixed(1), group="Bias"),
             Column("bias_window", "per\nwindow", fixed(0), group="Bias"),
             Column("slope", "$|\\alpha_K|$\n($10^{-3}$)", significant(3), group="Keys"),
@@ -55,7 +56,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         ),
         short="SmolLM3 in training: rotation and plasticity by checkpoint",
         note=(
-            "Checkpoints are named by phase and steps; *lc* is a long-context phase, with its windows. "
+            "Checkpoints are named by their training steps, of the run up to annealing and of the phase after it. "
             "Bias: bias strength, mean query projection times key slope $\\alpha_K$. Drift: how far the mean key moves "
             "along the axis from one end of the window to the other. Plane: separation and share of variance. Bias per "
             "window and drift are recomputed from printed columns; first and last 20 % are of that window, so they lie "
