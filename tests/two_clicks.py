@@ -45,7 +45,7 @@ def faults(rows: set[str], site: Path) -> list[str]:
         for file, line in functions:
             if file not in code:
                 code[file] = {each.get("id"): words(each) for each in elements(parsed(file), "div") if each.get("id")}
-            if not re.search(r"\bdef \w+", code[file].get(line, "")):
+            if not re.search(r"def \w+\(", code[file].get(line, "")):
                 found.append(f"{name}: {file.name}#{line} is no function")
         found += [f"{name}: {each.name} shows no data" for each in data if not _shows_data(each)]
     return found
