@@ -51,8 +51,8 @@ def table(pretrained_disruption: pd.DataFrame) -> Table:
         ),
         short="Disrupted dimensions of a pretrained model",
         note=(
-            f"$p$: where the loss of the massive dimensions stands among {masks} random masks of as many dimensions, on "
-            "the first texts; the least that it can be is one over one more than the masks."
+            f"$p$: where the loss of the massive dimensions stands among {masks} random masks of as many dimensions, "
+            "on the first texts; the least that it can be is one over one more than the masks."
         ),
     )
 
