@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from analysis.statistics.student import student_interval
+from analysis.studies.pretrained._costs import cost
 from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
@@ -101,7 +101,8 @@ def pretrained_beginning(
             for key, (table, condition) in COSTS.items():
                 part = tables[table]
                 part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
-                rows += [{**common, "quantity": key, "start": start, **each} for each in _costs(part)]
+                if found_cost := cost(part):
+                    rows.append({**common, "quantity": key, "start": start, **found_cost})
     if not rows:
         raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
     columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
@@ -132,8 +133,7 @@ def pretrained_sweeps(
         ):
             swept = table[table["condition"] == condition]
             for layer, each in swept.groupby("layer"):
-                [cost] = _costs(each)
-                row = {"model": model, "display_name": name, "part": part, **cost, "layer": layer}
+                row = {"model": model, "display_name": name, "part": part, **(cost(each) or {}), "layer": layer}
                 if part != "mlp":
                     row["note"] = "; ".join(filter(None, [row["note"], "peak, usual_peak: of MLP outputs only"]))
                 else:
@@ -165,17 +165,3 @@ def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
 
 def _alone(value: Any) -> dict[str, Any]:
     return {"value": float(value), "n": 0, "note": ONE}
-
-
-def _costs(part: pd.DataFrame) -> list[dict[str, Any]]:
-    """Nats that one ablation costs, with Student's interval from the deviation over texts, and its layer."""
-    mean, deviation = (part[part["metric"] == name] for name in ("delta_nats", "delta_nats_sd"))
-    if len(mean) != 1:
-        return []
-    value, count, layer = (mean[name].iloc[0] for name in ("value", "n", "layer"))
-    if pd.isna(value):
-        return [{"value": None, "n": 0, "note": str(mean["reason"].iloc[0])}]
-    if len(deviation) != 1:
-        return [{"value": value, "layer": layer, "n": int(count), "note": "low, high: one text has no spread"}]
-    half = float(stats.t.ppf(0.975, count - 1) * deviation["value"].iloc[0] / np.sqrt(count))
-    return [{"value": value, "low": value - half, "high": value + half, "layer": layer, "n": int(count), "note": ""}]
