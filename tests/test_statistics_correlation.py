@@ -2,7 +2,7 @@
 
 import math
 import sys
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -282,6 +282,14 @@ def test_sign_flips_agree_with_scipy():
     assert outcome.smallest == pytest.approx(2 / 2**9)
     assert sign_flip_p(np.array([1.0, 1.0, 1.0])).p_value == 0.25
     assert sign_flip_p(np.zeros(3)).p_value == 1.0
+    # in whole numbers 8 of 16 flips reach the mean; far from zero the same differences carry rounding
+    steps = np.array([1.0, 2.0, 3.0, -4.0])
+    flips = [abs(np.dot(signs, steps)) for signs in product((-1, 1), repeat=4)]
+    reached = np.mean(np.array(flips) >= abs(steps.sum()))
+    far = (1e6 + 1e-3 * steps) - 1e6
+    assert sign_flip_p(steps).p_value == reached
+    assert sign_flip_p(far, size=1e6).p_value == reached
+    assert sign_flip_p(far).p_value < reached  # the size of what was subtracted is not in the differences
     assert sign_flip_p(np.ones(16), draws=199).smallest == pytest.approx(1 / 200)
     many = RANDOM.normal(0.3, 1, 40)
     assert sign_flip_p(many).p_value == pytest.approx(stats.ttest_1samp(many, 0).pvalue, abs=0.02)

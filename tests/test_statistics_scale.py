@@ -16,12 +16,19 @@ from analysis.statistics import (
     partial,
     pearson,
     pooled_t,
+    smallest_correlation,
+    smallest_d_s,
+    smallest_d_z,
     spearman,
     student_interval,
     welch_t,
+    welch_t_from_stats,
     wilcoxon,
     within_family,
 )
+from analysis.statistics.coefficient import coefficient, interval
+from analysis.statistics.contrast import overlapping
+from analysis.statistics.denominators import denominators
 from analysis.statistics.permutation import permutation_p
 from analysis.statistics.sample import is_constant, levels
 from analysis.statistics.student import half_width, t_p
@@ -121,6 +128,27 @@ def test_unknown_coefficients_are_refused():
         permutation_p(0.1, lambda index: index[:, 0], [np.arange(3)], alternative="up")
     with pytest.raises(ValueError, match="no alternative 'up'"):
         t_p(1.0, 3, "up")
+    with pytest.raises(ValueError, match="interval: no coefficient 'phi'"):
+        interval(0.5, 8, "phi")
+    with pytest.raises(ValueError, match="coefficient: no coefficient 'phi'"):
+        coefficient(X, Y, "phi")
+    for method in ("phi", "kendall"):
+        with pytest.raises(ValueError, match="overlapping: "):
+            overlapping(0.5, 0.4, 0.3, 9, method)
+    with pytest.raises(ValueError, match="no choice unread='maybe'; choose one of no, possible, certain"):
+        denominators(0.0, 10, unread="maybe")
+
+
+def test_units_are_counted_whole():
+    for counted in (
+        lambda: interval(0.5, 8.5),
+        lambda: welch_t_from_stats(0.0, 1.0, 2.5, 1.0, 1.0, 3, **META),
+        lambda: smallest_d_z(3.5),
+        lambda: smallest_d_s(4.5, 5),
+        lambda: smallest_correlation(5.5),
+    ):
+        with pytest.raises(ValueError, match=r"counts of \[\d\.5\]; items are counted whole"):
+            counted()
 
 
 def test_pooled_t_is_students():

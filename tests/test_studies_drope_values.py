@@ -172,6 +172,20 @@ def test_trials_tell_copies_from_replicates_and_both_deviations() -> None:
     assert rope["mr_d"] == pytest.approx(np.mean(9900 - random) / random.std(ddof=0))
 
 
+def test_by_text_massive_and_random_part_in_nats() -> None:
+    rows = texts({"RoPE": [200.0, 400.0, 800.0], "DroPE": [8.0, 20.0, 50.0]})
+    rows.loc[rows["metric"] == "random_zeroed_ppl", ["printed", "value"]] = ("3.0", 3.0)
+    printed = pd.DataFrame([("RoPE", "literary", "9,900", 9900.0)], columns=["positional", "text", "printed", "value"])
+    table = drope_disruption.disruption_by_text(rows, printed).set_index(["positional", "text"])
+    row = table.loc[("RoPE", "literary")]
+    assert row["massive_nats"] == pytest.approx(math.log(100))
+    assert row["random_nats"] == pytest.approx(math.log(1.5))
+    assert row["mr_nats"] == pytest.approx(math.log(100) - math.log(1.5))
+    assert row["random_increase"] == pytest.approx(50)
+    assert (row["selected"], row["times_printed"]) == (True, pytest.approx(1))
+    assert not table["selected"].drop(index=["literary"], level="text").any()
+
+
 def test_tests_over_seeds_reproduce_scipy_and_carry_their_guards() -> None:
     seeds = trials({"RoPE": [200.0] * 4, "DroPE": [8.0] * 4})
     table = drope_disruption.disruption_tests(

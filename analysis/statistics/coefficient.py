@@ -7,7 +7,15 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import stats
 
-from analysis.statistics.sample import FloatArray, IntArray, at_unit_scale, check_confidence, is_constant, levels
+from analysis.statistics.sample import (
+    FloatArray,
+    IntArray,
+    at_unit_scale,
+    check_confidence,
+    check_whole,
+    is_constant,
+    levels,
+)
 
 Method = Literal["pearson", "spearman", "kendall"]
 
@@ -107,6 +115,7 @@ def tie_tolerance(x: FloatArray, y: FloatArray, method: Method, sizes: tuple[flo
 
 def coefficient(x: FloatArray, y: FloatArray, method: Method = "pearson") -> float | None:
     """Give the coefficient in [-1, 1]; None with fewer than two units or where x or y has no variance."""
+    check_method(method, "coefficient")
     if x.size < 2 or is_constant(x) or is_constant(y):
         return None
     value = float(relabelled(x, y, method)(np.arange(x.size)[None, :])[0])
@@ -137,8 +146,15 @@ def interval(
     -------
     (low, high) or None, reason
         The reason is empty where there is an interval.
+
+    Raises
+    ------
+    ValueError
+        If there is no such coefficient, a count is not whole, or the confidence is not within (0, 1).
     """
     check_confidence(confidence)
+    check_method(method, "interval")
+    check_whole((n, covariates), "interval")
     least = 4 if method == "kendall" else 3
     free = n - least - covariates
     if free <= 0:

@@ -63,9 +63,7 @@ def correlation_difference(
         If lengths differ, values are missing, or method is `kendall`.
     """
     place = f"correlation_difference {study}/{comparison}"
-    if method == "kendall":
-        raise ValueError(f"{place}: tau has no covariance with another tau here; use pearson or spearman")
-    check_method(method, place)
+    _check_covariance(method, place)
     target, one = matched(outcome, first, ("outcome", "first"))
     _, two = matched(outcome, second, ("outcome", "second"))
     arms = {"outcome": target, "first": one, "second": two}
@@ -122,8 +120,14 @@ def overlapping(
     -------
     (low, high) or None, reason
         The reason is empty where there is an interval.
+
+    Raises
+    ------
+    ValueError
+        If the coefficient is another, or the confidence is not within (0, 1).
     """
     check_confidence(confidence)
+    _check_covariance(method, "overlapping")
     ends = []
     for value in (r_first, r_second):
         own, reason = interval(value, n, method, confidence=confidence)
@@ -140,6 +144,12 @@ def overlapping(
     down = reach(r_first - low_first, high_second - r_second)
     up = reach(high_first - r_first, r_second - low_second)
     return (difference - down, difference + up), ""
+
+
+def _check_covariance(method: Method, place: str) -> None:
+    check_method(method, place)
+    if method == "kendall":
+        raise ValueError(f"{place}: tau has no covariance with another tau here; use pearson or spearman")
 
 
 def _dependence(r_first: float, r_second: float, r_between: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 # a share is a quotient of two small whole numbers, rounded once: two neighbours of n <= 1000 differ by more than 1e-6
 EQUAL = 1e-12
@@ -70,12 +70,15 @@ def denominators(share: float, items: int, *, half_unit: float = 0.0, unread: Un
     Raises
     ------
     ValueError
-        When the share is outside [0, 1], no pair gives it, or a share above zero is said to be of no answer.
+        When the share is outside [0, 1], no pair gives it, a share above zero is said to be of no answer, or there is
+        no such choice of `unread`.
     """
     if not (math.isfinite(share) and 0 <= share <= 1):
         raise ValueError(f"a share of {share} is none; give right answers over answers read, from 0 to 1")
     if items < 1 or half_unit < 0:
         raise ValueError(f"{items} items and half a unit of {half_unit}; both are positive, the second may be 0")
+    if unread not in get_args(Unread):
+        raise ValueError(f"denominators: no choice unread={unread!r}; choose one of {', '.join(get_args(Unread))}")
     if unread != "no" and share:
         raise ValueError(f"a share of {share} is of at least one answer read")
     if unread == "certain":

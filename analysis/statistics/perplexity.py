@@ -62,10 +62,11 @@ def log_perplexity_difference(
     change = _log(disrupted, "disrupted", place)
     before = _log(base, "base", place)
     _same_texts(place, change, before)
+    size = max(float(np.max(np.abs(logs))) for logs in (change, before))
     change = change - before
     row = bind(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
     row = bind(row, n=change.size, effect_name="percent_increase")
-    found, notes = _mean_over_texts(change, unit, draws, seed, confidence)
+    found, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
     estimate, ends = float(change.mean()), found.ends
     increase = finite(_percent(estimate))
     effect_ends = (finite(_percent(ends[0])), finite(_percent(ends[1]))) if ends else (None, None)
@@ -132,7 +133,8 @@ def disruption_contrast(
     ]
     _same_texts(place, *logs)
     first, second = logs[0] - logs[1], logs[2] - logs[3]
-    found, notes = _mean_over_texts(first - second, unit, draws, seed, confidence)
+    size = max(float(np.max(np.abs(values))) for values in logs)
+    found, notes = _mean_over_texts(first - second, size, unit, draws, seed, confidence)
     ends = found.ends
     ratio, ratio_ends = None, None
     if float(second.mean()) <= 0:
@@ -205,14 +207,14 @@ class _Mean:
 
 
 def _mean_over_texts(
-    change: FloatArray, unit: str, draws: int, seed: int, confidence: float
+    change: FloatArray, size: float, unit: str, draws: int, seed: int, confidence: float
 ) -> tuple[_Mean, list[str]]:
-    """Test the mean change by Student's t, and word what else there is to say."""
+    """Test the mean change by Student's t, and word what else there is to say; `size` of the logarithms it is from."""
     check_confidence(confidence)
     if change.size == 1:
         return _Mean(), [no("interval", "statistic", "df", "p", "interval of the effect", because="a single text")]
-    outcome = sign_flip_p(change, draws=draws, seed=seed)
-    if is_constant(change):
+    outcome = sign_flip_p(change, size=size, draws=draws, seed=seed)
+    if is_constant(change, size):
         notes = [*guards.zero_variance({"the change": change}), outcome.note, *guards.smallest_p(outcome.smallest)]
         notes.append(no("interval", "statistic", "df", "interval of the effect", because="all texts change alike"))
         return _Mean(p_value=outcome.p_value), notes

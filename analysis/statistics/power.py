@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy import optimize, stats
 
 from analysis.statistics.noncentral import tail_above, tail_below
+from analysis.statistics.sample import check_whole
 
 ALPHA = 0.05
 POWER = 0.8
@@ -97,5 +98,6 @@ def detectable_note(name: str, smallest: float, n: int) -> str:
 
 
 def _need(units: int, least: int, function: str) -> None:
+    check_whole((units,), function)
     if units < least:
         raise ValueError(f"{function}: {units} units leave no degree of freedom; give at least {least}")

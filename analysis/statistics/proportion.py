@@ -1,7 +1,6 @@
 """Proportions: Wilson intervals, McNemar's test over the same items, Fisher's over different ones."""
 
 import math
-from collections.abc import Sequence
 from functools import partial as bind
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.stats import contingency
 
 from analysis.statistics import guards
 from analysis.statistics.estimate import Estimate, finite, join_notes, no
-from analysis.statistics.sample import check_confidence
+from analysis.statistics.sample import check_confidence, check_whole
 
 Ends = tuple[float, float]
 
@@ -227,13 +226,6 @@ def check_count(count: int, n: int, place: str) -> None:
     check_whole((count, n), place)
     if n < 1 or not 0 <= count <= n:
         raise ValueError(f"{place}: {count} of {n}; give at least one trial and a count between 0 and n")
-
-
-def check_whole(counts: Sequence[float], place: str) -> None:
-    """Raise ValueError naming `place` unless every count is a whole number, whatever its type."""
-    broken = [count for count in counts if not float(count).is_integer()]
-    if broken:
-        raise ValueError(f"{place}: counts of {broken}; items are counted whole, round a share to its count first")
 
 
 def clopper_pearson(count: int, n: int, confidence: float = 0.95) -> Ends:

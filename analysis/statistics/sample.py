@@ -1,6 +1,7 @@
 """Samples: what every test checks before it counts."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -115,6 +116,13 @@ def check_alternative(alternative: str, place: str) -> None:
     """Raise ValueError naming `place` unless `alternative` is two-sided, greater or less."""
     if alternative not in get_args(Alternative):
         raise ValueError(f"{place}: no alternative {alternative!r}; choose one of {', '.join(get_args(Alternative))}")
+
+
+def check_whole(counts: Sequence[float], place: str) -> None:
+    """Raise ValueError naming `place` unless every count is a whole number, whatever its type."""
+    broken = [count for count in counts if not float(count).is_integer()]
+    if broken:
+        raise ValueError(f"{place}: counts of {broken}; items are counted whole, round a share to its count first")
 
 
 def check_confidence(confidence: float) -> float:

@@ -11,7 +11,14 @@ from analysis.statistics import guards
 from analysis.statistics.effects import d_s, d_s_from_stats, d_s_interval, hedges_factor
 from analysis.statistics.estimate import Estimate, finite, join_notes, no, one_sided_note
 from analysis.statistics.power import SMALL, detectable_note, smallest_d_s
-from analysis.statistics.sample import Alternative, check_alternative, check_confidence, is_constant, sample
+from analysis.statistics.sample import (
+    Alternative,
+    check_alternative,
+    check_confidence,
+    check_whole,
+    is_constant,
+    sample,
+)
 from analysis.statistics.student import t_p
 
 EffectName = Literal["d_s", "hedges_g"]
@@ -103,11 +110,12 @@ def welch_t_from_stats(
     Raises
     ------
     ValueError
-        If a number is not finite, an sd negative or a size below 1.
+        If a number is not finite, an sd negative, or a size below 1 or not whole.
     """
     numbers = (mean_first, sd_first, mean_second, sd_second)
     if not all(math.isfinite(number) for number in numbers) or min(sd_first, sd_second) < 0:
         raise ValueError(f"welch_t {study}/{comparison}: means and sds {numbers} must be finite and no sd negative")
+    check_whole((n_first, n_second), f"welch_t {study}/{comparison}")
     if min(n_first, n_second) < 1:
         raise ValueError(f"welch_t {study}/{comparison}: sizes {n_first} and {n_second}; give at least 1 each")
     arms = {names[0]: (sd_first, n_first), names[1]: (sd_second, n_second)}
