@@ -82,16 +82,17 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict
 
 
 def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
-    """Zeroing massive dimensions costs a pretrained model more than zeroing as many others, or others of equal norm.
+    """Massive dimensions filled cost a pretrained model more than as many others, or others of equal norm.
 
     Source: thesis, Pretrained models at hand.
     """
     found = []
-    rows = pretrained_disruption.query("select == 'threshold' and fill == 'zero'")
+    rows = pretrained_disruption[pretrained_disruption["select"] == "threshold"]
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
-            key = f"{row['model']}_{target}"
-            statement = f"Zeroing the massive dimensions of {row['display_name']} costs more than zeroing {words}."
+            key = f"{row['model']}_{target}_{row['fill']}"
+            does = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
+            statement = f"{does} the massive dimensions of {row['display_name']} costs more than {words}."
             if pd.isna(row["low"]):
                 why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
                 found.append(
@@ -123,7 +124,7 @@ def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdic
         judge(
             float(row["p"]) < ALPHA,
             f"p = {row['p']:.3g} among {int(row['masks'])} random masks",
-            otherwise="contradicted" if float(row["p"]) > 1 - ALPHA else "not significant",
+            otherwise="contradicted" if float(row["p"]) > 1 - ALPHA else "not supported",
             p_value=float(row["p"]),
             recomputed=float(row["p"]),
             n=int(row["masks"]),
