@@ -18,7 +18,7 @@ ASKED = {
 
 
 def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model loses more when the MLP of layer 1 writes nothing than when its attention does.
+    """A pretrained model loses more when the attention of layer 1 writes nothing than when its MLP does.
 
     Source: thesis, Pretrained models at hand.
     """
@@ -26,7 +26,7 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
     for model, rows in pretrained_ablations[pretrained_ablations["layer"] == 1].groupby("model", sort=False):
         parts = {str(row["part"]): row for _, row in rows.iterrows()}
         statement = (
-            f"{rows['display_name'].iloc[0]} loses more when the MLP of layer 1 writes nothing than when its attention "
+            f"{rows['display_name'].iloc[0]} loses more when the attention of layer 1 writes nothing than when its MLP "
             "does."
         )
         mlp, attention = parts["mlp"], parts["attention"]
@@ -38,10 +38,10 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
         said = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
         found.append(
             judge(
-                float(mlp["low"]) > float(attention["high"]),
+                float(attention["low"]) > float(mlp["high"]),
                 f"nats a token: {said}, over {int(mlp['n'])} texts",
-                otherwise="contradicted" if float(attention["low"]) > float(mlp["high"]) else "not supported",
-                recomputed=float(mlp["value"]) - float(attention["value"]),
+                otherwise="contradicted" if float(mlp["low"]) > float(attention["high"]) else "not supported",
+                recomputed=float(attention["value"]) - float(mlp["value"]),
                 n=int(mlp["n"]),
                 key=str(model),
                 statement=statement,
