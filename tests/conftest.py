@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
+os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
@@ -38,7 +39,7 @@ QUICK = re.compile(
     r"test_(statistics_\w+|tables_(render|spec)|figures_(labels|scale|spec)|paper_(calls|chapter|lint|log)|numbers|text"
     r"|printed|store|files|graph|engine|changes|subjects|claims_(changes|machinery|judgements)|heads_aggregate)"
 )
-BUILT = {"project", "shipped", "golden", "built"}  # fixtures that copy or build the project
+BUILT = {"project", "warm", "shipped", "golden", "built"}  # fixtures that copy or build the project
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -70,6 +71,10 @@ def copy_project(target: Path) -> Path:
     ignored = shutil.ignore_patterns("out", ".*", "__pycache__", "golden", "*.egg-info")
     shutil.copytree(ROOT, target, ignore=ignored)
     shipped = set(_tracked("artifacts/measurements"))
+    for code in (ROOT / "analysis/heads/__pycache__").glob("*.nb[ci]"):  # what is compiled once serves every copy
+        place = target / "analysis/heads/__pycache__"
+        place.mkdir(exist_ok=True)
+        shutil.copy2(code, place)
     for path in (target / "artifacts/measurements").glob("*/*"):
         if path.relative_to(target).as_posix() not in shipped:
             path.unlink()
@@ -110,6 +115,16 @@ def shipped(tmp_path_factory):
     done = run(root, "analyze")
     assert done.returncode == 0, done.stderr
     return root
+
+
+@pytest.fixture
+def warm(project, shipped):
+    """A copy of the project in which everything was analysed: a test pays for what it changes and no more."""
+    for name in ("state", "checked", "bound", "claims"):
+        if (shipped / "out" / name).is_dir():
+            ignored = shutil.ignore_patterns("lock", "*.part")
+            shutil.copytree(shipped / "out" / name, project / "out" / name, ignore=ignored)
+    return project
 
 
 @pytest.fixture

@@ -42,19 +42,17 @@ def edit(root: Path, path: str, old: str, new: str, count: int = 1) -> None:
     (root / path).write_text(text.replace(old, new, count))
 
 
-def test_table_prints_every_format(project):
-    latex = run(project, "table", "ap_drop").stdout
+def test_table_prints_every_format(warm):
+    latex = run(warm, "table", "ap_drop").stdout
     assert latex.count("\\begin{table}") == latex.count("\\end{table}") == 1
     for part in ("\\caption", "\\label{tab:ap_drop}", "\\toprule", "\\bottomrule", "tablenotes"):
         assert part in latex
-    assert run(project, "table", "ap_drop", "--format", "markdown").stdout.count("\n|") > 7
-    assert "<table" in run(project, "table", "ap_drop", "--format", "html").stdout
-    assert len(run(project, "table", "ap_drop", "--format", "csv").stdout.splitlines()) > 7
-    assert json.loads(run(project, "table", "ap_drop", "--format", "json").stdout)
-    target = project / "out/here.md"
-    assert run(project, "table", "ap_drop", "--format", "markdown", "--output", str(target)).stdout.strip() == str(
-        target
-    )
+    assert run(warm, "table", "ap_drop", "--format", "markdown").stdout.count("\n|") > 7
+    assert "<table" in run(warm, "table", "ap_drop", "--format", "html").stdout
+    assert len(run(warm, "table", "ap_drop", "--format", "csv").stdout.splitlines()) > 7
+    assert json.loads(run(warm, "table", "ap_drop", "--format", "json").stdout)
+    target = warm / "out/here.md"
+    assert run(warm, "table", "ap_drop", "--format", "markdown", "--output", str(target)).stdout.strip() == str(target)
     assert "ap" in target.read_text().lower()
 
 
@@ -86,65 +84,65 @@ def test_wrong_usage_is_exit_code_2(shipped, arguments, words):
         ("0.6224", "", ["empty without a reason"]),
     ],
 )
-def test_bad_data_is_named_by_file_row_and_field(project, old, new, words):
-    edit(project, DECILES, old, new)
-    fails(run(project, "table", "ap_drop"), DECILES, *words)
-    fails(run(project, "check"), DECILES, *words)
+def test_bad_data_is_named_by_file_row_and_field(warm, old, new, words):
+    edit(warm, DECILES, old, new)
+    fails(run(warm, "table", "ap_drop"), DECILES, *words)
+    fails(run(warm, "check"), DECILES, *words)
 
 
-def test_a_truncated_or_missing_file(project):
-    text = (project / DECILES).read_text()
-    (project / DECILES).write_text(text[: len(text) // 2])
-    fails(run(project, "check"), DECILES)
-    (project / DECILES).write_text("")
-    fails(run(project, "table", "ap_drop"), DECILES, "empty")
-    (project / DECILES).unlink()
-    fails(run(project, "table", "ap_drop"), "reported_plasticity")
+def test_a_truncated_or_missing_file(warm):
+    text = (warm / DECILES).read_text()
+    (warm / DECILES).write_text(text[: len(text) // 2])
+    fails(run(warm, "check"), DECILES)
+    (warm / DECILES).write_text("")
+    fails(run(warm, "table", "ap_drop"), DECILES, "empty")
+    (warm / DECILES).unlink()
+    fails(run(warm, "table", "ap_drop"), "reported_plasticity")
 
 
-def test_a_table_that_names_a_missing_column(project):
-    edit(project, "tables/benchmarks/ap_drop.py", 'Column("lbp"', 'Column("lpb"')
-    fails(run(project, "table", "ap_drop"), "table:ap_drop", "'lpb'", "lbp")
+def test_a_table_that_names_a_missing_column(warm):
+    edit(warm, "tables/benchmarks/ap_drop.py", 'Column("lbp"', 'Column("lpb"')
+    fails(run(warm, "table", "ap_drop"), "table:ap_drop", "'lpb'", "lbp")
 
 
-def test_a_step_that_raises_is_named_by_line(project):
-    (project / "tables/oops.py").write_text("def table(models):\n    return models['nothing']\n")
-    fails(run(project, "table", "oops"), "table:oops", "tables/oops.py:2", "KeyError")
-    assert "Traceback" in run(project, "--debug", "table", "oops").stderr
+def test_a_step_that_raises_is_named_by_line(warm):
+    (warm / "tables/oops.py").write_text("def table(models):\n    return models['nothing']\n")
+    fails(run(warm, "table", "oops"), "table:oops", "tables/oops.py:2", "KeyError")
+    assert "Traceback" in run(warm, "--debug", "table", "oops").stderr
 
 
-def test_a_template_error_names_file_and_line(project):
-    for path in (project / "paper/chapters").glob("*"):
+def test_a_template_error_names_file_and_line(warm):
+    for path in (warm / "paper/chapters").glob("*"):
         path.unlink()
-    edit(project, "paper/metadata.yaml", "chapters: [introduction", "chapters: [oops] # [introduction")
-    edit(project, "paper/metadata.yaml", "appendices: [", "appendices: [] # [")
-    (project / "paper/chapters/oops.tex.j2").write_text(
+    edit(warm, "paper/metadata.yaml", "chapters: [introduction", "chapters: [oops] # [introduction")
+    edit(warm, "paper/metadata.yaml", "appendices: [", "appendices: [] # [")
+    (warm / "paper/chapters/oops.tex.j2").write_text(
         "\\chapter{X}\n\n<< n('models', model='qwen3-9b', value='layers') >>\n"
     )
-    fails(run(project, "paper"), "paper/chapters/oops.tex.j2:3", "qwen3-9b")
+    fails(run(warm, "paper"), "paper/chapters/oops.tex.j2:3", "qwen3-9b")
 
 
-def test_faults_elsewhere_are_warnings(project):
-    (project / "tables/broken.py").write_text("def table(:\n")
-    done = run(project, "table", "models")
+def test_faults_elsewhere_are_warnings(warm):
+    (warm / "tables/broken.py").write_text("def table(:\n")
+    done = run(warm, "table", "models")
     assert done.returncode == 0
     assert "warning: tables/broken.py: line 1" in done.stderr
 
 
 @pytest.mark.latex
-def test_a_latex_error_names_the_exhibit_and_latex_s_message(project):
-    (project / "figures/oops.py").write_text(
+def test_a_latex_error_names_the_exhibit_and_latex_s_message(warm):
+    (warm / "figures/oops.py").write_text(
         "from figures import Figure\ndef figure(models):\n"
         "    return Figure(caption='x', body=r'\\begin{tikzpicture}\\nonsense\\end{tikzpicture}')\n"
     )
-    fails(run(project, "figure", "oops"), "picture:oops", "out/figures/oops.tex", "Undefined control sequence")
+    fails(run(warm, "figure", "oops"), "picture:oops", "out/figures/oops.tex", "Undefined control sequence")
 
 
-def test_without_tex_every_source_is_written_and_the_line_is_printed(project):
+def test_without_tex_every_source_is_written_and_the_line_is_printed(warm):
     environment = {**os.environ, "PATH": str(Path(sys.executable).parent)}
-    done = run(project, "figure", "decile_profiles", env=environment)
+    done = run(warm, "figure", "decile_profiles", env=environment)
     fails(done, "apt-get install")
-    assert (project / "out/figures/decile_profiles.tex").is_file()
+    assert (warm / "out/figures/decile_profiles.tex").is_file()
 
 
 def test_two_builds_wait_for_each_other(project):
@@ -186,17 +184,17 @@ def test_ctrl_c_ends_the_build_and_says_so(project):
     assert "Traceback" not in errors
 
 
-def test_a_build_writes_only_out_and_results(project):
-    run(project, "table", "ap_drop")
+def test_a_build_writes_only_out_and_results(warm):
+    run(warm, "table", "ap_drop")
 
     def snapshot() -> dict[str, int]:
-        kept = (path for path in project.rglob("*") if path.is_file())
-        names = {path.relative_to(project).as_posix(): path.stat().st_mtime_ns for path in kept}
+        kept = (path for path in warm.rglob("*") if path.is_file())
+        names = {path.relative_to(warm).as_posix(): path.stat().st_mtime_ns for path in kept}
         return {name: stamp for name, stamp in names.items() if not name.startswith(("out/", "artifacts/results/"))}
 
     before = snapshot()
-    edit(project, DECILES, "0.6224", "0.6225")
-    assert run(project, "table", "ap_drop", "model_plasticity").returncode == 0
+    edit(warm, DECILES, "0.6224", "0.6225")
+    assert run(warm, "table", "ap_drop", "model_plasticity").returncode == 0
     assert snapshot().keys() == before.keys()
 
 

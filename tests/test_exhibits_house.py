@@ -128,8 +128,19 @@ def test_two_names_may_not_look_alike_nor_one_name_differ():
 
 
 def test_a_dash_tells_series_apart_and_nothing_else():
-    source = tex(panel(Bundle(x=[0, 1], lines=[[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]], entity="rope")), "t")
+    lines = [[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]]
+    source = tex(panel(Bundle(x=[0, 1], lines=lines, entity="rope")), "t")
     assert "dashed" not in source.partition(r"\csname endofdump\endcsname")[2]
+    two = tex(panel(*(Bundle(x=[0, 1], lines=lines, entity=entity) for entity in ("rope", "drope"))), "t")
+    drawn = two.partition(r"\csname endofdump\endcsname")[2].splitlines()
+    assert sum("dashed" in line for line in drawn) == 2, "the legend's entry and the mean that it stands for"
+    assert any(line.startswith(r"\addplot") and "dashed, line width=1.2pt" in line for line in drawn)
+    pair = [Line(x=[0, 1], y=[0, 1], entity=entity) for entity in ("rope", "drope")]
+    with pytest.raises(SpecError, match=r"the line at 0\.5 is dashed, as one of the series is"):
+        tex(panel(*pair, rules=[Rule(at=0.5)]), "t")
+    for rule, lines in ((Rule(at=0.5, label="chance"), pair), (Rule(at=0.5, dash="solid"), pair)):
+        assert "okgrey" in tex(panel(*lines, rules=[rule]), "t")
+    assert "okgrey, dashed" in tex(panel(pair[0], rules=[Rule(at=0.5)]), "t")
 
 
 def test_bars_need_a_ground_to_stand_on():
@@ -158,18 +169,16 @@ def test_names_at_points_and_numbers_at_rules_are_clear_of_lines():
     assert "fill=white, inner sep=0.8pt] at" in crossed
 
 
-def test_every_seed_is_drawn(shipped):
+def test_every_small_model_is_drawn_with_its_interval(shipped):
     frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
-    rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["positional"] == "rope")]
-    rows = rows[rows["model"].str.startswith("tiny-rope") & (rows["n"] > 0)]
-    seeds = rows.pivot(index="model", columns="layer", values="delta_p")
-    assert len(seeds) > 1
+    rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
     made = spec(shipped, "figure", "delta_p")
-    single, mean = made.panels[0].series[:2]
-    assert list(single.x) == list(mean.x) == list(seeds.columns)
-    assert [list(line) for line in single.lines] == [pytest.approx(list(line)) for line in seeds.to_numpy()]
-    assert list(mean.y) == pytest.approx(list(seeds.mean()))
-    assert f"{len(seeds)} training seeds" in made.caption
+    drawn = [series for series in made.panels[0].series if getattr(series, "label", "").startswith("small")]
+    assert len(drawn) == 3
+    for series, name in zip(drawn, ("tiny-rope", "tiny-continued", "tiny-drope"), strict=True):
+        mine = rows[rows["model"] == name].sort_values("layer")
+        assert list(series.y) == pytest.approx(list(mine["delta_p"]))
+        assert list(series.low) == pytest.approx(list(mine["delta_p_low"]))
 
 
 # --- tables

@@ -309,7 +309,7 @@ def test_probes_are_scikit_learns_on_standardised_states() -> None:
         assert found[:, layer] == pytest.approx(wanted, abs=1e-6)
 
 
-# The pair that is committed
+# The small models that are committed
 
 
 def committed() -> list[Path]:
@@ -317,12 +317,12 @@ def committed() -> list[Path]:
     return sorted(folder.glob("tiny-*.csv"))
 
 
-def test_the_pair_is_measured() -> None:
-    assert {"tiny-rope", "tiny-drope"} <= {path.stem for path in committed()}
+def test_all_that_ship_are_measured() -> None:
+    assert {"tiny-rope", "tiny-continued", "tiny-drope"} == {path.stem for path in committed()}
 
 
 @pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
-def test_the_tiny_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
+def test_the_small_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
     made = pd.read_csv(path)
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
     assert len(seen)

@@ -18,6 +18,7 @@ PAGES = (
     "site/exhibits.html",
     "site/artifacts.html",
     "site/graph.html",
+    "site/bibliography.html",
     "site/table/recall_loss.html",
     "site/figure/recall_curves.html",
     "site/artifact/recall_drop.html",
@@ -133,6 +134,14 @@ def test_from_a_verdict_to_the_function_and_the_data_in_a_click_each(opened):
     page.click("#recall_mean_large a[href='artifact/recall_seeds.html']")
     assert page.inner_text("h1") == "Source recall_seeds"
     assert page.is_visible("td >> text='87.1'")
+
+
+def test_from_a_caption_to_its_work_and_on_to_another_exhibit(opened):
+    page = opened("site/figure/recall_curves.html")
+    page.click("figcaption a[href*='bibliography.html']")
+    assert page.is_visible("tr:target >> text=Nobody")
+    page.click("tr:target a[href='table/recall_lengths.html']")
+    assert page.inner_text("h1") == "Table recall_lengths"
 
 
 def test_a_table_is_sorted_by_numbers_both_ways_and_by_keyboard(opened):
