@@ -22,8 +22,8 @@ def figure(pretrained_ablations: pd.DataFrame) -> Figure:
         columns=min(2, len(panels)),
         height=45,
         caption=(
-            "Loss a token when the MLP or the attention of one layer writes nothing, layer by layer. Unit: one text, "
-            f"each of another document, n = {pretrained_ablations['n'].min()}; bands: Student's 95 % interval over texts."
+            "Loss a token when the MLP or the attention of one layer writes nothing, layer by layer. Unit: one text of "
+            f"a document each, n = {pretrained_ablations['n'].min()}; bands: Student's 95 % interval over texts."
         ),
         short="What each layer of a pretrained model is worth",
     )
