@@ -30,10 +30,8 @@ def figure(head_plane: pd.DataFrame, lab_geometry_seeds: pd.DataFrame) -> Figure
                     look["markerfacecolor"] = look["color"] if late else "white"
                     place = f"from {half} on" if late else f"before {half}"
                     axes.plot(some["a"], some["b"], label=f"{role}, {place}", **look)
-            axes.set(xlabel="drift $a$", ylabel="")
+            axes.set(xlabel=f"drift $a$, layer {layer}, head {head}", ylabel="")
         across[0].set_ylabel(f"{TITLES[side]}: separation $b$")
-    for axes, (layer, head) in zip(grid[0], picked, strict=True):
-        axes.set_title(f"layer {layer}, head {head}")
     grid[0][SHOWN // 2].legend()
     queries = sides["rope"].query("side == 'query'").groupby(["layer", "head"]).size()
     return from_matplotlib(
