@@ -243,12 +243,12 @@ def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.Monke
 
 def test_a_recipe_asks_some_of_the_choices() -> None:
     few = Options(items=2)
-    rows = context_length.measure(subject(planted()), few, ratios=[0.5], baselines=[], choices=["verification"])
+    rows = measure(subject(planted()), few, ratios=[1.0], baselines=[], choices=["ranking"])
     asked = {str(row["metric"]).split("_")[0] for row in rows}
-    assert "verification" in asked
-    assert "ranking" not in asked
+    assert "ranking" in asked
+    assert "verification" not in asked
     with pytest.raises(DataError, match="choices = \\['rank'\\] is not some of verification, ranking"):
-        context_length.measure(subject(planted()), few, choices=["rank"])
+        measure(subject(planted()), few, choices=["rank"])
 
 
 def test_lengths_that_cannot_be_measured_say_why() -> None:

@@ -14,16 +14,27 @@ def figure(pretrained_ablations: pd.DataFrame) -> Figure:
         lines = []
         for part, (label, entity) in PARTS.items():
             mine = rows[rows["part"] == part]
-            columns = {"x": mine["layer"], "y": mine["value"], "low": mine["low"], "high": mine["high"]}
-            lines.append(Line(entity=entity, label=label, uncertainty="band", origin="measured", marks=True, **columns))
+            lines.append(
+                Line(
+                    entity=entity,
+                    label=label,
+                    x=mine["layer"],
+                    y=mine["value"],
+                    low=mine["low"],
+                    high=mine["high"],
+                    uncertainty="band",
+                    origin="measured",
+                    marks=True,
+                )
+            )
         panels.append(Panel(series=lines, title=str(name), x=Axis(label="layer"), y=Axis(label="nats a token")))
     return Figure(
         panels=panels,
         columns=min(2, len(panels)),
         height=45,
         caption=(
-            "Loss a token when the MLP or the attention of one layer writes nothing, layer by layer. Unit: one text, "
-            f"each of another document, n = {pretrained_ablations['n'].min()}; bands: Student's 95 % interval over texts."
+            "Loss a token when the MLP or the attention of one layer writes nothing, layer by layer. Unit: one text of "
+            f"a document each, n = {pretrained_ablations['n'].min()}; bands: Student's 95 % interval over texts."
         ),
         short="What each layer of a pretrained model is worth",
     )

@@ -18,7 +18,7 @@ ASKED = {
 
 
 def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model loses more when the MLP of layer 1 writes nothing than when its attention does.
+    """A pretrained model loses more when the attention of layer 1 writes nothing than when its MLP does.
 
     Source: thesis, Pretrained models at hand.
     """
@@ -26,7 +26,7 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
     for model, rows in pretrained_ablations[pretrained_ablations["layer"] == 1].groupby("model", sort=False):
         parts = {str(row["part"]): row for _, row in rows.iterrows()}
         statement = (
-            f"{rows['display_name'].iloc[0]} loses more when the MLP of layer 1 writes nothing than when its attention "
+            f"{rows['display_name'].iloc[0]} loses more when the attention of layer 1 writes nothing than when its MLP "
             "does."
         )
         mlp, attention = parts["mlp"], parts["attention"]
@@ -38,10 +38,10 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
         said = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
         found.append(
             judge(
-                float(mlp["low"]) > float(attention["high"]),
+                float(attention["low"]) > float(mlp["high"]),
                 f"nats a token: {said}, over {int(mlp['n'])} texts",
-                otherwise="contradicted" if float(attention["low"]) > float(mlp["high"]) else "not supported",
-                recomputed=float(mlp["value"]) - float(attention["value"]),
+                otherwise="contradicted" if float(mlp["low"]) > float(attention["high"]) else "not supported",
+                recomputed=float(attention["value"]) - float(mlp["value"]),
                 n=int(mlp["n"]),
                 key=str(model),
                 statement=statement,
@@ -65,7 +65,7 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict
             )
             continue
         first, rest = known.iloc[0], known.iloc[1:]
-        next_ = rest.loc[rest["value"].astype(float).idxmax()]
+        next_ = rest.iloc[int(rest["value"].astype(float).argmax())]
         found.append(
             judge(
                 float(first["low"]) > float(next_["high"]),
@@ -82,16 +82,17 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict
 
 
 def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
-    """Zeroing massive dimensions costs a pretrained model more than zeroing as many others, or others of equal norm.
+    """Massive dimensions filled cost a pretrained model more than as many others, or others of equal norm.
 
     Source: thesis, Pretrained models at hand.
     """
     found = []
-    rows = pretrained_disruption.query("select == 'threshold' and fill == 'zero'")
+    rows = pretrained_disruption[pretrained_disruption["select"] == "threshold"]
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
-            key = f"{row['model']}_{target}"
-            statement = f"Zeroing the massive dimensions of {row['display_name']} costs more than zeroing {words}."
+            key = f"{row['model']}_{target}_{row['fill']}"
+            does = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
+            statement = f"{does} the massive dimensions of {row['display_name']} costs more than {words}."
             if pd.isna(row["low"]):
                 why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
                 found.append(
@@ -123,7 +124,7 @@ def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdic
         judge(
             float(row["p"]) < ALPHA,
             f"p = {row['p']:.3g} among {int(row['masks'])} random masks",
-            otherwise="contradicted" if float(row["p"]) > 1 - ALPHA else "not significant",
+            otherwise="contradicted" if float(row["p"]) > 1 - ALPHA else "not supported",
             p_value=float(row["p"]),
             recomputed=float(row["p"]),
             n=int(row["masks"]),
