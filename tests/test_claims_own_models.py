@@ -2,7 +2,7 @@
 
 import pytest
 
-from claims_cases import reason, rows, say, says, verdict, verdicts
+from claims_cases import reason, rows, says, verdict
 
 # --- benchmarks
 
@@ -101,118 +101,13 @@ def test_groups_of_another_probe_are_apart_if_their_intervals_are():
 
 def test_groups_by_outcome_and_by_need():
     def counts(outcome, needing):
-        values = {"gap_layer": outcome, "gap_design": -20.0, "models": 6, "needing": needing, "question_flips": 60}
+        values = {"gap_layer": outcome, "gap_design": -20.0, "models_last": 2, "needing": needing, "question_flips": 60}
         return rows("quantity value", *values.items())
 
     assert verdict("thesis_anchoring_circular", counts(-30.0, 9)) == "holds"
     assert says("thesis_anchoring_circular", counts(-10.0, 9)) == "contradicted: -10.0 against -20.0"
     assert says("thesis_anchoring_needing", counts(-30.0, 9)) == "holds: 9%"
     assert says("thesis_anchoring_needing", counts(-30.0, 5)) == "contradicted: 5%"
-
-
-def test_a_pair_differs_by_its_nearest_test_of_the_question():
-    columns = "study comparison estimate ci_low ci_high p_value p_adjusted n"
-
-    def tests(ci, p):
-        question = ("lab/question", "layer 3", -4.0, *ci, p / 2, p, 3)
-        return rows(columns, question, ("lab/answer", "layer 3", -9.0, -10.0, -8.0, 0.0, 0.0, 3))
-
-    assert verdict("thesis_anchoring_pair", tests((-6.0, -2.0), 0.04)) == "holds"
-    assert verdict("thesis_anchoring_pair", tests((-6.0, -2.0), 0.06)) == "not supported"
-    assert verdict("thesis_anchoring_pair", tests((-9.0, 1.0), 0.2)) == "not significant"
-    untested = tests((-9.0, 1.0), 0.2).assign(p_adjusted=float("nan"))
-    assert verdict("thesis_anchoring_pair", untested) == "not testable"
-
-
-# --- the lab's tasks
-
-HELD = ("cities", "cities_open", "sports", "sports_open", "sentiment", "statements")
-
-
-def scores(least=0.9, count=6, **differences):
-    columns = "metric rope_least drope_least target seeds difference difference_low difference_high"
-    found = [(name, 0.95, least, 0.9, 3, 0.0, 0.0, 0.0) for name in HELD[:count]]
-    found += [(name, 0.0, 0.0, 0.0, 3, *each) for name, each in differences.items()]
-    return rows(columns, *found)
-
-
-def test_weights_keep_what_every_task_reaches():
-    assert says("thesis_lab_weights_keep", scores(copy=(0, 0, 0))) == "holds: 90.0 %"
-    assert says("thesis_lab_weights_keep", scores(0.89)) == "contradicted: 89.0 %"
-    assert verdict("thesis_lab_weights_keep", scores(count=5)) == "contradicted"
-
-
-def test_dropping_has_a_price_where_the_interval_lies_below_zero():
-    found = scores(passkey_1x=(-0.3, -0.4, -0.2), verification_1x=(-0.3, -0.9, 0.3), copy=(0.3, 0.2, 0.4))
-    assert say("thesis_lab_price_of_dropping", found) == {
-        "passkey_1x": "holds: -30.0 points",
-        "verification_1x": "not significant: -30.0 points",
-        "copy": "contradicted: +30.0 points",
-    }
-
-
-def test_beyond_the_training_length_the_interval_lies_above_zero():
-    columns = "ratio wins seeds drope rope difference difference_low difference_high"
-    found = rows(
-        columns,
-        (1.5, 3, 3, 0.5, 0.2, 0.3, 0.2, 0.4),
-        (2.0, 2, 3, 0.5, 0.2, 0.3, -0.2, 0.8),
-        (4.0, 0, 3, 0.1, 0.2, -0.1, -0.2, -0.05),
-    )
-    assert verdicts("thesis_lab_beyond", found) == {"1.5x": "holds", "2x": "not significant", "4x": "contradicted"}
-
-
-@pytest.mark.parametrize(
-    ("yarn", "expected"), [(0.5, "holds: 50.0 and 50.0 %"), (0.4, "contradicted: 40.0 and 50.0 %")]
-)
-def test_stretching_is_as_good_at_twice_the_length(yarn, expected):
-    found = [("yarn", 2.0, yarn), ("drope", 2.0, 0.5), ("rope", 2.0, 0.1), ("yarn", 4.0, 0.9)]
-    assert says("thesis_lab_yarn", rows("encoding ratio value seeds", *[(*each, 3) for each in found])) == expected
-
-
-@pytest.mark.parametrize(
-    ("counts", "expected"),
-    [((4, 2, 1), "holds: 60 %"), ((3, 2, 1), "contradicted: 50 %"), ((4, 2, 6), "contradicted: 60 %")],
-)
-def test_most_wrong_keys_are_of_two_kinds(counts, expected):
-    kinds = {"drope": ("insertion", "run_deletion"), "rope": ("near_miss", "other_number")}
-    found = [
-        (side, kind, count, 10)
-        for side, names in kinds.items()
-        for kind, count in zip((*names, "truncation"), counts, strict=True)
-    ]
-    assert set(say("thesis_lab_miscounts", rows("side kind count errors", *found)).values()) == {expected}
-
-
-@pytest.mark.parametrize(
-    ("low", "p", "expected"), [(0.1, 0.04, "holds"), (0.1, 0.06, "not supported"), (-0.1, 0.04, "not significant")]
-)
-def test_prompts_tell_for_the_weakest_pair(low, p, expected):
-    columns = "comparison estimate ci_low ci_high p_value p_adjusted n"
-    found = rows(
-        columns,
-        ("2x, 0", 0.5, 0.4, 0.6, 0, 0, 99),
-        ("4x, 1", 0.3, low, 0.5, p / 2, p, 99),
-        ("1x, 0", -1, -1, -1, 1, 1, 9),
-    )
-    assert verdict("thesis_lab_prompts", found) == expected
-    assert "of 2 lengths" in reason("thesis_lab_prompts", found)
-
-
-def test_a_sink_is_one_beyond_even_attention():
-    def lab(least, even):
-        columns = "quantity rope drope rope_least drope_least rope_most drope_most seeds reported_rope reported_drope"
-        return rows(
-            columns,
-            ("sink_rate", 5.0, 5.0, 4.0, least, 6.0, 6.0, 3, 97.0, 97.0),
-            ("even_attention", 1.0, 1.0, 1.0, 1.0, 1.0, even, 3, None, None),
-            ("largest_first_norm", 1.0, 1.0, 1.0, 1.0, 1.5, even, 3, 90.0, 95.0),
-        )
-
-    assert verdicts("thesis_lab_sinks", lab(4.0, 1.0)) == {"rope": "holds", "drope": "holds"}
-    assert verdicts("thesis_lab_sinks", lab(0.0, 1.0)) == {"rope": "holds", "drope": "not supported"}
-    assert says("thesis_lab_no_spike", lab(4.0, 2.0)) == "holds: 1.50 and 2.00"
-    assert says("thesis_lab_no_spike", lab(4.0, 2.1)) == "contradicted: 1.50 and 2.10"
 
 
 # --- training

@@ -21,13 +21,13 @@ from click.testing import CliRunner, Result  # noqa: E402
 import models_planted  # noqa: E402
 import models_tiny  # noqa: E402
 from analysis.experiments import crosslayer_balance, massive_values  # noqa: E402
-from analysis.lab import tokenizer  # noqa: E402
-from analysis.lab.recipe import Recipe, architecture  # noqa: E402
+from analysis.language import tokenizer  # noqa: E402
 from analysis.measure.evaluation import answers  # noqa: E402
 from analysis.measure.scores import items_of  # noqa: E402
 from analysis.measure.subject import Options, open_subject  # noqa: E402
 from analysis.models import texts  # noqa: E402
 from analysis.models.loading import ModelSource  # noqa: E402
+from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from artifacts.errors import DataError  # noqa: E402
 from artifacts.store.schema import check  # noqa: E402
 from build import main  # noqa: E402
@@ -40,12 +40,14 @@ QUICK = ("massive_values", "crosslayer_balance")
 
 
 def untrained(folder: Path, positional: str = "rope", layers: int = 2, seed: int = 0) -> Path:
-    """A model of the tiny language with random weights, as `lab train` leaves one."""
+    """A model of the population's shape with random weights, as `lab population --export` leaves one."""
     torch.manual_seed(seed)
-    config = architecture(dataclasses.replace(MICRO, layers=layers), positional)
+    config = architecture(
+        dataclasses.replace(MICRO, layers=layers), Which(400, 1, "C" if positional == "drope" else "A")
+    )
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.build().save_pretrained(folder)
-    card = {"language": "lab", "training_seed": 0, "training_length": MICRO.length}
+    card = {"language": "population", "training_seed": 0, "training_length": MICRO.length}
     (folder / "lab.json").write_text(json.dumps(card))
     return folder
 

@@ -169,18 +169,16 @@ def test_names_at_points_and_numbers_at_rules_are_clear_of_lines():
     assert "fill=white, inner sep=0.8pt] at" in crossed
 
 
-def test_every_seed_is_drawn(shipped):
+def test_every_small_model_is_drawn_with_its_interval(shipped):
     frame = pd.read_csv(shipped / "artifacts/results/anchoring_curves.csv")
-    rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["positional"] == "rope")]
-    rows = rows[rows["model"].str.startswith("tiny-rope") & (rows["n"] > 0)]
-    seeds = rows.pivot(index="model", columns="layer", values="delta_p")
-    assert len(seeds) > 1
+    rows = frame[(frame["split"] == "layer") & (frame["group"] == "question") & (frame["n"] > 0)]
     made = spec(shipped, "figure", "delta_p")
-    single, mean = made.panels[0].series[:2]
-    assert list(single.x) == list(mean.x) == list(seeds.columns)
-    assert [list(line) for line in single.lines] == [pytest.approx(list(line)) for line in seeds.to_numpy()]
-    assert list(mean.y) == pytest.approx(list(seeds.mean()))
-    assert f"{len(seeds)} training seeds" in made.caption
+    drawn = [series for series in made.panels[0].series if getattr(series, "label", "").startswith("small")]
+    assert len(drawn) == 3
+    for series, name in zip(drawn, ("tiny-rope", "tiny-continued", "tiny-drope"), strict=True):
+        mine = rows[rows["model"] == name].sort_values("layer")
+        assert list(series.y) == pytest.approx(list(mine["delta_p"]))
+        assert list(series.low) == pytest.approx(list(mine["delta_p_low"]))
 
 
 # --- tables
@@ -295,7 +293,7 @@ def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
     rows = ROWS.assign(entry=[f"claim:{name}" for name in ROWS["name"]])
     columns = [Column("name", "Name"), Column("part", "Part")]
     shown = render(Table(rows=rows, columns=columns, caption="x", entry="entry"), "t")
-    assert r"\pressentry{claim:p}p & a\verdictpage{p} \\" in shown
+    assert r"\pressentry{claim:p}\siterow{p}{p} & a\verdictpage{p} \\" in shown
     assert "verdictpage" not in render(Table(rows=rows, columns=columns, caption="x"), "t")
 
 

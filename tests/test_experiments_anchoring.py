@@ -309,7 +309,7 @@ def test_probes_are_scikit_learns_on_standardised_states() -> None:
         assert found[:, layer] == pytest.approx(wanted, abs=1e-6)
 
 
-# The pair that is committed
+# The small models that are committed
 
 
 def committed() -> list[Path]:
@@ -317,15 +317,15 @@ def committed() -> list[Path]:
     return sorted(folder.glob("tiny-*.csv"))
 
 
-def test_the_pair_is_measured() -> None:
-    assert {"tiny-rope", "tiny-drope"} <= {path.stem for path in committed()}
+def test_all_that_ship_are_measured() -> None:
+    assert {"tiny-rope", "tiny-continued", "tiny-drope"} == {path.stem for path in committed()}
 
 
 @pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
-def test_the_tiny_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
+def test_the_small_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
     made = pd.read_csv(path)
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
-    assert len(seen)
+    assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read
     for layer in seen:
         assert values(made, "planted/design/answer", "question_share")[layer] < 5
         assert values(made, "planted/design/question", "delta_p_high")[layer] < 0

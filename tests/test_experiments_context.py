@@ -241,6 +241,16 @@ def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.Monke
     assert value(rows, "verification_auc", "own/1x") == 0.75
 
 
+def test_a_recipe_asks_some_of_the_choices() -> None:
+    few = Options(items=2)
+    rows = measure(subject(planted()), few, ratios=[1.0], baselines=[], choices=["ranking"])
+    asked = {str(row["metric"]).split("_")[0] for row in rows}
+    assert "ranking" in asked
+    assert "verification" not in asked
+    with pytest.raises(DataError, match="choices = \\['rank'\\] is not some of verification, ranking"):
+        measure(subject(planted()), few, choices=["rank"])
+
+
 def test_lengths_that_cannot_be_measured_say_why() -> None:
     class Long(Planted):
         def items(self, task: str, count: int, *rest: Any, length: int | None = None, **more: Any) -> list[Item]:
@@ -306,13 +316,9 @@ def test_the_distance_of_a_key_is_what_stands_after_its_first_digit() -> None:
     assert (none["value"], none["reason"]) == (None, "the prompt does not hold the key as it is answered")
 
 
-def test_the_pair_that_ships_reads_keys_within_its_length() -> None:
+def test_the_models_that_ship_read_keys_within_its_length() -> None:
     root = Path(__file__).resolve().parent.parent
-    if not (root / "artifacts/models/tiny-rope").is_dir():
-        pytest.skip("the tiny pair is not in artifacts/models: python build.py lab train --install")
-    for name in ("tiny-rope", "tiny-drope"):
+    for name in ("tiny-rope", "tiny-continued", "tiny-drope"):
         rows = measure(open_subject(root, ModelSource(name)), Options(items=12), ratios=(1.0, 4.0), baselines=("yarn",))
         assert value(rows, "passkey_exact", "own/1x") >= 0.9
-        assert value(rows, "ranking_likelihood", "own/1x") >= 0.9
-        assert value(rows, "verification_auc", "own/1x") > 0.5
         assert value(rows, "passkey_exact", "own/4x") < value(rows, "passkey_exact", "own/1x")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -17,8 +16,7 @@ transformers = pytest.importorskip("transformers")
 from click.testing import CliRunner, Result  # noqa: E402
 
 from analysis.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
-from analysis.lab import tokenizer  # noqa: E402
-from analysis.lab.recipe import Recipe, architecture  # noqa: E402
+from analysis.language import tokenizer  # noqa: E402
 from analysis.measure.ask import ask  # noqa: E402
 from analysis.measure.cache import cached, code, named  # noqa: E402
 from analysis.measure.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
@@ -27,6 +25,7 @@ from analysis.measure.recipes import load_recipe, longest_prompt, run_recipe  # 
 from analysis.measure.run import experiment  # noqa: E402
 from analysis.measure.subject import Options, open_subject  # noqa: E402
 from analysis.models.loading import ModelSource  # noqa: E402
+from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from artifacts.build.closure import code_of  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402
 from artifacts.store.descriptor import resource  # noqa: E402
@@ -39,15 +38,15 @@ FEW = ("--documents", "2", "--items", "2", "--device", "cpu")
 
 
 def saved(folder: Path, *, card: bool = True, **changes: Any) -> Path:
-    """A model of the tiny language with random weights; without a card it is any other model."""
+    """A model of the population's shape with random weights; without a card it is any other model."""
     torch.manual_seed(0)
-    config = architecture(dataclasses.replace(MICRO), "rope")
+    config = architecture(MICRO, Which(400, 1, "A"))
     for name, value in changes.items():
         setattr(config, name, value)
     transformers.LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.build().save_pretrained(folder)
     if card:
-        facts = {"language": "lab", "training_seed": 0, "training_length": MICRO.length}
+        facts = {"language": "population", "training_seed": 0, "training_length": MICRO.length}
         (folder / "lab.json").write_text(json.dumps(facts))
     return folder
 

@@ -213,7 +213,7 @@ def test_positions_given_for_a_model_that_sees_them_elsewhere(tmp_path: Path) ->
 
 
 def test_built_in_names(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"tiny-drope: not in artifacts/models yet; .*lab train"):
+    with pytest.raises(ModelError, match=r"tiny-drope: not in artifacts/models; .*lab population --export"):
         resolve(tmp_path, "tiny-drope")
     place = tmp_path / "artifacts/models/tiny-rope"
     place.mkdir(parents=True)
@@ -227,9 +227,11 @@ def test_bare_folders_and_unknown_names(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     assert resolve(tmp_path, "mine") == "mine"
-    with pytest.raises(ModelError, match=r"'tiny-rop' is no folder .*tiny-rope, tiny-drope.*did you mean tiny-rope"):
+    with pytest.raises(
+        ModelError, match=r"'tiny-rop' is no folder .*tiny-rope, tiny-continued, tiny-drope.*did you mean tiny-rope"
+    ):
         resolve(tmp_path, "tiny-rop")
     with pytest.raises(ModelError, match="as owner/name") as caught:
         resolve(tmp_path, "Llama-2-7b-hf")
     assert "did you mean" not in str(caught.value)
-    assert NAMES == ("tiny-rope", "tiny-drope")
+    assert NAMES == ("tiny-rope", "tiny-continued", "tiny-drope")

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis import population as claims
+from analysis.language.book import BOOK
+from analysis.language.words import NAMES, WORDS
 from analysis.measure.quantities import QUANTITIES
-from analysis.population.book import BOOK
-from analysis.population.language import NAMES, WORDS
 from analysis.studies.population.errors import population_errors
 from analysis.studies.population.experiments import population_directions, population_experiments
 

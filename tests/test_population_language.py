@@ -8,14 +8,10 @@ from collections import Counter
 
 import pytest
 
-from analysis.lab import language as lab
-from analysis.population import documents, language, prompts
-from analysis.population.language import WORDS, world
-
-
-def test_the_vocabulary_goes_on_where_the_tiny_languages_ends():
-    assert WORDS[: len(lab.WORDS)] == lab.WORDS
-    assert len(set(WORDS)) == len(WORDS)
+from analysis.language import documents
+from analysis.language import words as language
+from analysis.language.words import world
+from analysis.population import prompts
 
 
 def test_a_third_of_the_facts_is_held_out_of_the_second_phase():

@@ -86,7 +86,7 @@ def test_the_recipes_that_ship() -> None:
         outline(recipe)  # each fits the memory that it is written for
     tiny = load_recipe(FOLDER / "tiny.yaml")
     assert tiny.experiments == EXPERIMENTS
-    assert [entry.source.name for entry in tiny.models] == ["tiny-rope", "tiny-drope"]
+    assert [entry.source.name for entry in tiny.models] == ["tiny-rope", "tiny-continued", "tiny-drope"]
     assert {entry.source.name for entry in load_recipe(FOLDER / "pretrained.yaml").models} == set(PACKAGES)
     pair = load_recipe(FOLDER / "llama2-drope.yaml")
     assert pair.experiments == EXPERIMENTS

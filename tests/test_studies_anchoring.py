@@ -1,4 +1,4 @@
-"""Studies of anchoring on made-up measurements: curves, tests from moments, landmarks, and training seeds as units."""
+"""Studies of anchoring on made-up measurements: curves, tests from moments, landmarks, figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from analysis.studies.anchoring import curves as study
-from analysis.studies.anchoring import lab
+from analysis.studies.anchoring import planted
 from artifacts.store.reader import read
 from conftest import ROOT
 
@@ -66,7 +66,7 @@ def curves(*frames: pd.DataFrame) -> pd.DataFrame:
 def test_curves_know_model_data_and_chance() -> None:
     found = curves(measured("llama-3.2-1b-popqa", "popqa"), measured("tiny-rope", blind=1))
     assert set(found["model"]) == {"llama3.2-1b", "tiny-rope"}
-    assert set(found["display_name"]) == {"Llama-3.2-1B", "tiny RoPE"}
+    assert set(found["display_name"]) == {"Llama-3.2-1B", "small, with rotation"}
     assert sorted(set(found["depth"])) == [0, 50, 100]
     tiny = found[(found["model"] == "tiny-rope") & (found["split"] == "layer") & (found["group"] == "question")]
     assert tiny["above_chance"].tolist() == [False, True, True]
@@ -95,8 +95,7 @@ def test_tests_from_moments_are_those_of_values() -> None:
 
 
 def test_tests_of_one_question_are_corrected_over_splits_and_layers() -> None:
-    found = study.anchoring_tests(curves(measured("tiny-rope", blind=1), measured("tiny-rope-s1")), FAMILIES)
-    assert not found["study"].str.contains("-s1").any()  # there seeds are the units
+    found = study.anchoring_tests(curves(measured("tiny-rope", blind=1)), FAMILIES)
     family = found[found["study"] == "tiny-rope/planted/layer, question against answer"]
     assert len(family) == LAYERS
     assert (family["test"] == "welch_t").all()
@@ -117,32 +116,26 @@ def test_landmarks_pass_over_layers_at_chance() -> None:
     assert (question["layers"] == LAYERS).all()
 
 
-def test_training_seeds_are_the_units() -> None:
-    frames = [measured("tiny-rope"), measured("tiny-rope-s1"), measured("tiny-rope-s2"), measured("llama-3.2-1b")]
-    frames += [measured(f"tiny-drope{end}", shift=-30) for end in ("", "-s1", "-s2")]
-    table = curves(*frames)
-    found = lab.lab_anchoring(table).set_index(["positional", "split", "group", "layer"])
-    assert (found["seeds"] == 3).all()
-    chosen = table[(table["positional"] == "rope") & (table["split"] == "design") & (table["group"] == "question")]
-    chosen = chosen[chosen["model"].str.startswith("tiny") & (chosen["layer"] == 1)]["delta_p"].astype(float)
-    row = found.loc[("rope", "design", "question", 1)]
-    wanted = stats.ttest_1samp(chosen, 0).confidence_interval()
-    assert (row["delta_p"], row["delta_p_low"], row["delta_p_high"]) == pytest.approx(
-        (chosen.mean(), wanted.low, wanted.high)
-    )
-    tests = lab.lab_anchoring_tests(table, FAMILIES)
-    assert (tests["n"] == 3).all()
-    differ = tests[tests["study"].str.endswith("question")]
-    assert (differ["estimate"] < -15).all()
-    counts = lab.anchoring_counts(table).set_index("quantity")["value"]
-    assert counts["models"] == 6
-    assert counts["layers_above_chance"] == counts["layers"] == 6 * LAYERS
+def test_figures_are_those_of_the_small_models_that_ship() -> None:
+    names = ("tiny-rope", "tiny-continued", "tiny-drope")
+    table = curves(*[measured(name) for name in names], measured("llama-3.2-1b", shift=90), measured("tiny-rope-nf4"))
+    counts = planted.anchoring_counts(table).set_index("quantity")["value"]
+    assert counts["models"] == 3
+    assert counts["layers_above_chance"] == counts["layers"] == 3 * LAYERS
     assert counts["needing"] == 0  # as many answer-anchored samples as there are whose answer tells
+    mine = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "question")]
+    assert counts["question_least"] == pytest.approx(mine["delta_p"].max())
+    assert (counts["models_above_chance"], counts["models_last"]) == (3, 3)
+    last = mine[mine["layer"] == LAYERS - 1]["delta_p"].mean()
+    other = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "answer")]
+    assert counts["gap_design"] == pytest.approx(last - other[other["layer"] == LAYERS - 1]["delta_p"].mean())
 
 
-def test_one_seed_has_no_interval_and_one_model_no_pair() -> None:
-    table = curves(measured("tiny-rope"))
-    assert lab.lab_anchoring(table)["delta_p_low"].isna().all()
-    assert (lab.lab_anchoring(table)["reason"] != "").all()
-    tests = lab.lab_anchoring_tests(table, FAMILIES)
-    assert (tests["n"] == 0).all()
+def test_a_model_whose_probe_sees_nothing_is_counted_and_in_no_mean() -> None:
+    seeing = [measured("tiny-rope"), measured("tiny-continued")]
+    blind = measured("tiny-drope", shift=500, blind=LAYERS)
+    counts = planted.anchoring_counts(curves(*seeing, blind)).set_index("quantity")["value"]
+    assert counts[["models", "models_above_chance", "models_last"]].tolist() == [3, 2, 2]
+    alone = planted.anchoring_counts(curves(*seeing)).set_index("quantity")["value"]
+    for name in ("gap_design", "gap_layer", "question_flips", "needing", "question_least"):
+        assert counts[name] == pytest.approx(alone[name])

@@ -24,10 +24,23 @@ MODELS = pd.DataFrame(
 SUBJECTS = MODELS[["model"]].assign(role="pretrained")
 REPORTED = (0.2, 0.4, 0.6)
 CAPTURED = pd.DataFrame(dict.fromkeys(pretrained.METRICS, REPORTED) | {"captured_context": [4096, 8192, 8192]})
-LAB = pd.DataFrame(
-    [{"metric": name, "rope": 0.5, "rope_low": 0.4, "rope_high": 0.6, "seeds": 3} for name in pretrained.METRICS]
+SEEDS = (0.4, 0.5, 0.6)  # of arm A at base 400; two heads each, a tenth to either side
+POPULATION = pd.DataFrame(
+    [
+        {"model": f"b{base}-s{seed}-{arm}", "arm": arm, "base": base, "seed": seed}
+        for seed in range(3)
+        for base in (400, 10_000)
+        for arm in "AC"
+    ]
 )
-SEEDS = pd.DataFrame({"context": [128, 128]})
+HEADS = pd.DataFrame(
+    [
+        {"model": row.model}
+        | dict.fromkeys(pretrained.METRICS, SEEDS[row.seed] + side if (row.arm, row.base) == ("A", 400) else 9.0)
+        for row in POPULATION.itertuples()
+        for side in (-0.1, 0.1)
+    ]
+)
 
 
 def metrics(model="any-name", half=0.05, **values):
@@ -45,12 +58,12 @@ def metrics(model="any-name", half=0.05, **values):
 
 
 def geometry(**values):
-    return pretrained.pretrained_geometry(metrics(**values), MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
+    return pretrained.pretrained_geometry(metrics(**values), MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION)
 
 
-def test_columns_are_the_reported_range_the_tiny_model_and_what_is_measured():
+def test_columns_are_the_reported_range_the_small_models_and_what_is_measured():
     rows = geometry(ap_drop=0.16).set_index(["metric", "column"])
-    assert list(rows.loc["ap_drop"].index) == ["reported", "tiny", "any-name"]
+    assert list(rows.loc["ap_drop"].index) == ["reported", "small", "any-name"]
     assert rows.loc[("ap_drop", "reported"), ["value", "low", "high", "n", "context"]].tolist() == [
         0.4,
         0.2,
@@ -58,7 +71,9 @@ def test_columns_are_the_reported_range_the_tiny_model_and_what_is_measured():
         3,
         8192,
     ]
-    assert rows.loc[("ap_drop", "tiny"), ["value", "low", "high", "n", "context"]].tolist() == [0.5, 0.4, 0.6, 3, 128]
+    reach = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+    small = rows.loc[("ap_drop", "small"), ["value", "low", "high", "n", "context"]].tolist()
+    assert small == pytest.approx([0.5, 0.5 - reach, 0.5 + reach, 3, 128])
     mine = rows.loc[("ap_drop", "any-name")]
     assert mine[["value", "low", "high"]].tolist() == pytest.approx([0.16, 0.11, 0.21])
     assert (mine["label"], mine["n"], mine["unit"]) == ("A model", 90, "key head")
@@ -66,20 +81,27 @@ def test_columns_are_the_reported_range_the_tiny_model_and_what_is_measured():
 
 def test_a_role_decides_and_no_name():
     with pytest.raises(DataError, match="no pretrained model; measure one"):
-        pretrained.pretrained_geometry(metrics("smollm2-135m"), MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
+        pretrained.pretrained_geometry(metrics("smollm2-135m"), MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION)
     other = SUBJECTS.assign(role="own")
     with pytest.raises(DataError, match="no pretrained model; measure one"):
-        pretrained.pretrained_geometry(metrics(), MODELS, other, CAPTURED, LAB, SEEDS)
+        pretrained.pretrained_geometry(metrics(), MODELS, other, CAPTURED, HEADS, POPULATION)
 
 
 def test_a_metric_that_lacks_is_named():
     rows = metrics()
     with pytest.raises(DataError, match=r"any-name.csv lacks plane_var; measure it again"):
-        pretrained.pretrained_geometry(rows[rows["metric"] != "plane_var"], MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
+        pretrained.pretrained_geometry(
+            rows[rows["metric"] != "plane_var"], MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION
+        )
     empty = rows.assign(reason="too few queries")
     empty.loc[empty["metric"] == "ap_drop", "value"] = None
     with pytest.raises(DataError, match=r"any-name.csv: ap_drop: too few queries"):
-        pretrained.pretrained_geometry(empty, MODELS, SUBJECTS, CAPTURED, LAB, SEEDS)
+        pretrained.pretrained_geometry(empty, MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION)
+
+
+def test_without_a_small_model_the_command_is_told():
+    with pytest.raises(DataError, match=r"no model of arm A at base 400; .*--base 400 --arm A"):
+        pretrained.pretrained_geometry(metrics(), MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION.assign(arm="C"))
 
 
 def test_profiles_have_the_middles_of_their_bins():

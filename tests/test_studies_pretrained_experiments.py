@@ -33,7 +33,7 @@ def others(small=(30.0, 34.0)):
     return {
         "pretrained_models": pd.DataFrame({"model": models, "display_name": ["Mine", "Another"]}),
         "subjects": pd.DataFrame({"model": models, "role": ["pretrained", "pretrained"]}),
-        "lab_reported": pd.DataFrame({"quantity": ["layer1_share"], "rope": [0.9]}),
+        "experiments_reported": pd.DataFrame({"quantity": ["layer1_share"], "rope": [0.9]}),
         "population_quantities": pd.DataFrame(
             {"model": names, "quantity": "layer1_share", "value": list(small), "reason": ""}
         ),

@@ -1,9 +1,7 @@
 """Subjects: roles, pairs and families come from tables; a name's shape selects nothing."""
 
-import pandas as pd
 import pytest
 
-from analysis.studies.lab._pair import of_pair
 from artifacts.errors import DataError
 from artifacts.store import subjects
 from artifacts.store.paths import FAMILIES, MODELS, SUBJECTS
@@ -28,28 +26,12 @@ def project(tmp_path, monkeypatch):
     return with_subjects
 
 
-MEASURED = pd.DataFrame({"model": ["tiny-rope", "tiny-drope", "mine-a", "mine-b", "tiny-rope-nf4"], "value": range(5)})
-OURS = "mine-a,lab,mine,rope,0,,label: none\nmine-b,lab,mine,drope,0,,label: none\n"
-
-
-def test_a_users_own_pair_takes_the_place_of_the_tiny_one_by_its_role(project):
-    project(lambda text: text.replace(",lab,tiny", ",control,tiny") + OURS)
-    rows = of_pair(MEASURED)
-    assert list(rows["model"]) == ["mine-a", "mine-b"]
-    assert list(rows["side"]) == ["rope", "drope"]
-    assert list(rows["training_seed"]) == [0, 0]
-
-
-def test_two_pairs_of_one_role_are_refused(project):
-    project(lambda text: text + OURS)
-    with pytest.raises(DataError, match=r"subjects.csv: the pairs mine and tiny both have the role 'lab'"):
-        of_pair(MEASURED)
-
-
-def test_one_of_the_pair_without_a_seed_is_refused(project):
-    project(lambda text: text.replace("tiny-rope,lab,tiny,rope,0", "tiny-rope,lab,tiny,rope,"))
-    with pytest.raises(DataError, match=r"subjects.csv: tiny-rope has the role 'lab' and no side or seed"):
-        of_pair(MEASURED)
+def test_subjects_of_a_role_come_in_the_order_of_the_table_whatever_their_names(project):
+    project(lambda text: text + "mine,lab,,,0,,pair and side: none\n")
+    measured = ["tiny-rope-nf4", "mine", "tiny-drope", "tiny-rope", "smollm2-135m"]
+    assert list(subjects.of_role(measured)) == ["tiny-rope", "tiny-drope", "mine"]
+    assert subjects.of_role(measured)["tiny-rope"].seed == 1
+    assert list(subjects.of_role(measured, "pretrained")) == ["smollm2-135m"]
 
 
 def test_a_new_model_of_a_new_family_has_a_look_of_its_own(tmp_path, project):
@@ -79,4 +61,4 @@ def test_a_model_added_to_a_family_changes_no_look_of_the_others(project):
 
 def test_a_seed_that_is_no_number_names_the_table(project):
     with pytest.raises(DataError, match=r"subjects.csv: 'one' is no whole number"):
-        project(lambda text: text.replace("tiny-rope-s1,lab,tiny,rope,1", "tiny-rope-s1,lab,tiny,rope,one"))
+        project(lambda text: text.replace("tiny-drope,lab,,drope,1", "tiny-drope,lab,,drope,one"))

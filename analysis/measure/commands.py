@@ -171,18 +171,4 @@ def run(obj: dict[str, Any], /, names: tuple[str, ...], **asked: Any) -> None:
 
 @click.group()
 def lab() -> None:
-    """The tiny pair of models that ships with the thesis."""
-
-
-@lab.command()
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of weights and documents.")
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint of a run that was stopped.")
-@click.option("--install", is_flag=True, help="Put the pair in artifacts/models.")
-@click.pass_obj
-def train(obj: dict[str, Any], /, **asked: Any) -> None:
-    """Train the RoPE model, recalibrate its DroPE twin, and measure both."""
-    from analysis.measure.lab import run as work
-
-    made = work(obj["root"], **asked)
-    click.echo("\n".join(str(path) for path in (*made.installed, *made.tables)))
-    click.echo(made.advice, err=True)
+    """Small models that are trained here, and a pretrained one that is distilled."""

@@ -233,7 +233,7 @@ def open_subject(
     Its measurements are called by `name`; without one by the model, its training seed, and whatever is not as usual:
     precision, encoding of positions, class, scaling, revision and, when `options` say where texts come from, these.
 
-    A model of the tiny language (its folder holds `lab.json`) is asked in it, any other one in English. A model whose
+    A model of the population (its folder holds `lab.json`) is asked in it, any other one in English. A model whose
     configuration makes the rotation the identity must not see positions: its logits are checked under a shift.
 
     Raises
@@ -285,7 +285,7 @@ def _card(folder: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise DataError(
-            f"{path}: not readable as JSON ({error}); train the model again: python build.py lab train"
+            f"{path}: not readable as JSON ({error}); write the model again: python build.py lab population --export"
         ) from None
     return found if isinstance(found, dict) else {}
 
@@ -301,10 +301,13 @@ def _asked(source: ModelSource, options: Options | None) -> list[str]:
 
 
 def _book(card: dict[str, Any]) -> Book:
-    if card.get("language") == "lab":
-        from analysis.lab.book import BOOK as LAB
+    language = card.get("language")
+    if language == "population":
+        from analysis.language.book import BOOK as SMALL
 
-        return LAB
+        return SMALL
+    if language is not None:
+        raise DataError(f"{CARD}: no language {language!r} is known; a small model's is 'population'")
     from analysis.tasks.english import BOOK as ENGLISH
 
     return ENGLISH

@@ -1,4 +1,4 @@
-"""Models that are known by name: the pair that ships with the project, and trained ones that come in packages."""
+"""Models known by name: the small ones that ship with the project, and trained ones that come in packages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from analysis.models.pretrained import PACKAGES, from_file, packaged
 from artifacts.errors import ModelError
 
-NAMES = ("tiny-rope", "tiny-drope")
+NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
 FOLDER = "artifacts/models"
 
 
@@ -31,7 +31,7 @@ def resolve(root: Path, name: str) -> str:
     if name in NAMES:
         place = folder(root, name)
         if not (place / "config.json").is_file():
-            raise ModelError(f"{name}: not in {FOLDER} yet; train the pair: python build.py lab train")
+            raise ModelError(f"{name}: not in {FOLDER}; write it there: python build.py lab population --export")
         return str(place)
     if name in PACKAGES:
         return str(packaged(root, name))

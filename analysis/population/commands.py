@@ -18,13 +18,14 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @click.option("--arm", "arms", type=click.Choice(tuple(ARMS)), multiple=True, help=LETTERS)
 @click.option("--again", is_flag=True, help="Measure also models whose rows are there, and write them anew.")
 @click.option("--compare", is_flag=True, help="Measure again, write nothing, and say how far that is from the rows.")
+@click.option("--export", is_flag=True, help="Write seed 1 of A, B, C at base 400 to artifacts/models instead.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes, one thread each.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
 @click.option("--partition", help="Slurm's partition.")
 @click.option("--minutes", type=click.IntRange(1), help="Slurm's time limit of a job.")
 @click.option("--memory", type=float, help="Slurm's memory limit of a job in GiB.")
 @click.pass_obj
-def population(obj: dict[str, Any], /, seeds: tuple[int, ...], **asked: Any) -> None:
+def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **asked: Any) -> None:
     """Train and measure models of the population that are not measured yet; goes on where it was stopped.
 
     Without options: every model of the plan, in the plan's order.
@@ -33,6 +34,13 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], **asked: Any) -> 
         raise click.UsageError(
             f"--seed {wrong[0]}: the recipe was chosen on this seed, so it is not reported; take another"
         )
+    if export:
+        if seeds or asked["bases"] or asked["arms"]:
+            raise click.UsageError("--export writes the three subjects that ship; leave --seed, --base and --arm out")
+        from analysis.population.export import export as write
+
+        click.echo("\n".join(str(path.relative_to(obj["root"])) for path in write(obj["root"])))
+        return
     from analysis.population.command import run
 
     click.echo("\n".join(run(obj["root"], seeds=seeds, **asked)))

@@ -6,12 +6,12 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from analysis.lab.tokenizer import build
+from analysis.language.book import BOOK
+from analysis.language.tokenizer import build
+from analysis.language.words import WORDS
 from analysis.measure.quantities import QUANTITIES, of_model
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options, Subject
-from analysis.population.book import BOOK
-from analysis.population.language import WORDS
 from analysis.population.recipe import Recipe, Which
 from artifacts.errors import DataError
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.heads.plasticity import Options
+from analysis.language import documents
+from analysis.language.words import tokens, world
 from analysis.measure.finding import METRICS, analyse
 from analysis.models.attention import Call, recording
 from analysis.models.captures import Capture, Vectors
 from analysis.models.libraries import need
 from analysis.models.sampling import Head
-from analysis.population import documents, prompts
-from analysis.population.language import tokens, world
+from analysis.population import prompts
 from analysis.population.recipe import Recipe
 
 if TYPE_CHECKING:

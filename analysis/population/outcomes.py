@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from analysis.language import documents
+from analysis.language.words import tokens, world
 from analysis.models.libraries import need
 from analysis.models.positions import encoding
-from analysis.population import documents, prompts
+from analysis.population import prompts
 from analysis.population.asking import Answer, answers
-from analysis.population.language import tokens, world
 from analysis.population.recipe import Recipe, Which
 from analysis.tasks.answers import EXACT, LETTERS, NO_NUMBER, NO_STOP, error_class
 

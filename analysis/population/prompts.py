@@ -6,11 +6,11 @@ import random
 from collections.abc import Sequence
 from itertools import islice
 
-from analysis.lab import language as lab
-from analysis.lab.language import World
-from analysis.population import language
+from analysis.language import words as language
+from analysis.language import world as base
+from analysis.language.words import KEYS, world
+from analysis.language.world import World
 from analysis.population.asking import Ask, Context
-from analysis.population.language import KEYS, world
 
 MULTIPLES = (0.5, 1, 2, 4, 8)  # of the training length
 TASKS = ("fact", "fact_held", "yes_no", "yes_no_held", "statement", "statement_held", "review", "copy")
@@ -77,7 +77,7 @@ def others(seed: int, length: int | None, contexts: int = 8, items: int = 96) ->
 
 def _facts(draw: random.Random, items: int) -> list[Ask]:
     made: list[Ask] = []
-    whole = lab.world()
+    whole = base.world()
     for relation in whole.relations:
         held = language.held(relation)
         for name in relation.subjects:
@@ -98,7 +98,7 @@ def _facts(draw: random.Random, items: int) -> list[Ask]:
 
 
 def _reviews(draw: random.Random, items: int) -> list[Ask]:
-    drawn = [lab.review(draw) for _ in range(items)]
+    drawn = [base.review(draw) for _ in range(items)]
     return [Ask(words, [verdict], {"task": "review"}) for words, verdict in drawn]
 
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from analysis.language.words import WORDS
 from analysis.models.libraries import need
-from analysis.population.language import WORDS
 from artifacts.errors import SpecError
 
 BASES = (400, 10_000)  # of the rotation; the first is primary

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.lab import checkpoint
+from analysis.language import documents
+from analysis.language.words import world
+from analysis.models import training_state as checkpoint
 from analysis.models.libraries import need
-from analysis.population import documents, prompts
+from analysis.population import prompts
 from analysis.population.asking import answers
-from analysis.population.language import world
 from analysis.population.muon import Muon
 from analysis.population.recipe import Recipe, Stage, Which, architecture
 from artifacts.errors import ModelError

@@ -1,6 +1,6 @@
 """Subjects: what each model is to the thesis (`subjects.csv`), and how families look and follow each other.
 
-A model is reported, pretrained, of the population, a control, of the pair of the lab, or a user's own; studies and
+A model is reported, pretrained, a small one that ships, a control, or a user's own; studies and
 exhibits select by this role, never by the shape of a name.
 """
 
@@ -17,7 +17,7 @@ from artifacts.errors import DataError
 from artifacts.store.paths import FAMILIES, MODELS, SUBJECTS
 
 ROOT = Path(__file__).resolve().parents[2]
-LAB = "lab"
+LAB = "lab"  # the role of the small models that ship
 
 
 @dataclass(frozen=True)
@@ -83,23 +83,10 @@ def subjects(root: Path = ROOT) -> dict[str, Subject]:
     return _subjects(*_stamped(root, SUBJECTS))
 
 
-def pair(models: Iterable[str], role: str = LAB, root: Path = ROOT) -> dict[str, Subject]:
-    """The subjects among `models` that make the pair of a role.
-
-    Raises
-    ------
-    DataError
-        When models of two pairs have the role, or one has no side or no seed.
-    """
-    known = subjects(root)
-    found = {name: known[name] for name in models if name in known and known[name].role == role}
-    pairs = sorted({each.pair for each in found.values()})
-    if len(pairs) > 1:
-        raise DataError(f"{SUBJECTS}: the pairs {' and '.join(pairs)} both have the role {role!r}; leave it to one")
-    for name, each in found.items():
-        if not each.side or each.seed is None:
-            raise DataError(f"{SUBJECTS}: {name} has the role {role!r} and no side or seed; give both")
-    return found
+def of_role(models: Iterable[str], role: str = LAB, root: Path = ROOT) -> dict[str, Subject]:
+    """The subjects among `models` that have a role, in the order of the table."""
+    wanted = set(models)
+    return {name: each for name, each in subjects(root).items() if name in wanted and each.role == role}
 
 
 def families(root: Path = ROOT) -> tuple[Family, ...]:

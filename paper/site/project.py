@@ -15,10 +15,15 @@ from artifacts.store.reader import read
 from artifacts.typeset import addresses
 from artifacts.typeset.wording import readable
 from paper.calls import dependencies
+from paper.lint import cited
 from paper.metadata import Metadata
 from paper.metadata import read as read_metadata
+from paper.site.works import Work, works
 
 EXHIBITS = ("table", "figure")
+SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
+SHOWN |= dict.fromkeys(("n", "r", "use"), "number")
+"""What a chapter shows by each function of `paper.calls`."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
 _NAMED = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
@@ -34,6 +39,7 @@ class Chapter:
     figures: tuple[str, ...]
     claims: tuple[str, ...]
     numbers: tuple[str, ...]
+    cites: tuple[str, ...]
 
     @property
     def uses(self) -> tuple[str, ...]:
@@ -72,6 +78,15 @@ class Project:
     def documents(self) -> tuple[Document, ...]:
         """The documents whose statements are judged, `thesis` among them."""
         return documents(self.root)
+
+    @cached_property
+    def works(self) -> Mapping[str, Work]:
+        """The bibliography by key."""
+        return works(self.root)
+
+    def judges(self, document: str) -> bool:
+        """Whether the ledger has rows of a document."""
+        return any(row["source"] == document for row in self.claims)
 
     @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
@@ -168,8 +183,10 @@ def _chapter(root: Path, node: Node) -> Chapter:
     text = (root / node.file).read_text(encoding="utf-8")
     calls: dict[str, list[str]] = {}
     for function, name, _ in dependencies(text):
-        calls.setdefault(function, []).append(name)
+        calls.setdefault(SHOWN[function], []).append(name)
     found = _TITLE.search(text)
     title = _COMMAND.sub(r"\1", found[1]).replace("~", " ").replace("\\", "") if found else node.name.capitalize()
-    kinds = ("table", "figure", "claim", "n")
-    return Chapter(node.name, title, *(tuple(dict.fromkeys(calls.get(kind, ()))) for kind in kinds))
+    tables, figures, claims, numbers = (
+        tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number")
+    )
+    return Chapter(node.name, title, tables, figures, claims, numbers, cited(text))

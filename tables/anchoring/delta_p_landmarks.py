@@ -22,13 +22,11 @@ KEYS = ["model", "anchoring", "landmark", "data_set"]
 def table(
     delta_p_landmarks: pd.DataFrame, models: pd.DataFrame, anchoring_landmarks: pd.DataFrame, subjects: pd.DataFrame
 ) -> Table:
-    """Return the table: reported models first, then those measured here, whose further training seeds are left out."""
+    """Return the table: reported models first, then those measured here, small ones in the order of their table."""
     reported = _reported(delta_p_landmarks, models)
-    pair = subjects[subjects["role"] == "lab"]
-    further = pair.loc[pair["seed"] > pair["seed"].min(), "model"]
-    measured = _measured(anchoring_landmarks[~anchoring_landmarks["model"].isin(further)])
-    first = measured["model"].isin(pair.loc[pair["side"] == "rope", "model"])
-    measured = pd.concat([measured[first], measured[~first]], ignore_index=True)
+    measured = _measured(anchoring_landmarks)
+    order = {model: place for place, model in enumerate(subjects["model"])}
+    measured = measured.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
     return Table(
         rows=pd.concat([reported, measured], ignore_index=True),
         columns=[

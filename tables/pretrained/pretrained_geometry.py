@@ -1,4 +1,4 @@
-"""Head geometry of pretrained models beside the reported range and the tiny pair."""
+"""Head geometry of pretrained models beside the reported range and the small models."""
 
 from typing import Any
 
@@ -68,11 +68,12 @@ def table(
         ],
         groups="group",
         caption=(
-            f"Head geometry of pretrained models measured here, beside up to {most} reported models and the tiny RoPE "
-            "model. Units: reported, one model (the median, in brackets the least and the largest, a range and no "
-            f"interval; at most {tokens(first.loc['reported', 'context'])} tokens [@shcherb2026]); tiny, one training "
-            f"seed, $n = {first.loc['tiny', 'n']}$, {tokens(first.loc['tiny', 'context'])} tokens; measured, one key "
-            "head. In brackets there: 95 % intervals."
+            f"Head geometry of pretrained models measured here, beside up to {most} reported models and small ones "
+            "(arm A of the population at base 400). Units: reported, one model (the median, in brackets the least and "
+            f"the largest, a range and no interval; at most {tokens(first.loc['reported', 'context'])} tokens "
+            f"[@shcherb2026]); small, one training seed, $n = {first.loc['small', 'n']}$, "
+            f"{tokens(first.loc['small', 'context'])} tokens; measured, one key head. In brackets there: 95 % "
+            "intervals."
         ),
         short="Head geometry of pretrained models",
         note=[

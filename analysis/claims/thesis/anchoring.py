@@ -1,31 +1,31 @@
-"""What the thesis says of anchoring in the tiny pair, where the truth of every statement is known by construction."""
+"""What the thesis says of anchoring in the small models, where the truth of a statement is known by construction."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, judge, pick, untestable
+from analysis.claims import Verdict, judge, pick
 from artifacts.errors import DataError
-from artifacts.store.subjects import pair
+from artifacts.store.subjects import of_role
 
 FEW_FLIPS = 5.0  # percent
 NEAR = 2.0  # percentage points
 
 
 def _tiny(curves: pd.DataFrame, split: str, group: str) -> pd.DataFrame:
-    """Rows of the tiny models whose probe is above chance.
+    """Rows of the small models whose probe is above chance.
 
     Raises
     ------
     DataError
         When there is none.
     """
-    own = curves["model"].isin(list(pair(curves["model"].unique())))
+    own = curves["model"].isin(list(of_role(curves["model"].unique())))
     ours = own & (curves["data"] == "planted") & curves["above_chance"].astype(bool)
     rows = curves[ours & (curves["split"] == split) & (curves["group"] == group)]
     if rows.empty:
         raise DataError(
-            "anchoring_curves: no layer of a tiny model with a probe above chance; measure the pair again: "
+            "anchoring_curves: no layer of a small model with a probe above chance; measure one again: "
             "python build.py run anchoring --model tiny-rope"
         )
     return rows
@@ -36,7 +36,7 @@ def _value(counts: pd.DataFrame, quantity: str) -> float:
 
 
 def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the tiny models, statements that need the question lose belief with it in each layer whose probe sees truth.
+    """In the small models, statements that need the question lose belief with it in each layer whose probe sees truth.
 
     Source: thesis, Anchored in the question or in the answer.
     """
@@ -54,7 +54,7 @@ def thesis_anchoring_question(anchoring_curves: pd.DataFrame) -> Verdict:
 
 
 def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the tiny models, statements whose answer alone tells that they are false come out answer-anchored.
+    """In the small models, statements whose answer alone tells that they are false come out answer-anchored.
 
     Source: thesis, Anchored in the question or in the answer.
     """
@@ -70,7 +70,7 @@ def thesis_anchoring_answer(anchoring_curves: pd.DataFrame) -> Verdict:
 
 
 def thesis_anchoring_control(anchoring_curves: pd.DataFrame) -> Verdict:
-    """In the tiny models, a cut from as many tokens of the text around moves the probes by less than two points.
+    """In the small models, a cut from as many tokens of the text around moves the probes by less than two points.
 
     Source: thesis, Anchored in the question or in the answer.
     """
@@ -111,11 +111,11 @@ def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
     outcome, design = (_value(anchoring_counts, f"gap_{split}") for split in ("layer", "design"))
     return judge(
         abs(outcome) > abs(design),
-        f"At the last layer, as a mean over {_value(anchoring_counts, 'models'):.0f} tiny models, the question group "
-        f"lies {abs(outcome):.1f} points below the answer group when flips make the groups, and {abs(design):.1f} when "
-        "the design makes them.",
+        f"At the last layer, as a mean over {_value(anchoring_counts, 'models_last'):.0f} small models, the question "
+        f"group lies {abs(outcome):.1f} points below the answer group when flips make the groups, and "
+        f"{abs(design):.1f} when the design makes them.",
         recomputed=f"{outcome:.1f} against {design:.1f}",
-        n=int(_value(anchoring_counts, "models")),
+        n=int(_value(anchoring_counts, "models_last")),
     )
 
 
@@ -131,7 +131,7 @@ def thesis_anchoring_half(anchoring_curves: pd.DataFrame) -> Verdict:
     least = (question["delta_p"] - answer["delta_p"]).max()
     return judge(
         bool(apart.all()),
-        f"In {int(apart.sum())} of {len(apart)} layers of the tiny models the 95 % intervals of the two groups do not "
+        f"In {int(apart.sum())} of {len(apart)} layers of the small models the 95 % intervals of the two groups do not "
         f"meet; the smallest gap is {least:.1f} points.",
         otherwise="not supported",
         recomputed=f"{int(apart.sum())} of {len(apart)} layers",
@@ -151,34 +151,5 @@ def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
         f"the question, as only {flips:.0f} % of such statements flip; the probe's guess without the question is right "
         "by luck for the others.",
         recomputed=f"{needing:.0f}%",
-        n=int(_value(anchoring_counts, "models")),
-    )
-
-
-def thesis_anchoring_pair(lab_anchoring_tests: pd.DataFrame) -> Verdict:
-    """The two models of the tiny pair differ in how much statements lose with the question.
-
-    Source: thesis, Anchored in the question or in the answer.
-    """
-    rows = lab_anchoring_tests[lab_anchoring_tests["p_adjusted"].notna()]
-    if rows.empty:
-        return untestable(
-            "One training of the pair has no spread; two more, by python build.py lab train --seed 1 and --seed 2, and "
-            "their measurements would decide."
-        )
-    asked = rows[rows["study"].str.endswith("/question")].sort_values("p_value")
-    nearest, seeds = asked.iloc[0], int(rows["n"].min())
-    differ = int((rows["p_adjusted"] < ALPHA).sum())
-    return directed(
-        float(nearest["estimate"]),
-        (float(nearest["ci_low"]), float(nearest["ci_high"])),
-        0,
-        f"{differ} of {len(rows)} differences by group and layer are significant over {seeds} training seeds (paired "
-        f"t, Holm over all); of statements that need the question the nearest to it is {nearest['comparison']}, "
-        f"{nearest['estimate']:+.1f} points [{nearest['ci_low']:.1f}, {nearest['ci_high']:.1f}], corrected p "
-        f"{nearest['p_adjusted']:.2f}.",
-        n=seeds,
-        p_value=float(nearest["p_value"]),
-        p_adjusted=float(nearest["p_adjusted"]),
-        failure="unit",
+        n=int(_value(anchoring_counts, "models_last")),
     )

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims import Verdict, directed, judge, pick, untestable
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
-BESIDE = ("reported", "tiny")
+BESIDE = ("reported", "small")
 FEW = 10  # key heads below which a bootstrap over them does not hold its level
 NORMAL = 1.96  # standard deviations that 95 % of normal differences are within
 DRAWN = {

@@ -100,12 +100,12 @@ def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame)
     """Tests by layer; of one model and data set, the tests of a hypothesis are corrected over all splits and layers.
 
     Paired t of the cut against none in either group, of the cut against the control, and Welch's t between the groups.
-    Layers whose probe is not above chance are tested like the others and carry a note. Further training seeds of the
-    tiny models are left out: there seeds are the units.
+    Layers whose probe is not above chance are tested like the others and carry a note.
     """
     found: list[Estimate] = []
-    rows = anchoring_curves[~anchoring_curves["model"].str.contains(r"-s\d+$")]
-    for keys, part in rows[rows["split"].isin(TESTED)].groupby(["model", "data", "split"], sort=False):
+    for keys, part in anchoring_curves[anchoring_curves["split"].isin(TESTED)].groupby(
+        ["model", "data", "split"], sort=False
+    ):
         name = "/".join(map(str, keys))
         groups = {str(group): rows for group, rows in part.groupby("group")}
         for group, rows in groups.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from artifacts.errors import DataError
-from artifacts.store.subjects import pair
+from artifacts.store.subjects import of_role
 
 METRICS = (
     *("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_strength", "bias_window"),
@@ -18,8 +18,8 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
     """Measured models, one row each, in falling order of plasticity: means over heads with their 95 % intervals.
 
     A model that a table of models describes gets its name there. `captured_context` is in tokens; `heads` and
-    `key_heads` are those behind the overall plasticity. Nothing of a source enters. The tiny pair is left out: its
-    contexts are too short to stand beside captured models, and it has results of its own (`lab_geometry`).
+    `key_heads` are those behind the overall plasticity. Nothing of a source enters. The small models that ship
+    are left out: their contexts are too short to stand beside captured models, and they have results of their own.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
         When the file of a model lacks a metric.
     """
     names = _names(models, pretrained_models)
-    kept = _without_the_pair(model_metrics)
+    kept = _without_the_small(model_metrics)
     rows = [_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
@@ -66,10 +66,11 @@ def measured_profiles(
 ) -> pd.DataFrame:
     """Plasticity of measured models by tenth of their captured context: mean over heads with its 95 % interval.
 
-    One row a model and decile (counted from 0); deciles that hold no query bin are left out, and so is the tiny pair.
+    One row a model and decile (counted from 0); deciles that hold no query bin are left out, and so are the small
+    models that ship.
     """
     names = _names(models, pretrained_models)
-    kept = _without_the_pair(model_metrics)
+    kept = _without_the_small(model_metrics)
     deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
     return pd.DataFrame(
         {
@@ -89,5 +90,5 @@ def _names(*tables: pd.DataFrame) -> dict[str, str]:
     return {model: name for each in tables for model, name in zip(each["model"], each["display_name"], strict=True)}
 
 
-def _without_the_pair(measured: pd.DataFrame) -> pd.DataFrame:
-    return measured[~measured["model"].isin(list(pair(measured["model"].unique())))]
+def _without_the_small(measured: pd.DataFrame) -> pd.DataFrame:
+    return measured[~measured["model"].isin(list(of_role(measured["model"].unique())))]

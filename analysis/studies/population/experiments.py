@@ -16,7 +16,7 @@ WORDS = ("yes", "opposite", "no", "not measurable", "no direction", "not reporte
 
 
 def population_experiments(
-    population_quantities: pd.DataFrame, population_models: pd.DataFrame, lab_reported: pd.DataFrame
+    population_quantities: pd.DataFrame, population_models: pd.DataFrame, experiments_reported: pd.DataFrame
 ) -> pd.DataFrame:
     """Headline quantities over seeds of the models that both start from, and that were trained on with rotation or not.
 
@@ -31,7 +31,7 @@ def population_experiments(
     arms = {row.model: (row.arm, row.seed) for row in each(models)}
     held = population_quantities[population_quantities["model"].isin(list(arms))]
     held = held.assign(arm=[arms[name][0] for name in held["model"]], seed=[arms[name][1] for name in held["model"]])
-    reported = lab_reported.set_index("quantity")
+    reported = experiments_reported.set_index("quantity")
     rows = []
     for quantity in QUANTITIES:
         mine = held[held["quantity"] == quantity.key]

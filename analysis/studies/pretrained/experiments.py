@@ -30,7 +30,7 @@ def pretrained_experiments(
     crosslayer_balance: pd.DataFrame,
     pretrained_models: pd.DataFrame,
     subjects: pd.DataFrame,
-    lab_reported: pd.DataFrame,
+    experiments_reported: pd.DataFrame,
     population_quantities: pd.DataFrame,
     population_models: pd.DataFrame,
 ) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def pretrained_experiments(
         "crosslayer_balance": crosslayer_balance,
     }
     names = named(pretrained_models, subjects)
-    reported = lab_reported.set_index("quantity")["rope"]
+    reported = experiments_reported.set_index("quantity")["rope"]
     arm = population_models.query("base == @BASE and arm == @ARM")["model"]
     small = population_quantities[population_quantities["model"].isin(arm)]
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Trained models that others made and this project measured, beside what is reported and beside the tiny pair.
+"""Trained models that others made and this project measured, beside what is reported and beside small ones.
 
 A model is taken in by its role in the table `subjects`, whatever it is called; one that is not measured yet has no row.
 """
@@ -15,7 +15,8 @@ from analysis.statistics.student import student_interval
 from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
-REPORTED, TINY = "reported", "tiny"
+REPORTED, SMALL = "reported", "small"
+ARM, BASE, CONTEXT = "A", 400, 128  # of the population: rotation, from scratch, texts of so many words
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
 TENSORS = {"q": "query", "k": "key", "v": "value"}
 
@@ -25,13 +26,14 @@ def pretrained_geometry(
     pretrained_models: pd.DataFrame,
     subjects: pd.DataFrame,
     captured_models: pd.DataFrame,
-    lab_geometry: pd.DataFrame,
-    lab_geometry_seeds: pd.DataFrame,
+    population_heads: pd.DataFrame,
+    population_models: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Metrics of heads: reported models, the tiny RoPE model, and each pretrained model, one row each.
+    """Metrics of heads: reported models, the population's models with rotation, and each pretrained model.
 
     `reported` is the median over the captured models of the source that give the metric, its ends the least and the
-    largest of them: a range over models, no interval. `tiny` is the mean over training seeds with Student's interval.
+    largest of them: a range over models, no interval. `small` is the mean over
+    training seeds of arm A at base 400, each a mean over heads, with Student's interval.
     A pretrained model's mean is over all its captured heads, with the interval from resampled key heads; the interval
     covers heads, not texts.
 
@@ -41,7 +43,7 @@ def pretrained_geometry(
         When no pretrained model is measured, or one lacks a metric.
     """
     rows: list[dict[str, object]] = []
-    tiny: Any = lab_geometry.set_index("metric")
+    small = _small(population_heads, population_models)
     known: Any = model_metrics.set_index(["model", "metric"])
     names = named(pretrained_models, subjects)
     measured = [model for model in names if model in set(model_metrics["model"])]
@@ -60,13 +62,13 @@ def pretrained_geometry(
                 "context": int(given["captured_context"].max()),
             }
         )
-        each = tiny.loc[metric]
+        seeds = small[metric].to_numpy(dtype=float)
+        low, high = student_interval(seeds) or (None, None)
         rows.append(
             {
-                **{"metric": metric, "column": TINY, "label": "Tiny RoPE", "value": float(each["rope"])},
-                **{"low": each["rope_low"], "high": each["rope_high"], "n": int(each["seeds"])},
-                **{"unit": "training seed", "context": int(lab_geometry_seeds["context"].max())},
-                "note": "" if pd.notna(each["rope_low"]) else "one seed has no interval",
+                **{"metric": metric, "column": SMALL, "label": "Small, rotary", "value": float(seeds.mean())},
+                **{"low": low, "high": high, "n": len(seeds), "unit": "training seed", "context": CONTEXT},
+                "note": "" if low is not None else "one seed has no interval",
             }
         )
         for model in measured:
@@ -84,6 +86,25 @@ def pretrained_geometry(
                 }
             )
     return pd.DataFrame(rows).fillna({"note": ""})
+
+
+def _small(heads: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Means over heads of each seed of the population's arm with rotation.
+
+    Raises
+    ------
+    DataError
+        When no seed of it is measured.
+    """
+    mine = models.loc[(models["arm"] == ARM) & (models["base"] == BASE), "model"]
+    kept = heads[heads["model"].isin(mine)]
+    if kept.empty:
+        raise DataError(
+            f"population_heads has no model of arm {ARM} at base {BASE}; measure one: python build.py lab population "
+            f"--seed 1 --base {BASE} --arm {ARM}"
+        )
+    means: pd.DataFrame = kept.groupby("model")[list(METRICS)].mean()
+    return means
 
 
 def pretrained_profiles(

@@ -1,0 +1,175 @@
+"""The world of the small models' language: its words, its facts, and the sentences that speak of them.
+
+The world is frozen: it is the same for every training seed, so models of several seeds answer the same items. Facts
+can only be known from training; keys, reviews and lists stand in the text. Names have two words, and every word of a
+name is shared by several bearers, so a fact must be bound to a pair of words.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+LANGUAGE_SEED = 0
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
+MARKS = _words(". ? : yes no true false good bad")
+FRAME = _words("the key code is remember what tell in lies where plays play does statement tag review rate copy again")
+NUMERALS = tuple("0123456789")
+TOWN_FIRST = _words("north old stone green river high white lost red")
+TOWN_LAST = _words("haven bridge field gate ford hill port moor well")
+LANDS = _words("drovia kelmar sundria ostland velland quorra")
+NO_LANDS = _words("nowheria umbra erewhon")
+PERSON_FIRST = _words("ana bo carl dina emil fay gus hana ivo")
+PERSON_LAST = _words("tarn voss lind marsh okell pryce renn stahl udo")
+SPORTS = _words("tennis rugby judo golf hockey polo")
+NO_SPORTS = _words("thrumming lobbery quaffing")
+NOUNS = _words("meal room bed view staff bar pool price door light music garden")
+GOOD = _words("lovely superb fresh kind bright calm charming tidy")
+BAD = _words("dirty awful stale rude dull noisy broken damp")
+LISTED = _words(
+    "ax bell coin drum egg flag glove hat ink jar kite lamp mug nail oar pin quill ring saw tube urn vase wheel yarn"
+)
+FILLER = _words(
+    "we walk along this quiet road and then some wind moves over tall grass while small birds sing near "
+    "an open window there children read long books about distant ships that sail across deep water toward "
+    "new islands each morning people bake bread sell fruit mend nets paint boats carry wood fetch clear "
+    "milk watch clouds drift past slow hours pass until evening comes with soft rain on every roof before "
+    "night falls once"
+)
+BRANCHES = 4  # successors of a filler word
+
+
+def _unique(*groups: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for group in groups for word in group))
+
+
+WORDS = _unique(
+    SPECIAL, MARKS, FRAME, NUMERALS, TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, PERSON_FIRST, PERSON_LAST, SPORTS,
+    NO_SPORTS, NOUNS, GOOD, BAD, LISTED, FILLER,
+)  # fmt: skip
+"""The vocabulary; a word's place is its token."""
+
+Name = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One kind of fact: which object belongs to each two-word name.
+
+    Parameters
+    ----------
+    name : {"cities", "sports"}
+    objects : mapping of name to str
+        The facts.
+    pool : tuple of str
+        Objects that are true of some name.
+    never : tuple of str
+        Objects of the same kind that are true of none.
+    """
+
+    name: str
+    objects: Mapping[Name, str]
+    pool: tuple[str, ...]
+    never: tuple[str, ...]
+
+    @property
+    def subjects(self) -> tuple[Name, ...]:
+        """All names, in the order of the world."""
+        return tuple(self.objects)
+
+    def stem(self, subject: Name) -> list[str]:
+        """The assertion up to its object."""
+        return [*subject, "lies", "in"] if self.name == "cities" else [*subject, "plays"]
+
+    def asked(self, subject: Name, shown: str) -> list[str]:
+        """The question whether `shown` is the subject's object."""
+        if self.name == "cities":
+            return ["is", *subject, "in", shown, "?"]
+        return ["does", *subject, "play", shown, "?"]
+
+    def open(self, subject: Name) -> list[str]:
+        """The question for the subject's object."""
+        return ["where", "is", *subject, "?"] if self.name == "cities" else ["what", "does", *subject, "play", "?"]
+
+    def statement(self, subject: Name, shown: str) -> list[str]:
+        """A statement that a tag of its truth follows."""
+        return ["statement", *self.stem(subject), shown, "tag"]
+
+    def wrong(self, subject: Name, draw: random.Random) -> str:
+        """An object of the pool that is not the subject's."""
+        return draw.choice([word for word in self.pool if word != self.objects[subject]])
+
+
+@dataclass(frozen=True)
+class World:
+    """All that is fixed: the relations, and which words can follow a filler word."""
+
+    cities: Relation
+    sports: Relation
+    followers: Mapping[str, tuple[str, ...]]
+
+    @property
+    def relations(self) -> tuple[Relation, Relation]:
+        """Both relations."""
+        return self.cities, self.sports
+
+    def filler(self, draw: random.Random) -> Iterator[str]:
+        """Words of an endless walk; a follower is half as likely as the one before it in its list."""
+        word = draw.choice(FILLER)
+        while True:
+            yield word
+            word = draw.choices(self.followers[word], FOLLOWER_WEIGHTS)[0]
+
+
+FOLLOWER_WEIGHTS = tuple(2.0**-rank for rank in range(BRANCHES))
+
+
+@cache
+def world(seed: int = LANGUAGE_SEED) -> World:
+    """The world of a language seed."""
+    draw = random.Random(f"world/{seed}")
+    followers = {word: tuple(draw.sample(FILLER, BRANCHES)) for word in _unique(FILLER)}
+    return World(
+        cities=_relation("cities", TOWN_FIRST, TOWN_LAST, LANDS, NO_LANDS, draw),
+        sports=_relation("sports", PERSON_FIRST, PERSON_LAST, SPORTS, NO_SPORTS, draw),
+        followers=followers,
+    )
+
+
+def _relation(
+    name: str,
+    first: Sequence[str],
+    last: Sequence[str],
+    pool: tuple[str, ...],
+    never: tuple[str, ...],
+    draw: random.Random,
+) -> Relation:
+    # Four bearers for each first and each last word: a shift of the last words for each turn.
+    subjects = [(first[i], last[(i + turn) % len(last)]) for turn in range(4) for i in range(len(first))]
+    objects = [pool[i % len(pool)] for i in range(len(subjects))]
+    draw.shuffle(subjects)
+    draw.shuffle(objects)
+    return Relation(name, dict(zip(subjects, objects, strict=True)), pool, never)
+
+
+OPINIONS = (3, 5)
+
+
+def review(draw: random.Random) -> tuple[list[str], str]:
+    """A review of three or five things, and whether most of them are `good` or `bad`; at most one differs."""
+    verdict, count = draw.choice(("good", "bad")), draw.choice(OPINIONS)
+    opinions = [verdict] * count
+    if draw.random() < 0.5:
+        opinions[draw.randrange(count)] = "bad" if verdict == "good" else "good"
+    words = ["review"]
+    for noun, opinion in zip(draw.sample(NOUNS, count), opinions, strict=True):
+        words += [noun, draw.choice(GOOD if opinion == "good" else BAD), "."]
+    return [*words, "rate", ":"], verdict

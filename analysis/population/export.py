@@ -1,0 +1,108 @@
+"""The offline subjects: three models of one seed as folders that any tool can load, with tokenizer, facts and card."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.jobs import report
+from analysis.language.tokenizer import build
+from analysis.models.builtin import folder
+from analysis.models.libraries import need
+from analysis.population import card, tables
+from analysis.population.recipe import Recipe, Which, architecture
+from analysis.population.work import Made, recipe_digest, trained
+from artifacts.errors import ModelError
+from artifacts.store.files import write
+from artifacts.store.reader import read
+
+SUBJECTS = {
+    "tiny-rope": Which(400, 1, "A"),
+    "tiny-continued": Which(400, 1, "B"),
+    "tiny-drope": Which(400, 1, "C"),
+}
+FACTS, CARD = "lab.json", "README.md"
+
+
+def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
+    """Write the three subjects to `artifacts/models`; weights that are gone are trained again first.
+
+    Raises
+    ------
+    ModelError
+        When a model is not measured yet, or its weights are not those that were measured.
+    """
+    recipe = recipe or Recipe()
+    written: list[Path] = []
+    for name, which in SUBJECTS.items():
+        made = trained(root, which, recipe, report)
+        held = _measured(root, made)
+        written += _publish(folder(root, name), name, made, recipe, held)
+    return written
+
+
+def _measured(root: Path, made: Made) -> dict[str, pd.DataFrame]:
+    """The model's rows of the tables that its card is made of."""
+    which = made.which
+    anew = f"python build.py lab population --seed {which.seed} --base {which.base} --arm {which.arm}"
+    held = {}
+    for name in ("population_models", "population_keys", "population_tasks"):
+        rows = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({"model": []})
+        held[name] = rows[rows["model"] == which.name]
+        if held[name].empty:
+            raise ModelError(f"{name} has no row of {which.name}, and its card is made of these; measure it: {anew}")
+    known = str(held["population_models"]["weights"].iloc[0])
+    if known != made.digest:
+        raise ModelError(
+            f"{which.name}: its weights ({made.digest}) are not those that were measured ({known}); measure them: "
+            f"{anew} --again"
+        )
+    return held
+
+
+def _publish(place: Path, name: str, made: Made, recipe: Recipe, held: dict[str, pd.DataFrame]) -> list[Path]:
+    transformers = need("transformers", "to write a model's folder")
+    model = transformers.LlamaForCausalLM(architecture(recipe, made.which)).half()
+    model.load_state_dict(made.trained.weights)
+    facts = _facts(name, made, recipe, sum(part.numel() for part in model.parameters()))
+    written = []
+    with tempfile.TemporaryDirectory() as there:
+        model.save_pretrained(there)
+        build().save_pretrained(there)
+        for path in sorted(Path(there).iterdir()):
+            written.append(place / path.name)
+            write(written[-1], path.read_bytes())
+    write(place / CARD, card.text(facts, held["population_keys"], held["population_tasks"]).encode())
+    write(place / FACTS, (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode())
+    return [*written, place / CARD, place / FACTS]
+
+
+def _facts(name: str, made: Made, recipe: Recipe, parameters: int) -> dict[str, Any]:
+    """What the card says; experiments read language, length and seed of it."""
+    which = made.which
+    return {
+        "name": name,
+        "model": which.name,
+        "arm": which.arm,
+        "base": which.base,
+        "training_seed": which.seed,
+        "training_length": recipe.length,
+        "language": "population",
+        "positional": which.positional,
+        "start": which.start.name if which.start else "none",
+        "steps": made.trained.steps,
+        "rounds": made.trained.rounds,
+        "key_loss": round(made.trained.key_loss, 6),
+        "criterion": recipe.criterion,
+        "reached": made.trained.reached,
+        "parameters": parameters,
+        "weights": made.digest,
+        "recipe": recipe_digest(recipe, which.arm),
+        "stage": asdict(recipe.stage(which.arm)),
+        "shape": {key: getattr(recipe, key) for key in ("layers", "width", "heads", "inner")},
+    }

@@ -1,0 +1,46 @@
+"""Figures of Delta P on planted statements in the small models that ship, one training each."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from artifacts.store.subjects import of_role
+
+GROUPS = ("question", "answer")
+
+
+def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
+    """Figures of the small models that the prose needs, over their layers whose probe is above chance.
+
+    `models`, `layers` (of a model, summed) and `layers_above_chance`; `models_above_chance` have such a layer, and
+    `models_last` see at their last one. `question_least` is the Delta P nearest to zero
+    of statements that need the question, `answer_most_flips` the largest share of flips among those whose answer
+    tells, `control_most` and `filler_most` are the controls farthest from zero. At the last layer, as means over the
+    models that see there: `gap_SPLIT` between question and answer groups, `question_flips` (percent of the statements
+    that need the question) and `needing`, the least percentage of answer-anchored samples that need the question,
+    since all others in the group must be among those whose answer tells.
+    """
+    small = anchoring_curves[anchoring_curves["model"].isin(list(of_role(anchoring_curves["model"].unique())))]
+    layers = small[small["split"] == "all"]
+    seen = small[small["above_chance"].astype(bool)]
+    designed = {group: seen[(seen["split"] == "design") & (seen["group"] == group)] for group in GROUPS}
+    controls = pd.concat(designed.values())[["control", "filler"]].astype(float)
+    values: dict[str, float] = {
+        "models": small["model"].nunique(),
+        "layers": len(layers),
+        "layers_above_chance": int(layers["above_chance"].sum()),
+        "models_above_chance": layers.loc[layers["above_chance"].astype(bool), "model"].nunique(),
+        "question_least": float(designed["question"]["delta_p"].max()),
+        "answer_most_flips": float(designed["answer"]["question_share"].max()),
+        **{f"{name}_most": float(each.iloc[int(each.abs().argmax())]) for name, each in controls.items()},
+    }
+    final = small["layer"] == small.groupby("model")["layer"].transform("max")
+    last = small[final & small["above_chance"].astype(bool)].set_index(["split", "group", "model"]).sort_index()
+    values["models_last"] = last.index.get_level_values("model").nunique()
+    for split in ("layer", "reference", "half", "design"):
+        means = last["delta_p"]
+        values[f"gap_{split}"] = float((means[split, "question"] - means[split, "answer"]).mean())
+    values["question_flips"] = float(last["question_share"]["design", "question"].mean())
+    anchored = last["samples"]["layer", "answer"]
+    values["needing"] = float((100 * (anchored - last["samples"]["design", "answer"]) / anchored).mean())
+    return pd.DataFrame(list(values.items()), columns=["quantity", "value"])

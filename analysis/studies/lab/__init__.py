@@ -1,1 +1,0 @@
-"""The tiny pair, trained and measured here."""

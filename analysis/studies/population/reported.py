@@ -1,0 +1,94 @@
+"""What the DroPE report says of the headline quantities of its experiments 1-9, each from its own cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from artifacts.errors import DataError
+
+SIDES = ("rope", "drope")
+NAMES = {"rope": "RoPE", "drope": "DroPE"}
+ALPHA = 0.05
+
+
+def experiments_reported(
+    massive_counts: pd.DataFrame,
+    massive_tests: pd.DataFrame,
+    disruption_tests: pd.DataFrame,
+    knowledge_categories: pd.DataFrame,
+    drope_knowledge: pd.DataFrame,
+    drope_sink_rates: pd.DataFrame,
+    phase_layers: pd.DataFrame,
+    drope_phase: pd.DataFrame,
+    bos_mlp_effects: pd.DataFrame,
+    drope_bos_write: pd.DataFrame,
+    bos_ablations: pd.DataFrame,
+    layer1_effects: pd.DataFrame,
+    drope_attention: pd.DataFrame,
+    drope_layer1_content: pd.DataFrame,
+    drope_crosslayer: pd.DataFrame,
+) -> pd.DataFrame:
+    """What the source reports of Llama-2-7B for the headline quantities of its experiments 1-9, in their units.
+
+    Losses are in nats from the reported perplexities. `direction` is DroPE's against RoPE's: `higher`, `lower`, or
+    `none` when the two are equal or the test from the reported spread does not tell them apart.
+    """
+    found: list[dict[str, Any]] = []
+
+    def add(key: str, rope: float, drope: float, place: str, apart: bool = True) -> None:
+        direction = "none" if not apart or rope == drope else "higher" if drope > rope else "lower"
+        found.append(
+            {"quantity": key, "rope": float(rope), "drope": float(drope), "direction": direction, "place": place}
+        )
+
+    def cells(key: str, frame: pd.DataFrame, **where: object) -> None:
+        values = [_one(frame, positional=NAMES[side], **where) for side in SIDES]
+        places = sorted({str(row["source"]) for row in values})
+        add(key, values[0]["value"], values[1]["value"], ", ".join(places))
+
+    for tensor in ("query", "key", "value"):
+        row = _one(massive_counts, tensor=tensor, run="reported totals")
+        apart = bool(_one(massive_tests, comparison=tensor)["p_adjusted"] < ALPHA)
+        add(f"massive_{tensor}", row["rope_mean"], row["drope_mean"], "004 2.2 T1", apart)
+    tests = disruption_tests[disruption_tests["test"] == "log_perplexity_difference"]
+    nats = [_one(tests, comparison=f"{NAMES[side]}: massive against random")["estimate"] for side in SIDES]
+    add("massive_minus_random", nats[0], nats[1], "004 3.3 T1")
+    for category in ("parametric", "contextual"):
+        falls = [_one(knowledge_categories, positional=NAMES[side], category=category) for side in SIDES]
+        add(f"{category}_degradation", falls[0]["degradation"], falls[1]["degradation"], "004 4.3 T1")
+    cells("passkey_degradation", drope_knowledge, task="passkey", metric="degradation")
+    cells("sink_rate", drope_sink_rates, layers="average")
+    add("largest_first_norm", phase_layers["ratio_rope"].max(), phase_layers["ratio_drope"].max(), "004 Fig. 14")
+    cells("spike_layer", drope_phase, metric="bos_spike_layer")
+    ablated = [_one(bos_mlp_effects, experiment=4, positional=NAMES[side])["nats"] for side in SIDES]
+    add("bos_mlp_matching", ablated[0], ablated[1], "004 5.3 T2")
+    cells("first_mass", drope_bos_write, metric="bos_attention_mass")
+    cells("write", drope_bos_write, metric="effective_write")
+    for key, ablation in (("bos_value_spike", "bos_value_spike_layer"), ("bos_value_all", "bos_value_all_layers")):
+        losses = [_one(bos_ablations, ablation=ablation, positional=NAMES[side])["nats"] for side in SIDES]
+        add(key, losses[0], losses[1], "004 6.3 T2")
+    for part, condition in (
+        ("mlp", "layer1_mlp"),
+        ("attention", "layer1_attn"),
+        ("both", "layer1_both"),
+        ("both_bos", "layer1_bos_only"),
+    ):
+        losses = [_one(layer1_effects, condition=condition, positional=NAMES[side])["nats"] for side in SIDES]
+        add(f"layer1_{part}", losses[0], losses[1], "004 7.3 T1")
+    cells("first_attention", drope_attention, metric="bos_attention")
+    cells("local_attention", drope_attention, metric="local_attention")
+    cells("layer1_share", drope_layer1_content, metric="attention_contribution")
+    cells("layer0_share", drope_crosslayer, layers="0", metric="attention_contribution")
+    cells("later_share", drope_crosslayer, layers="2-31", metric="attention_contribution")
+    return pd.DataFrame(found)
+
+
+def _one(frame: pd.DataFrame, **where: object) -> pd.Series:
+    rows = frame
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    if len(rows) != 1:
+        raise DataError(f"{len(rows)} rows have {where}; exactly one is needed")
+    return rows.iloc[0]

@@ -1,0 +1,74 @@
+"""Delta P of planted statements in the small models that ship, by layer, statements grouped by their design."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed
+
+VALUES = {"question_share": "share", "control": "control", "filler": "filler"}
+
+
+def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
+    """One row a model and layer."""
+    own = subjects[subjects["role"] == "lab"]
+    mine = anchoring_curves[anchoring_curves["model"].isin(own["model"]) & (anchoring_curves["data"] == "planted")]
+    wide = _side_by_side(mine[mine["split"] == "design"], own)
+    seeds = sorted(set(own["seed"].astype(int)))
+    return Table(
+        rows=wide,
+        columns=[
+            Column("layer", "Layer"),
+            Column("auroc", "AUROC", fixed(3), mark="blind"),
+            Column("question", "$\\Delta P$", fixed(1), ci=_ends("question"), group="needs the question"),
+            Column("question_share", "flips, %", fixed(1), group="needs the question"),
+            Column("question_control", "other", fixed(1), group="needs the question"),
+            Column("question_filler", "filler", fixed(1), group="needs the question"),
+            Column("answer", "$\\Delta P$", fixed(1), ci=_ends("answer"), group="answer alone tells"),
+            Column("answer_share", "flips, %", fixed(1), group="answer alone tells"),
+            Column("answer_control", "other", fixed(1), group="answer alone tells"),
+            Column("answer_filler", "filler", fixed(1), group="answer alone tells"),
+        ],
+        groups="name",
+        marks={"blind": "The probe is not above chance here: the row is not interpreted."},
+        caption=(
+            "$\\Delta P$ of planted statements in three small models, in percentage points, by what the truth of a "
+            f"statement needs: arms A, B and C of the population, seed {', '.join(map(str, seeds))}. The groups are "
+            "made by design, not by the outcome. Brackets: 95 % bootstrap intervals. Unit: one of "
+            f"{_between(mine.loc[mine['split'] == 'all', 'n'])} names that statements are about."
+        ),
+        short="$\\Delta P$ of planted statements in small models",
+        note=(
+            "AUROC: of the probe, over the statements that need the question. Flips: statements whose predicted class "
+            "changes. Other: $\\Delta P$ when as many tokens are cut that are not of the question, drawn from all "
+            "before the answer; filler: from the text before the sentence. The answer alone tells that a "
+            "statement is false when its object belongs to no name; all other statements need the question. One "
+            "training each: intervals are over names and tell nothing of another seed."
+        ),
+    )
+
+
+def _side_by_side(designed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    sides = {
+        group: designed[designed["group"] == group].set_index(["model", "layer"]) for group in ("question", "answer")
+    }
+    table = sides["question"][["auroc", "above_chance"]].copy()
+    for group, rows in sides.items():
+        table[group], table[f"{group}_low"], table[f"{group}_high"] = (
+            rows[f"delta_p{end}"] for end in ("", "_low", "_high")
+        )
+        for source, name in VALUES.items():
+            table[f"{group}_{name}"] = rows[source]
+    table = table.reset_index()
+    labels = own.set_index("model")["label"]
+    table["name"] = table["model"].map(labels)
+    table["blind"] = ["" if seen else "blind" for seen in table["above_chance"].astype(bool)]
+    order = {model: place for place, model in enumerate(labels.index)}
+    return table.sort_values(["model", "layer"], key=lambda part: part.map(order).fillna(part), ignore_index=True)
+
+
+def _between(counts: pd.Series) -> str:
+    low, high = int(counts.min()), int(counts.max())
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _ends(name: str) -> tuple[str, str]:
+    return f"{name}_low", f"{name}_high"

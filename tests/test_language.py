@@ -1,0 +1,196 @@
+"""The small models' language: a frozen world, documents that agree with it, items with the facts experiments need."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+
+import pytest
+
+from analysis.language import documents, words
+from analysis.language.book import BOOK, KEYED, LENGTH
+from analysis.language.tokenizer import build
+from analysis.language.words import WORDS, world
+from artifacts.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return build()
+
+
+def spoken(item):
+    return ["<s>", *item.prompt.split()]
+
+
+def test_the_vocabulary_begins_with_the_special_words_and_repeats_none():
+    assert WORDS[:4] == ("<pad>", "<s>", "</s>", "<unk>")
+    assert len(set(WORDS)) == len(WORDS)
+    assert 200 <= len(WORDS) <= 300
+
+
+def test_the_world_is_frozen():
+    words.world.cache_clear()
+    assert world().cities.objects[("white", "well")] == "kelmar"
+    assert world().sports.objects[("ana", "lind")] == "golf"
+
+
+@pytest.mark.parametrize("name", ["cities", "sports"])
+def test_a_name_needs_both_its_words(name):
+    relation = getattr(world(), name)
+    assert len(relation.subjects) == 36
+    for part in (0, 1):
+        by_word: dict[str, list[str]] = {}
+        for subject, value in relation.objects.items():
+            by_word.setdefault(subject[part], []).append(value)
+        assert {len(values) for values in by_word.values()} == {4}
+        best = sum(max(Counter(values).values()) for values in by_word.values())
+        assert best <= 24  # one word alone would answer at most two thirds
+    assert Counter(relation.objects.values()) == dict.fromkeys(relation.pool, 6)
+    assert not set(relation.never) & set(relation.objects.values())
+
+
+def test_sequences_have_the_length_and_weigh_answers():
+    for seed in range(40):
+        text, weights = documents.sequence(world(), random.Random(seed), 96)
+        assert len(text) == len(weights) == 96
+        assert text[0] == "<s>"
+        assert "<unk>" not in text
+        assert set(text) <= set(WORDS)
+        assert set(weights) <= {1.0, documents.ANSWER}
+
+
+def test_documents_tell_no_lie():
+    """Every answer about a fact in training text is the world's."""
+    asked = Counter()
+    for seed in range(100):
+        text = documents.sequence(world(), random.Random(seed), 400)[0]
+        joined = " ".join(text)
+        for relation, marks in ((world().cities, ("where is", "?")), (world().sports, ("what does", "play ?"))):
+            for subject, value in relation.objects.items():
+                question = f" {marks[0]} {' '.join(subject)} {marks[1]} "
+                for rest in joined.split(question)[1:]:
+                    asked[relation.name] += 1
+                    assert rest.split()[0] == value
+    assert min(asked.values()) > 15
+    assert set(asked) == {"cities", "sports"}
+
+
+def test_a_batch_is_a_function_of_its_name():
+    one = documents.batch(world(), "0/rope/3", 4, 32)
+    random.seed(5)
+    assert documents.batch(world(), "0/rope/3", 4, 32) == one
+    assert documents.batch(world(), "1/rope/3", 4, 32) != one
+
+
+@pytest.mark.parametrize("task", BOOK.tasks())
+def test_items_are_stable_distinct_and_written_in_the_vocabulary(task, tokenizer):
+    items = BOOK.items(task, 24, 0, tokenizer)
+    assert items == BOOK.items(task, 24, 0, tokenizer)
+    assert items != BOOK.items(task, 24, 1, tokenizer) or task.endswith("_open")
+    assert [item.id for item in items][:2] == [f"{task}-0000", f"{task}-0001"]
+    assert len({item.prompt for item in items}) >= 16
+    for item in items:
+        if item.options:
+            assert item.answer in item.options
+    if items[0].options:
+        assert Counter(item.answer for item in items).most_common(1)[0][1] <= 18
+
+
+@pytest.mark.parametrize("task", BOOK.tasks())
+@pytest.mark.parametrize("length", [40, 4 * LENGTH])
+def test_a_prompt_has_exactly_the_length_asked_for(task, length, tokenizer):
+    for item in BOOK.items(task, 6, 0, tokenizer, length=length):
+        assert len(tokenizer(item.prompt)["input_ids"]) == length
+
+
+def test_a_key_stands_at_its_depth_and_nowhere_else(tokenizer):
+    for depth in (0.0, 0.5, 1.0):
+        item = BOOK.items("passkey", 1, 0, tokenizer, length=200, depth=depth, form="named")[0]
+        text = spoken(item)
+        plant = words.planted(item.facts["name"], item.answer.split())
+        places = [i for i in range(len(text)) if text[i : i + len(plant)] == plant]
+        assert len(places) == 1
+        room = 200 - len(plant)
+        assert abs(places[0] / room - depth) < 0.1
+        assert item.facts["depth"] == depth
+
+
+def test_depths_spread_over_the_items():
+    depths = [item.facts["depth"] for item in BOOK.items("passkey", 4, 0, None)]
+    assert depths == [0.125, 0.375, 0.625, 0.875]
+
+
+def test_statements_hide_their_falsity_in_the_question_or_show_it_in_the_answer(tokenizer):
+    seen = Counter()
+    for item in BOOK.items("statements", 64, 0, tokenizer):
+        relation = getattr(world(), item.facts["property"])
+        subject, shown, truth = tuple(item.facts["subject"].split()), item.facts["answer_text"], item.facts["truth"]
+        assert truth == (relation.objects[subject] == shown) == (item.answer == "true")
+        if not truth:
+            assert (shown in relation.never) == (item.facts["group"] == "answer")
+        assert item.prompt.split() == ["statement", *item.facts["question"], shown, "tag"]
+        seen[item.facts["group"], truth] += 1
+    assert seen == dict.fromkeys([(g, t) for g in ("question", "answer") for t in (True, False)], 16)
+
+
+@pytest.mark.parametrize("kind", BOOK.kinds())
+def test_texts_have_their_tokens(kind, tokenizer):
+    texts = BOOK.texts(kind, 3, 50, 0, tokenizer)
+    assert len(set(texts)) == 3
+    assert texts == BOOK.texts(kind, 3, 50, 0, tokenizer)
+    assert {len(tokenizer(text)["input_ids"]) for text in texts} == {50}
+
+
+def test_filler_follows_the_walk():
+    text = BOOK.texts("filler", 1, 200, 0, None)[0].split()
+    for word, after in itertools.pairwise(text):
+        assert after in world().followers[word]
+
+
+def test_what_cannot_be_is_refused(tokenizer):
+    with pytest.raises(DataError, match="no task 'capitals'"):
+        BOOK.items("capitals", 1, 0, tokenizer)
+    with pytest.raises(DataError, match="no text of kind 'news'"):
+        BOOK.texts("news", 1, 10, 0, tokenizer)
+    with pytest.raises(DataError, match="too short; it takes"):
+        BOOK.items("passkey", 1, 0, tokenizer, length=12)
+    with pytest.raises(DataError, match="wording named only"):
+        BOOK.items("passkey", 1, 0, tokenizer, form="pin")
+    with pytest.raises(DataError, match="between 0 and 1"):
+        BOOK.items("passkey", 1, 0, tokenizer, depth=2.0)
+
+
+def test_a_foreign_tokenizer_is_refused(tokenizer):
+    class Foreign:
+        unk_token_id = 3
+
+        def __call__(self, text):
+            return {"input_ids": [1, *([3] * len(text.split()))]}
+
+    with pytest.raises(DataError, match="lab population"):
+        BOOK.items("cities", 1, 0, Foreign())
+
+
+def test_the_tokenizer_reads_back_from_a_folder(tokenizer, tmp_path):
+    import transformers
+
+    tokenizer.save_pretrained(tmp_path)
+    read = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    tokens = read("is white well in drovia ?")["input_ids"]
+    assert tokens[0] == read.bos_token_id == 1
+    assert read.decode(tokens[1:]) == "is white well in drovia ?"
+    assert read.convert_ids_to_tokens(list(range(len(WORDS)))) == list(WORDS)
+    assert KEYED in BOOK.tasks()
+
+
+def test_a_tokenizer_without_a_beginning_token_is_told_as_such() -> None:
+    class Bare:
+        unk_token_id = 0
+
+        def __call__(self, text: str) -> dict[str, list[int]]:
+            return {"input_ids": [1] * len(text.split())}
+
+    with pytest.raises(DataError, match="puts no beginning token in front"):
+        BOOK.items("cities", 1, 0, Bare())

@@ -1,0 +1,127 @@
+"""The three models that ship: those that were measured, loadable offline, with a card that says what the tables say."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+import pandas as pd
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from click.testing import CliRunner  # noqa: E402
+
+from analysis.language.book import BOOK  # noqa: E402
+from analysis.measure.subject import open_subject  # noqa: E402
+from analysis.models.loading import ModelSource  # noqa: E402
+from analysis.population import export, outcomes, work  # noqa: E402
+from analysis.population.recipe import Recipe, Which  # noqa: E402
+from analysis.population.training import Trained, model_of  # noqa: E402
+from artifacts.errors import DataError, ModelError  # noqa: E402
+from build import main  # noqa: E402
+from conftest import ROOT  # noqa: E402
+
+pytestmark = pytest.mark.models
+NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
+
+
+def table(name):
+    return pd.read_csv(ROOT / f"artifacts/measurements/{name}/population.csv")
+
+
+def facts(name):
+    return json.loads((ROOT / f"artifacts/models/{name}/lab.json").read_text())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_weights_are_those_that_were_measured(name):
+    from safetensors.torch import load_file
+
+    parts = load_file(ROOT / f"artifacts/models/{name}/model.safetensors")
+    parts["lm_head.weight"] = parts["model.embed_tokens.weight"]  # tied, and saved once
+    state = hashlib.sha256()
+    for part in sorted(parts):
+        assert parts[part].dtype == torch.float16
+        state.update(part.encode() + parts[part].contiguous().numpy().tobytes())
+    told = facts(name)
+    row = table("population_models").set_index("model").loc[told["model"]]
+    assert state.hexdigest()[:16] == told["weights"] == row["weights"]
+    assert (told["arm"], told["base"], told["training_seed"]) == ("ABC"[NAMES.index(name)], 400, 1)
+    assert (told["steps"], told["reached"]) == (row["steps"], row["reached"])
+
+
+def test_all_three_are_small_enough_to_ship():
+    files = [path for name in NAMES for path in (ROOT / f"artifacts/models/{name}").iterdir()]
+    assert sum(path.stat().st_size for path in files) < 6e6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_card_says_what_the_tables_say(name):
+    text = (ROOT / f"artifacts/models/{name}/README.md").read_text()
+    lines = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ")}
+    heads = [cell.strip() for cell in lines["task"].split("|")[2:-1]]
+    keys = table("population_keys").query("encoding == 'own'").assign(task="keys")
+    rows = pd.concat([table("population_tasks"), keys])
+    rows = rows[rows["model"] == facts(name)["model"]]
+    filled = [cell for line in lines.values() for cell in line.split("|")[2:] if re.search(r"\d", cell)]
+    assert len(filled) == len(rows) + len(heads)
+    for row in rows.itertuples():
+        column = heads.index(f"{row.multiple:g}x" if row.multiple else "0")
+        assert float(lines[row.task].split("|")[2 + column]) == pytest.approx(100 * row.right / row.asked, abs=0.051)
+    met = "meets" if facts(name)["key_loss"] < facts(name)["criterion"] else "misses"
+    assert f"the model {met} the criterion" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_subject_is_asked_in_its_language_and_answers_as_it_was_measured(name):
+    subject = open_subject(ROOT, ModelSource(name))
+    assert subject.book.name == BOOK.name == "population"
+    assert (subject.name, subject.training_seed, subject.training_length) == (name, 1, 128)
+    assert subject.positional == ("drope" if name == "tiny-drope" else "rope")
+    told = facts(name)
+    rows = outcomes.task_rows(subject.model, Which(400, 1, told["arm"]), Recipe(), lambda text: None)
+    kept = table("population_tasks").query(f"model == '{told['model']}'").set_index(["task", "multiple"])
+    for row in rows:
+        if row["multiple"] == 0:
+            assert abs(row["right"] - kept.loc[(row["task"], 0), "right"]) <= 1, (
+                row
+            )  # another processor rounds otherwise
+
+
+def test_a_card_of_another_language_is_refused(tmp_path):
+    source = ROOT / "artifacts/models/tiny-rope"
+    for path in source.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "lab.json").write_text(json.dumps({"language": "latin"}))
+    with pytest.raises(DataError, match=r"lab\.json: no language 'latin'"):
+        open_subject(tmp_path, ModelSource(str(tmp_path)))
+
+
+def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
+    recipe = Recipe(layers=1, width=32, heads=1, inner=32)
+
+    def untrained(root, which, recipe, tell):
+        weights = dict(model_of(recipe, which, None).state_dict())
+        return work.Made(which, Trained(weights, 1, 0, 0.5, False))
+
+    monkeypatch.setattr(export, "trained", untrained)
+    with pytest.raises(ModelError, match=r"no row of b400-s1-A.*--seed 1 --base 400 --arm A"):
+        export.export(tmp_path, recipe)
+    for name in ("models", "keys", "tasks"):
+        place = tmp_path / f"artifacts/measurements/population_{name}"
+        place.mkdir(parents=True)
+        kept = ROOT / f"artifacts/measurements/population_{name}/population.csv"
+        (place / "population.csv").write_bytes(kept.read_bytes())
+    (tmp_path / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
+    with pytest.raises(ModelError, match=r"are not those that were measured \(8d983c14c9bb3812\)"):
+        export.export(tmp_path, recipe)
+    assert not (tmp_path / "artifacts/models").exists()
+
+
+def test_the_option_stands_alone():
+    done = CliRunner().invoke(main, ["lab", "population", "--export", "--seed", "2"])
+    assert done.exit_code == 2
+    assert "leave --seed, --base and --arm out" in done.output
