@@ -52,6 +52,14 @@ def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_r
         planted(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
 
 
+def test_a_typo_beyond_what_the_table_allows_is_refused():
+    frame = store.read(ROOT, "drope_figures")
+    row = 1 + next(at for at, metric in enumerate(frame["metric"]) if metric == "passkey_accuracy")
+    before = frame["printed"][row - 1]
+    beyond = Typo("004", "drope_figures", row, before, "300", "digit")
+    assert planted(Project(ROOT), beyond) == "drope_figures (refused)"
+
+
 def test_another_seed_is_printed_and_not_written(capsys, monkeypatch):
     monkeypatch.setattr(module, "planted", lambda project, each: "c000_made")
     monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table holds the typos of one seed"))

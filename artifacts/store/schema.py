@@ -113,7 +113,6 @@ def _cut(text: str, awaits: str) -> str:
 
 def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
     fields = {field["name"]: field for field in described["schema"]["fields"]}
-    ranges = described.get("range", {})
     for number, row in rows(root / path):
         empty = [
             name
@@ -131,9 +130,14 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
             if not described.get("words") or isinstance(error, Unreadable):
                 yield Fault(path, number, "printed", str(error))
             continue
-        low, high = ranges.get(row.get("metric") or "printed", (-math.inf, math.inf))
-        if value is not None and not low <= value <= high:
-            yield Fault(path, number, "printed", f"{printed} lies outside {low} to {high}")
+        if value is not None and (fault := beyond(described, row.get("metric") or "printed", value)):
+            yield Fault(path, number, "printed", f"{printed} {fault}")
+
+
+def beyond(described: dict[str, Any], metric: str, value: float) -> str:
+    """What is wrong with a number that a table's description excludes for its metric; empty when it may stand."""
+    low, high = described.get("range", {}).get(metric, (-math.inf, math.inf))
+    return "" if low <= value <= high else f"lies outside {low} to {high}"
 
 
 def require(root: Path, names: Sequence[str]) -> None:

@@ -5,7 +5,7 @@
 draws printed numbers from the tables in `artifacts/sources`, the same ones each time, plants one typo in each (a digit
 wrong, two digits exchanged, a digit lost, the sign turned), computes again in memory what follows from it, studies and
 claims, and writes `artifacts/sources/planted_typos.csv`; with a seed others are drawn, and only printed. A typo is
-detected when a verdict turns or a step refuses it.
+detected when a verdict turns, or the table's range or a step refuses it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ import pandas as pd
 from analysis.claims._verdicts.mutate import NOTICED, called, claims, flipped, functions, reprinted
 from artifacts.errors import DataError
 from artifacts.store import reader as store
+from artifacts.store.descriptor import resource
 from artifacts.store.documents import sources
 from artifacts.store.files import write
+from artifacts.store.schema import beyond
 from artifacts.typeset.printed import parse
 
 SEED = 20251122
@@ -206,6 +208,10 @@ def planted(project: Project, each: Typo) -> str:
     texts = list(frame["printed"])
     if texts[each.row - 1] != each.before:
         raise DataError(f"{each.table}, row {each.row} prints {texts[each.row - 1]!r} and not {each.before!r}")
+    row = frame.iloc[each.row - 1]
+    value, described = parse(each.after).value, resource(project.root, each.table)
+    if described and value is not None and beyond(described, str(row.get("metric") or "printed"), value):
+        return f"{each.table} (refused)"
     texts[each.row - 1] = each.after
     return project.detected(each.table, reprinted(frame, texts))
 
