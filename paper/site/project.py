@@ -162,5 +162,7 @@ def _chapter(root: Path, node: Node) -> Chapter:
         calls.setdefault(SHOWN[function], []).append(name)
     found = _TITLE.search(text)
     title = _COMMAND.sub(r"\1", found[1]).replace("~", " ").replace("\\", "") if found else node.name.capitalize()
-    shown = (tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number"))
-    return Chapter(node.name, title, *shown, cited(text))
+    tables, figures, claims, numbers = (
+        tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number")
+    )
+    return Chapter(node.name, title, tables, figures, claims, numbers, cited(text))
