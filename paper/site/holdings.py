@@ -59,8 +59,9 @@ def _artifact(
         yield f"data/{name}", file.read_bytes()
     frame = read(project.root, node.name) if held else None
     data = None if frame is None else grid(frame, means)
-    unsaid = frame is None or node.name == PLACES or "source" not in frame
-    places = [] if frame is None or unsaid else [str(place) for place in frame["source"].dropna().unique()]
+    places: list[str] = []
+    if frame is not None and node.name != PLACES and "source" in frame:
+        places = [str(place) for place in frame["source"].dropna().unique()]
     printed = list(dict.fromkeys(works[place] for place in places if place in works))
     for key in printed:
         used.setdefault(key, []).append(node.key)
