@@ -1,14 +1,15 @@
 """How fast the build is, as ratios in one run.
 
-    python benchmarks/build.py [--repeat 3] [--folder DIR]
+    python benchmarks/build.py [--repeat 3] [--folder DIR] [--built]
 
 Baselines: `python -c "import click"` for a command with nothing to do, and one monolithic latexmk run of the same
 thesis (figures inlined as PGFPlots code, the same tables and the same PNG heat maps) for the TeX stage. Of the TeX
 stage TeX alone is measured: figures compiled side by side and latexmk, without what Python computes. Its critical
 path is what no number of processes can beat: the longest figure, or all of them over the cores, and then latexmk. The
-project is copied to a folder of its own, so nothing here is touched. Prints Markdown: CPU seconds of a process and
-its children, and wall seconds, each the least of the repeats; whether each goal is met; and where the seconds of a
-whole build are.
+project is copied to a folder of its own, so nothing here is touched; with --built its `out/` goes along, and the
+profile is that of the builds that made it. Prints Markdown: CPU seconds of a process and its children, and wall
+seconds, each the least of the repeats; whether each goal is met, where a command that is one process has its
+processor's seconds for those of an idle machine; and where the seconds of a whole build are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-CHANGED = "tables/benchmarks/ap_drop.py"
+IN_PRINT = re.compile(r"\\input\{tables/(\w+)\}")
 END = r"\csname endofdump\endcsname"
 
 
@@ -93,11 +94,18 @@ def monolith(project: Path, target: Path) -> None:
     )
 
 
+def printed(project: Path) -> str:
+    """The first table that a chapter of a built thesis shows."""
+    chapters = sorted((project / "out/chapters").glob("*.tex"))
+    return next(found[1] for path in chapters if (found := IN_PRINT.search(path.read_text(encoding="utf-8"))))
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
+    parser.add_argument("--built", action="store_true", help="begin from this project's out/ [build all anew]")
     options = parser.parse_args()
     from paper import document, figure_pdf, latex
     from paper.latex import environment
@@ -106,6 +114,10 @@ def main() -> None:
         base = options.folder or Path(scratch)
         project = base / "project"
         shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns("out", ".*", "__pycache__"))
+        if options.built:
+            for name in ("bound", "chapters", "checked", "claims", "figures", "logs", "state", "tables"):
+                if (ROOT / "out" / name).is_dir():
+                    shutil.copytree(ROOT / "out" / name, project / "out" / name)
         build = (sys.executable, "build.py", "paper")
         call(*build, cwd=project)
         rows = []
@@ -114,7 +126,8 @@ def main() -> None:
         nothing = 'python -c "import click"'
         noop = least(lambda: call(*build, cwd=project), options.repeat)
         rows.append(("no-op `paper`", noop, nothing, click))
-        table_again = (sys.executable, "build.py", "table", Path(CHANGED).stem)
+        changed = printed(project)
+        table_again = (sys.executable, "build.py", "table", changed)
         fresh = least(lambda: call(*table_again, cwd=project), options.repeat)
         rows.append(("fresh `table`", fresh, nothing, click))
         profile = told(project)
@@ -174,9 +187,12 @@ def main() -> None:
 
             return change
 
-        table = f"tables/{Path(CHANGED).stem}.tex"
+        table = f"tables/{changed}.tex"
+        before = time.time()
         slow = least(lambda: call(*latexmk, cwd=single, env=env), 1, edit(single / table))
         fast = least(whole, options.repeat, edit(out / table))
+        for log in (single / "thesis.log", out / document.STATE / "thesis.log"):
+            assert log.stat().st_mtime > before, f"{log}: {table} was changed, and nothing was set again"
         rows.append(("one table changed, TeX alone", fast, "monolithic latexmk", slow))
 
     print("| what | wall s | CPU s | baseline | wall s | CPU s | wall ratio | CPU ratio |")
@@ -185,14 +201,18 @@ def main() -> None:
         ratios = f"{wall / base_wall:.3f} | {cpu / base_cpu:.3f}"
         print(f"| {what} | {wall:.2f} | {cpu:.2f} | {name} | {base_wall:.2f} | {base_cpu:.2f} | {ratios} |")
     print()
-    for what, found, goal in (
-        ("no-op `paper`, seconds", noop[0], 0.2),
-        ("fresh `table`, seconds", fresh[0], 0.2),
-        ("TeX stage cold, of the monolithic run", rows[2][1][0] / rows[2][3][0], 0.3),
-        ("TeX stage cold, of its critical path", rows[3][1][0] / path, 1.3),
-        ("one table changed, of the monolithic run", fast[0] / slow[0], 1 / 7),
+    print("| goal | by the clock | by the processor | at most | |")
+    print("|---|--:|--:|--:|---|")
+    cold = rows[2]
+    for what, wall, cpu, goal in (
+        ("no-op `paper`, seconds", *noop, 0.2),
+        ("fresh `table`, seconds", *fresh, 0.2),
+        ("TeX stage cold, of the monolithic run", cold[1][0] / cold[3][0], cold[1][1] / cold[3][1], 0.3),
+        ("TeX stage cold, of its critical path", cold[1][0] / path, float("nan"), 1.3),
+        ("one table changed, of the monolithic run", fast[0] / slow[0], fast[1] / slow[1], 1 / 7),
     ):
-        print(f"- {what}: {found:.3f}, goal {goal:.3f}: {'met' if found <= goal else 'missed'}")
+        said = "met" if wall <= goal else "met on an idle machine" if cpu <= goal and "seconds" in what else "missed"
+        print(f"| {what} | {wall:.3f} | {cpu:.3f} | {goal:.3f} | {said} |")
     print()
     print("| where the seconds of a whole build are | steps | s | the longest | s |")
     print("|---|--:|--:|---|--:|")

@@ -81,6 +81,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
         undefined=jinja2.StrictUndefined,
     )
     edition = edition_of(root)
+    site = edition.site or (address(described.site) if described.site else "")
     titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     try:
         return environment.from_string(text_of(root, TEMPLATE, SpecError)).render(
@@ -92,7 +93,8 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
             chapters=described.chapters,
             appendices=described.appendices,
             revision=edition.words,
-            site=edition.site or (address(described.site) if described.site else ""),
+            site=site,
+            printed=site if "://" in site else "",
         )
     except jinja2.TemplateError as error:
         raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error

@@ -35,7 +35,8 @@ class Edition:
     changed : bool
         Whether the artifacts differ from the commit's.
     site : str
-        Where the pages of the site lie, without a slash at the end; empty for links inside the document.
+        Where the pages of the site lie, without a slash at the end: an address, or a folder as seen from the PDF; empty
+        for links inside the document.
     """
 
     commit: str = ""

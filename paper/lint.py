@@ -157,10 +157,16 @@ def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
     return findings
 
 
+def cited(text: str) -> tuple[str, ...]:
+    r"""Keys that a chapter's template cites, in order, without repeats."""
+    found = (key for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"]))
+    return tuple(dict.fromkeys(found))
+
+
 def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
     r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
-    cited = {key for text in chapters.values() for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"])}
-    if "*" in cited:
+    used = {key for text in chapters.values() for key in cited(text)}
+    if "*" in used:
         return []
     return [
         Finding(
@@ -169,7 +175,7 @@ def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
             f"no chapter cites {match['key']!r}: cite it where it is used, or take it out",
         )
         for match in _ENTRY.finditer(bibliography)
-        if match["key"] not in cited
+        if match["key"] not in used
     ]
 
 

@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
+os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
@@ -70,6 +71,10 @@ def copy_project(target: Path) -> Path:
     ignored = shutil.ignore_patterns("out", ".*", "__pycache__", "golden", "*.egg-info")
     shutil.copytree(ROOT, target, ignore=ignored)
     shipped = set(_tracked("artifacts/measurements"))
+    for code in (ROOT / "analysis/heads/__pycache__").glob("*.nb[ci]"):  # what is compiled once serves every copy
+        place = target / "analysis/heads/__pycache__"
+        place.mkdir(exist_ok=True)
+        shutil.copy2(code, place)
     for path in (target / "artifacts/measurements").glob("*/*"):
         if path.relative_to(target).as_posix() not in shipped:
             path.unlink()

@@ -81,6 +81,20 @@ def test_numbers_that_state_a_quantity(text, found):
     assert [each.size for each in tokens(text)] == [Decimal(size).normalize() for size in found]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("falls by -3.2 and −39%", ["-3.2", "−39%"]),
+        ("(-0.5), ~7, ±2 and =-1", ["-0.5", "~7", "±2", "-1"]),
+        ("20-30 and 0.4–0.6, 5% -6", ["20", "30", "0.4", "0.6", "5%", "-6"]),
+        ("| -1 |-2|", ["-1", "-2"]),
+    ],
+)
+def test_the_sign_of_a_number_stands_in_its_colour_and_the_dash_of_a_range_does_not(text, found):
+    assert [text[each.start : each.end] for each in tokens(text)] == found
+    assert all(each.size > 0 for each in tokens(text))
+
+
 def test_numbers_of_headings_items_and_names_state_none():
     assert tokens("## 4.2 Key 7", begins=True)[0].size == 7
     assert [each.size for each in tokens("3. Of 5", begins=True)] == [5]
@@ -205,7 +219,7 @@ def test_the_command_annotates_a_paper_of_another(tmp_path):
     )
     done = run(root, "annotate", str(folder))
     assert done.returncode == 0, done.stderr
-    assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67 % of 3 numbers judged", done.stdout)
+    assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67% of 3 numbers judged", done.stdout)
     tree = made.parsed(root / "out/annotated/recall.html")
     marked = [(each.get("class"), made.words(each)) for each in made.elements(tree, "span")]
     assert ("judged v-contradicted", "Over its trainings the large reader recalls 88.4 percent.") in marked

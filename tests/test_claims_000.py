@@ -157,9 +157,13 @@ def test_layers_of_either_kind_add_up(changed):
 
 
 def test_the_period_of_cross_attention_is_that_of_the_list():
-    assert says("c000_background_period", facts(), KINDS) == "holds: 3"
+    def published(layers):
+        return rows("fact printed", ("cross_attention_layers", layers))
+
+    assert says("c000_background_period", facts(), KINDS, published("3")) == "holds: 3"
     for changed in ({"cross_attention_first": "2"}, {"cross_attention_period": "1"}, {"cross_attention_default": "2"}):
-        assert verdict("c000_background_period", facts(**changed), KINDS) == "contradicted"
+        assert verdict("c000_background_period", facts(**changed), KINDS, published("3")) == "contradicted"
+    assert says("c000_background_period", facts(), KINDS, published("2, 3")) == "contradicted: 2, 3"
 
 
 # --- findings
@@ -369,6 +373,9 @@ def test_a_cell_with_one_network_shows_no_intersection():
     other = recovery((BIG, {"network": "f", "text_layers": 48}))
     assert verdict("c000_f3_intersection", stated, other, tests) == "holds"
     assert "none deeper" not in reason("c000_f3_intersection", stated, other, tests)
+    deeper = states(finding_3_depth_condition="≥52")
+    assert verdict("c000_f3_intersection", deeper, recovery(), tests) == "contradicted"
+    assert "Of fewer than 52 layers recover: " in reason("c000_f3_intersection", deeper, recovery(), tests)
     assert verdict("c000_f3_intersection", stated, recovery((BIG, {"network": "f"})), tests) == "not supported"
 
 

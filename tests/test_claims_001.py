@@ -375,6 +375,8 @@ def test_a_longer_context_is_judged_by_the_captured_window():
     other = states(cross_longer="3×")
     assert says("c001_ministral_longer", stated, other, comparison()) == "not supported: 2 times"
     assert "source 002 says 3× of the same pair" in reason("c001_ministral_longer", stated, other, comparison())
+    said = comparison(claimed_context=[65536, 131072, 131072, 196608])
+    assert "the makers state are in a ratio of 3, but" in reason("c001_ministral_longer", stated, other, said)
     four = comparison(captured_context=[65536, 131072, 131072, 262144])
     assert says("c001_ministral_longer", stated, other, four) == "holds: 4 times"
 

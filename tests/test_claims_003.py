@@ -1,6 +1,6 @@
 """Claims on document 003, on frames made by hand: each with what makes it true and what makes it false."""
 
-from claims_cases import prints, reason, rows, say, says, states, verdict, verdicts
+from claims_cases import function, prints, reason, rows, say, says, states, verdict, verdicts
 
 ONE, THREE = "llama3.2-1b", "llama3.2-3b"
 MODELS = rows("model layers", (ONE, 16), (THREE, 28))
@@ -95,6 +95,15 @@ def test_values_lie_on_their_axis():
     assert verdicts("c003_axes", axes(), landmarks()) == both("holds")
     short = axes(axes_1b_delta_p_low="-40", axes_3b_delta_p_high="-10")
     assert verdicts("c003_axes", short, landmarks()) == both("contradicted")
+
+
+def test_axes_end_on_multiples_of_ten():
+    assert verdicts("c003_axis_ticks", axes()) == both("holds")
+    odd = axes(axes_1b_delta_p_low="-67", axes_3b_delta_p_high="5")
+    assert verdicts("c003_axis_ticks", odd) == both("not supported")
+    (first, _) = function("c003_axis_ticks")(odd)
+    assert first.failure == "number"
+    assert "not both multiples of 10" in first.reason
 
 
 def test_an_approximate_layer_may_be_off_by_one():

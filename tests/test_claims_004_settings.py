@@ -134,6 +134,19 @@ def test_a_difference_follows_from_both_columns():
     assert set(verdicts("c004_difference_cells", table("91.0%")).values()) == {"contradicted"}
 
 
+def test_an_increase_follows_from_the_perplexities_above_it():
+    def table(massive):
+        cells = {"baseline_ppl": "2.00", "massive_zeroed_ppl": massive, "random_zeroed_ppl": "2.01"}
+        cells |= {"massive_increase": "+900%", "random_increase_mean": "+0.6%"}
+        return prints("positional metric printed", *[(model, *cell) for model in MODELS for cell in cells.items()])
+
+    # 20 to 2.00 is 900 %; a last digit of 2.00 or 20.1 leaves it between 899.5 and 904.9 or so
+    for text, expected in (("20.0", "holds"), ("20.02", "holds after rounding"), ("20.5", "contradicted")):
+        found = verdicts("c004_increase_cells", table(text))
+        assert {found[f"{model}-massive"] for model in MODELS} == {expected}
+        assert {found[f"{model}-random"] for model in MODELS} == {"holds after rounding"}
+
+
 def test_a_printed_increase_is_rounded_to_its_last_digit_that_is_not_zero():
     columns = "positional text massive_increase massive_ratio baseline_ppl massive_ppl"
     texts = rows(columns, ("RoPE", "news", 116_400.0, 1165, 5.0, 5825.0))

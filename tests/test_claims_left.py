@@ -16,6 +16,7 @@ def counts(**other):
 def test_counts_of_layers_are_possible_together_or_not():
     assert verdict("c000_f2_counts", counts()) == "not testable"
     assert "are possible together (29 + 3 of 32)" in reason("c000_f2_counts", counts())
+    assert verdict("c000_f2_counts", counts(llama31_monotone="4")) == "contradicted"
     assert "are not possible together" in reason("c000_f2_counts", counts(llama31_monotone="4"))
 
 

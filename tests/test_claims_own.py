@@ -202,6 +202,15 @@ def test_a_share_is_of_content_tokens(share, expected):
     assert verdict("thesis_share_is_of_content", rows("layer positional scope share", *found)) == expected
 
 
+def test_a_pattern_repeats_if_every_later_coordinate_does():
+    def drawn(last):
+        return rows("layer repeats", (7, False), (8, True), (9, True), (10, last))
+
+    assert says("thesis_figure_g_repeats", drawn(True)) == "holds: 3 of 3"
+    assert says("thesis_figure_g_repeats", drawn(False)) == "contradicted: 2 of 3"
+    assert "layers 8 to 10" in reason("thesis_figure_g_repeats", drawn(True))
+
+
 # --- scripts
 
 

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from analysis.claims._verdicts import planted as module
 from analysis.claims._verdicts.planted import Project, Typo, planted, typo, typos
 from artifacts.errors import DataError
 from artifacts.store import reader as store
@@ -49,6 +50,15 @@ def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_r
     assert by.partition(".")[0] in project.claims or by.endswith("(refused)")
     with pytest.raises(DataError, match="prints"):
         planted(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
+
+
+def test_another_seed_is_printed_and_not_written(capsys, monkeypatch):
+    monkeypatch.setattr(module, "planted", lambda project, each: "c000_made")
+    monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table holds the typos of one seed"))
+    assert module.main(["5", "7"]) == 0
+    said = capsys.readouterr().out
+    assert "all: 5 of 5 detected" in said
+    assert [each.table for each in typos(ROOT, 5, 7)] == [line.split()[1] for line in said.splitlines()[:5]]
 
 
 def test_most_planted_typos_are_detected():

@@ -128,8 +128,19 @@ def test_two_names_may_not_look_alike_nor_one_name_differ():
 
 
 def test_a_dash_tells_series_apart_and_nothing_else():
-    source = tex(panel(Bundle(x=[0, 1], lines=[[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]], entity="rope")), "t")
+    lines = [[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]]
+    source = tex(panel(Bundle(x=[0, 1], lines=lines, entity="rope")), "t")
     assert "dashed" not in source.partition(r"\csname endofdump\endcsname")[2]
+    two = tex(panel(*(Bundle(x=[0, 1], lines=lines, entity=entity) for entity in ("rope", "drope"))), "t")
+    drawn = two.partition(r"\csname endofdump\endcsname")[2].splitlines()
+    assert sum("dashed" in line for line in drawn) == 2, "the legend's entry and the mean that it stands for"
+    assert any(line.startswith(r"\addplot") and "dashed, line width=1.2pt" in line for line in drawn)
+    pair = [Line(x=[0, 1], y=[0, 1], entity=entity) for entity in ("rope", "drope")]
+    with pytest.raises(SpecError, match=r"the line at 0\.5 is dashed, as one of the series is"):
+        tex(panel(*pair, rules=[Rule(at=0.5)]), "t")
+    for rule, lines in ((Rule(at=0.5, label="chance"), pair), (Rule(at=0.5, dash="solid"), pair)):
+        assert "okgrey" in tex(panel(*lines, rules=[rule]), "t")
+    assert "okgrey, dashed" in tex(panel(pair[0], rules=[Rule(at=0.5)]), "t")
 
 
 def test_bars_need_a_ground_to_stand_on():
@@ -282,7 +293,7 @@ def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
     rows = ROWS.assign(entry=[f"claim:{name}" for name in ROWS["name"]])
     columns = [Column("name", "Name"), Column("part", "Part")]
     shown = render(Table(rows=rows, columns=columns, caption="x", entry="entry"), "t")
-    assert r"\pressentry{claim:p}p & a\verdictpage{p} \\" in shown
+    assert r"\pressentry{claim:p}\siterow{p}{p} & a\verdictpage{p} \\" in shown
     assert "verdictpage" not in render(Table(rows=rows, columns=columns, caption="x"), "t")
 
 

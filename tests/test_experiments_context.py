@@ -241,6 +241,16 @@ def test_verification_is_read_from_known_probabilities(monkeypatch: pytest.Monke
     assert value(rows, "verification_auc", "own/1x") == 0.75
 
 
+def test_a_recipe_asks_some_of_the_choices() -> None:
+    few = Options(items=2)
+    rows = measure(subject(planted()), few, ratios=[1.0], baselines=[], choices=["ranking"])
+    asked = {str(row["metric"]).split("_")[0] for row in rows}
+    assert "ranking" in asked
+    assert "verification" not in asked
+    with pytest.raises(DataError, match="choices = \\['rank'\\] is not some of verification, ranking"):
+        measure(subject(planted()), few, choices=["rank"])
+
+
 def test_lengths_that_cannot_be_measured_say_why() -> None:
     class Long(Planted):
         def items(self, task: str, count: int, *rest: Any, length: int | None = None, **more: Any) -> list[Item]:

@@ -364,3 +364,12 @@ def test_a_recipe_takes_some_of_the_conditions(subject: Subject) -> None:
     assert all(row in every for row in rows)
     with pytest.raises(DataError, match="fills = \\['means'\\] is not some of mean, zero"):
         disruption.measure(subject, few, fills=["means"])
+
+
+def test_a_recipe_ranks_some_of_the_conditions_among_random_masks(subject: Subject) -> None:
+    rows = disruption.measure(
+        subject, Options(texts=1), draws=1, permutations=2, places=["pre"], ranked=["threshold_zero"]
+    )
+    assert {row["condition"] for row in rows if row["metric"] == "permutation_p"} == {"threshold_massive_zero_pre"}
+    with pytest.raises(DataError, match="ranked = \\['threshold'\\] is not some of threshold_mean"):
+        disruption.measure(subject, Options(texts=1), ranked=["threshold"])

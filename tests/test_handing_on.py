@@ -1,5 +1,6 @@
 """What is handed on: links of the PDF, the bundle, the crate, the same bytes elsewhere, and failures that are told."""
 
+import csv
 import hashlib
 import io
 import json
@@ -14,6 +15,7 @@ from collections import Counter
 import pytest
 import yaml
 
+import two_clicks
 from conftest import ROOT, run
 from paper import crate
 from test_foreign import begin
@@ -103,7 +105,7 @@ def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, 
     done = run(root, "paper", "--site", f"{ADDRESS}/")
     assert done.returncode == 0, done.stderr
     found = links(root)
-    assert found[f"{ADDRESS}/ledger.html#recall_mean_large"] == 1
+    assert found[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at its row in print
     assert found[f"{ADDRESS}/artifact/recall_drop.html"] == 1
     assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= found.keys()
     assert [line for line in words(root) if line != ADDRESS] == words(built)  # the title page names the site
@@ -166,11 +168,19 @@ def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built):
 
 
 @pytest.mark.latex
-def test_the_crate_describes_every_file(built):
+def test_the_crate_describes_every_file_and_its_verdicts_are_two_clicks_from_function_and_data(built, tmp_path):
     pytest.importorskip("rocrate")
-    done = run(built, "publish")
+    project = tmp_path / "published"
+    shutil.copytree(built, project)
+    done = run(project, "publish")
     assert done.returncode == 0, done.stderr
-    folder = built / "out/crate"
+    folder = project / "out/crate"
+    linked = two_clicks.rows_linked(folder / "thesis.pdf", "site")
+    with (project / "artifacts/results/claims.csv").open(newline="") as stream:
+        assert linked == {row["claim"] for row in csv.DictReader(stream)}
+    assert two_clicks.faults(linked, folder / "site") == []
+    assert two_clicks.faults({"recall_gone"}, folder / "site") == ["recall_gone: no such row"]
+    assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder is no address to print
     found = json.loads((folder / "ro-crate-metadata.json").read_text())
     entities = {entity["@id"]: entity for entity in found["@graph"]}
     described, root = entities["ro-crate-metadata.json"], entities["./"]
@@ -193,7 +203,7 @@ def test_the_crate_describes_every_file(built):
 
     assert len(list(ROCrate(folder).data_entities)) == len(parts)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert run(built, "publish").returncode == 0
+    assert run(project, "publish").returncode == 0
     assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

@@ -15,6 +15,8 @@ from paper.site.grid import grid, of_csv
 from paper.site.history import _said, cut, histories
 from paper.site.page import FOLDER, page, shown, typeset, words
 from paper.site.plotted import plotted
+from paper.site.project import Chapter, _chapter, told
+from paper.site.works import cited, works
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
 AA_PARTS = 3.0  # of what is no text, such as the ring around what has the focus; 1.4.11
@@ -105,6 +107,14 @@ def test_a_fault_in_a_template_names_the_page():
         page("chapter.html.j2", "chapter/x.html", title="X")
 
 
+def test_a_row_of_the_ledger_has_names_for_models_and_metrics_and_keeps_those_of_claims():
+    names, claims = {"llama3.1-8b": "Llama-3.1-8B"}, ["c004_pat.DroPE-sink_heads", "c004_pat"]
+    said = "Repeats c004_pat.DroPE-sink_heads: holds. The recovery_level of llama3.1-8b, as c004_pat says."
+    assert told(said, names, claims) == (
+        "Repeats c004_pat.DroPE-sink_heads: holds. The recovery level of Llama-3.1-8B, as c004_pat says."
+    )
+
+
 def test_numbers_are_shown_short_and_absent_ones_not_at_all():
     assert [shown(value) for value in (None, float("nan"), -0.12345678, 3, "x")] == ["", "", "−0.123457", "3", "x"]
 
@@ -157,3 +167,62 @@ def test_a_shallow_clone_says_that_its_history_is_cut(tmp_path):
         assert [each.subject for each in histories(shallow).get("drop", ())] == left
         assert "git fetch --unshallow" in cut(shallow)
     assert cut(tmp_path / "nowhere") == ""
+
+
+BIB = r"""
+@article{two2020, author = {van der Berg, {\'E}mile and M{\"u}ller, B.}, title = {On {LLMs} <b>and</b> more},
+  journal = {J}, year = {2020}, doi = {10.1/x}}
+@misc{many2021, author = {Ada, A. and Bob, B. and Cid, C.}, title = {Many}, year = {2021}}
+@misc{one2021, author = {Ada, A. and others}, title = {One}, year = {2021}}
+@patent{house2019, author = {{A House}}, title = {Of a kind without a form}, year = {2019}}
+"""
+
+
+def test_works_are_named_as_they_are_cited(tmp_path):
+    (tmp_path / "paper").mkdir()
+    assert works(tmp_path) == {}
+    (tmp_path / "paper/references.bib").write_text(BIB)
+    found = works(tmp_path)
+    assert {key: work.label for key, work in found.items()} == {
+        "house2019": "A House, 2019",
+        "many2021": "Ada et al., 2021a",
+        "one2021": "Ada et al., 2021b",
+        "two2020": "van der Berg and Müller, 2020",
+    }
+    assert "Émile van&nbsp;der Berg" in found["two2020"].html
+    assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in found["two2020"].html
+    assert '<a href="https://doi.org/10.1/x">' in found["two2020"].html
+    said = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
+    shown, keys = cited(said, found, "../")
+    assert keys == ("two2020", "one2021")
+    assert shown.striptags() == "A (van der Berg and Müller, 2020; gone), (Ada et al., 2021b, Table 2)."
+    assert 'href="../bibliography.html#one2021"' in shown
+
+
+@pytest.mark.parametrize("text", ["@misc{a, title = {never closed", "@article{a, title = {T}, year = {2020}}"])
+def test_a_bibliography_that_is_none_is_told(text, tmp_path):
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper/references.bib").write_text(text)
+    with pytest.raises(SpecError, match=r"paper/references\.bib: "):
+        works(tmp_path)
+
+
+def test_a_chapter_shows_what_its_template_calls(tmp_path):
+    text = (
+        r"\chapter{On \emph{Beans}~now}" + "\nA << n('heights', value='h') >> and << r('tests', 'x') >>,"
+        "<% set s = use('sizes') %> true<< mark('grows') >>, << claim('falls.one').phrase >> << mark('grows') >>"
+        r" \citep[Table 2]{beans2026,peas2020}. << table('t') >> << figure('f') >>"
+    )
+    (tmp_path / "beans.tex.j2").write_text(text)
+    node = Node("chapter:beans", "chapter", "beans", "beans.tex.j2", 1, "", False, ())
+    found = _chapter(tmp_path, node)
+    assert found == Chapter(
+        "beans",
+        "On Beans now",
+        tables=("t",),
+        figures=("f",),
+        claims=("grows", "falls.one"),
+        numbers=("heights", "tests", "sizes"),
+        cites=("beans2026", "peas2020"),
+    )
+    assert found.uses == ("table:t", "figure:f", "claim:grows", "claim:falls")

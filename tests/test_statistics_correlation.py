@@ -267,6 +267,8 @@ def test_drawn_p_approaches_the_exact_one():
     constant = permutation_p(0.0, lambda index: np.zeros(len(index)), blocks)
     assert constant.p_value == 1.0
     assert constant.smallest == 1.0
+    drawn = permutation_p(9.0, lambda index: index[:, 0].astype(float), [np.arange(9)], draws=199)
+    assert drawn.p_value == drawn.smallest == pytest.approx(1 / 200), "none of 0 to 8 reaches 9"
 
 
 def test_sign_flips_agree_with_scipy():
@@ -280,5 +282,6 @@ def test_sign_flips_agree_with_scipy():
     assert outcome.smallest == pytest.approx(2 / 2**9)
     assert sign_flip_p(np.array([1.0, 1.0, 1.0])).p_value == 0.25
     assert sign_flip_p(np.zeros(3)).p_value == 1.0
+    assert sign_flip_p(np.ones(16), draws=199).smallest == pytest.approx(1 / 200)
     many = RANDOM.normal(0.3, 1, 40)
     assert sign_flip_p(many).p_value == pytest.approx(stats.ttest_1samp(many, 0).pvalue, abs=0.02)

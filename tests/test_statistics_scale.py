@@ -43,7 +43,7 @@ def test_a_coefficient_knows_no_scale(scale):
     assert (scaled.estimate, scaled.p_value) == pytest.approx((plain.estimate, plain.p_value), abs=1e-9)
     plain, scaled = (within_family(values, Y, FAMILIES, **META) for values in (X, x))
     assert (scaled.estimate, scaled.p_value) == pytest.approx((plain.estimate, plain.p_value), abs=1e-9)
-    plain, scaled = (correlation_difference(Y, values, G, draws=199, **META) for values in (X, x))
+    plain, scaled = (correlation_difference(Y, values, G, **META) for values in (X, x))
     assert (scaled.ci_low, scaled.p_value) == pytest.approx((plain.ci_low, plain.p_value), abs=1e-9)
     assert d_z(x) == pytest.approx(d_z(X))
 
@@ -55,10 +55,8 @@ def test_noise_between_equal_values_is_no_order():
     assert spearman(noisy, other, **META).estimate == pytest.approx(stats.spearmanr(plain, other).statistic)
     assert kendall(noisy, other, **META).estimate == pytest.approx(stats.kendalltau(plain, other).statistic)
     assert levels(np.array(noisy)).tolist() == [0, 0, 1, 2]
-    difference = correlation_difference(
-        other + other, noisy + noisy, plain + other, method="spearman", draws=99, **META
-    )
-    known = correlation_difference(other + other, plain + plain, plain + other, method="spearman", draws=99, **META)
+    difference = correlation_difference(other + other, noisy + noisy, plain + other, method="spearman", **META)
+    known = correlation_difference(other + other, plain + plain, plain + other, method="spearman", **META)
     assert (difference.estimate, difference.ci_low) == pytest.approx((known.estimate, known.ci_low))
 
 

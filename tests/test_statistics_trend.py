@@ -67,6 +67,13 @@ def test_isotonic_fit_is_the_nearest_decline(values):
         assert largest == pytest.approx(0, abs=1e-12)
 
 
+def test_distance_to_a_decline_by_hand():
+    # the nearest decline of 3, 1, 2 is 3, 1.5, 1.5
+    largest, rms = isotonic_distance([3.0, 1.0, 2.0])
+    assert largest == pytest.approx(0.5)
+    assert rms == pytest.approx((0.5 / 3) ** 0.5)
+
+
 def test_bounds_are_checked():
     with pytest.raises(ValueError, match="needs at least two"):
         draw_up([1])

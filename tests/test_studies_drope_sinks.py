@@ -208,7 +208,6 @@ def test_both_norms_rise_in_layer_one(phases):
     value = phase_summary(metrics).set_index("quantity")["value"]
     assert value["largest_rise_delay"] == 0
     assert value["largest_ratio_delay"] == 1
-    assert value["layer_2_share_of_norm"] < 2 < 99 < value["layer_1_share_of_norm"]
     assert value["peak_gap_percent"] == pytest.approx(47.17, abs=0.01)
 
 

@@ -37,9 +37,10 @@ def costs(model, condition, value, layer=None, deviation=0.01):
     return [(model, condition, layer, None, "", metric, each, 3, "") for metric, each in names.items()]
 
 
-def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), best=2.0):
+def sinks(model, ratios=(1.0, 9.0), sweep=(0.1, 2.0), peaks=(8.0, 2.0), best=2.0, tokens=96):
     rows = [(model, RATE, None, None, text, "sink_rate", 0.5 + 0.1 * place, 4, "") for place, text in enumerate(TEXTS)]
     rows += [(model, "", layer, None, "", "first_ratio", ratio, 3, "") for layer, ratio in enumerate(ratios)]
+    rows += [(model, f"T={tokens}", None, None, "", "uniform_null", 0.04, 3, "")]
     if model.endswith("-bos"):
         rows += costs(model, "bos_mlp_matching", 2.0, 1) + costs(model, "bos_mlp_best", best, 1)
         rows += [(model, "baseline", None, None, "", "bos_peak", max(ratios), 3, "")]
@@ -148,6 +149,7 @@ def test_the_exhibits_show_both_beginnings_and_both_parts():
     assert "With its token" in shown
     assert "61.0" in shown
     assert "No token in front" in shown
+    assert "parts of 96 tokens" in shown
     drawn = tex(sweeps_figure.figure(sweeps()), "sweeps")
     assert "MLP output zeroed" in str(drawn)
     assert "values zeroed" in str(drawn)

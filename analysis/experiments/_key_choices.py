@@ -14,13 +14,16 @@ from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError
 
 EXACT = "exact"
+CHOICES = ("verification", "ranking")
 TOKENS = 16384  # of a batch of prompts
 ROWS = 32  # most prompts of a batch
 TIE = 1e-6  # nats: what rounding makes of two equal answers
 Seeded = tuple[int, Item]
 
 
-def choice_rows(subject: Subject, options: Options, length: int, condition: str) -> list[Row]:
+def choice_rows(
+    subject: Subject, options: Options, length: int, condition: str, asked: Sequence[str] = CHOICES
+) -> list[Row]:
     """Measure verification and ranking of keys at one length, under the model's own encoding.
 
     Verification: `p_yes_KIND` is the mean probability of yes among yes and no, where the key shown is exact or misses
@@ -33,13 +36,15 @@ def choice_rows(subject: Subject, options: Options, length: int, condition: str)
     `ranking_yes` by the probability of yes to each, both as the mean credit, 1/m where m share the first place;
     `..._tied` is the share of items with such a tie, `ranking_chance` what a guess gives.
 
-    A task that the book lacks is a row without value.
+    A task that the book lacks is a row without value; one that is not in `asked` has none.
     """
     rows: list[Row] = []
     for task, metric, make in (
         ("verification", "verification_auc", _verification),
         ("ranking", "ranking_likelihood", _ranking),
     ):
+        if task not in asked:
+            continue
         if task not in subject.book.tasks():
             reason = f"the book {subject.book.name} has no task {task}"
             rows.append(row(metric, None, 0, condition=condition, reason=reason))

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.experiments._key_choices import batch_of, choice_rows, keyed
+from analysis.experiments._key_choices import CHOICES, batch_of, choice_rows, keyed
 from analysis.measure.evaluation import kept
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
@@ -56,6 +56,7 @@ def measure(
     ratios: Sequence[float] = RATIOS,
     baselines: Sequence[str] = BASELINES,
     longest: int = LONGEST,
+    choices: Sequence[str] = CHOICES,
 ) -> list[Row]:
     """Measure retrieval at each length under the model's own encoding and the baselines, verification and ranking.
 
@@ -66,14 +67,17 @@ def measure(
     `class_run_deletion_at_end` (those that could be truncations as well).
     Metrics of verification and ranking: see `analysis.experiments._key_choices`.
 
+    `choices` are the tasks asked beside retrieval, "verification" and "ranking"; a model of size is asked some.
     A length too short for a prompt, or longer than `longest`, and a baseline that the model cannot take, are rows
     without value that say so.
 
     Raises
     ------
     DataError
-        When the book gives items of no length.
+        When the book gives items of no length, or there is no such choice.
     """
+    if not set(choices) <= set(CHOICES):
+        raise DataError(f"context_length: choices = {list(choices)} is not some of {', '.join(CHOICES)}")
     rows: list[Row] = []
     measured, last = 0, None
     for ratio in sorted(ratios):
@@ -95,7 +99,7 @@ def measure(
             rows += _retrieval_rows(subject, items, name, ratio, f"{name}/{label}")
             rows += distance_rows(subject, items, f"own/{label}") if name == "own" else []
         subject.tell(f"choices at {label}")
-        rows += choice_rows(subject, options, length, f"own/{label}")
+        rows += choice_rows(subject, options, length, f"own/{label}", choices)
     if last is not None and not measured:
         raise last
     return rows

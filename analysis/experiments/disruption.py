@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
         f"that is more than {100 * masks.MATCHED:.0f} % of the massive ones' away",
         "smallest": "as many dimensions of the smallest norm",
     },
-    "rank": "random masks before the rotary embedding, on the texts of the first seed, by fill",
+    "rank": "random masks before the rotary embedding, on the texts of the first seed, by selection and fill",
     "decode": "no decode steps: one forward of the whole text",
 }
 FILLS: tuple[Fill, ...] = ("mean", "zero")
@@ -43,6 +43,7 @@ FACTOR = 5.0
 CONTROLS = ("random", "matched", "smallest")
 CHUNK = 20  # random masks that are kept together
 WHOLE_RUN = 10  # texts of the rank
+RANKED = tuple(f"{select}_{fill}" for select in SELECTS for fill in FILLS)
 
 
 def measure(
@@ -53,6 +54,7 @@ def measure(
     draws: int = 5,
     permutations: int = 200,
     rank_texts: int = WHOLE_RUN,
+    ranked: Sequence[str] = RANKED,
     selects: Sequence[str] = SELECTS,
     fills: Sequence[Fill] = FILLS,
     places: Sequence[Where] = PLACES,
@@ -75,6 +77,8 @@ def measure(
         Random masks, and norm-matched ones, of each condition.
     permutations, rank_texts : int
         Random masks of the rank, and texts that it is on; no rank when `permutations` is 0.
+    ranked : sequence of str
+        Conditions that are ranked, as SELECT_FILL; a rank costs far more than all the rest of a condition.
     selects, fills, places : sequence of str
         The conditions that are made; all of them unless a recipe takes some, as it must of a model of size.
 
@@ -85,7 +89,12 @@ def measure(
     """
     if draws < 1:
         raise DataError("the controls need one draw at least")
-    for name, given, known in (("selects", selects, SELECTS), ("fills", fills, FILLS), ("places", places, PLACES)):
+    for name, given, known in (
+        ("selects", selects, SELECTS),
+        ("fills", fills, FILLS),
+        ("places", places, PLACES),
+        ("ranked", ranked, RANKED),
+    ):
         if not given or not set(given) <= set(known):
             raise DataError(f"disruption: {name} = {list(given)} is not some of {', '.join(known)}")
     chosen, texts = masks.split_texts(subject, options)
@@ -111,7 +120,7 @@ def measure(
                     "smallest": [masks.smallest(mask, found)],
                 }
                 rows += _conditions(subject, texts, before, found, targets, (select, fill, where))
-                if where == "pre" and permutations:
+                if where == "pre" and permutations and f"{select}_{fill}" in ranked:
                     some = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
                     rows += _rank(subject, some, mask, (select, fill), permutations)
     return rows

@@ -58,12 +58,3 @@ def percentile_interval(values: FloatArray, confidence: float = 0.95) -> tuple[f
     tail = (1 - check_confidence(confidence)) / 2
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def bootstrap_p(values: FloatArray) -> float:
-    """Give the two-sided p of zero from bootstrap values: the smallest alpha whose percentile interval leaves it out.
-
-    The identity is counted, (b+1)/(m+1), so that the p is never zero (Davison & Hinkley 1997, eq. 4.11).
-    """
-    below, above = np.count_nonzero(values <= 0), np.count_nonzero(values >= 0)
-    return float(min(1.0, 2 * (min(below, above) + 1) / (values.size + 1)))

@@ -1,7 +1,7 @@
 """Two correlations that share a variable and their units: Williams' t and Steiger's z.
 
-Both test whether r(outcome, first) equals r(outcome, second) and take the three variables for jointly normal; the
-bootstrap of `contrast.correlation_difference` takes nothing for normal, but needs more units.
+Both test whether r(outcome, first) equals r(outcome, second) and take the three variables for jointly normal;
+`contrast.correlation_difference` gives the interval of the difference, also for ranks.
 """
 
 import math

@@ -36,6 +36,12 @@ ENTRY = "build.py"
 COMMANDS = "paper/commands"  # which the entry finds, and does not import by name
 TABLES = ("documents", "places", "families", "models", "subjects")
 GATHERED = ("claims", "claim_places", "provenance")
+MEASURED = (
+    *("head_metrics", "head_profile", "head_pairs", "head_competition", "head_components", "head_spectrum"),
+    *("head_plane", "model_metrics", "capture_halves", "measured_lbp", "measured_ruler"),
+)
+"""Measurements that commands of the engine write: `heads`, and `bench`."""
+KEPT = (*TABLES, *GATHERED, *MEASURED)
 CHAPTER = "paper/chapters/introduction.tex.j2"
 METADATA = """# What the title page says, the order of the chapters, and what the lint takes for a name, not a number.
 title: {title}
@@ -54,8 +60,8 @@ A thesis in which every number is bound to an artifact and every claim is checke
     make paper                  # out/thesis.pdf
     python build.py check       # every artifact against its schema
 
-`docs/extending.md` has recipes for a source, a model, a claim, a statistic, an exhibit and an experiment;
-`docs/architecture.md` says how the build decides what to do.
+`docs/extending.md` has recipes for a source, a model, a measured one, a claim, a statistic, an exhibit and an
+experiment; `docs/architecture.md` says how the build decides what to do.
 """
 
 
@@ -101,7 +107,7 @@ def new_paper(root: Path, folder: Path, title: str, date: str) -> list[str]:
 
 def _written(root: Path, title: str, date: str) -> Iterator[tuple[str, str]]:
     """The files of the frame that are its own: a title, a chapter, and tables without rows."""
-    resources = [_emptied(entry) for entry in package(root)["resources"] if entry["name"] in (*TABLES, *GATHERED)]
+    resources = [_emptied(entry) for entry in package(root)["resources"] if entry["name"] in KEPT]
     yield SCHEMA, f"name: a-new-paper\ntitle: {_word(title)}\n{_shared(root)}{_yaml({'resources': resources})}"
     thesis = {"document": "thesis", "group": "thesis", "title": title, "coverage": "claims"}
     thesis["reason"] = "citation: it does not cite itself"
@@ -116,9 +122,10 @@ def _written(root: Path, title: str, date: str) -> Iterator[tuple[str, str]]:
 
 
 def _emptied(entry: dict[str, Any]) -> dict[str, Any]:
-    """A resource as the frame has it: without rows, awaiting the first one."""
+    """A resource as the frame has it: without rows, awaiting the first one, or the first measurement."""
     kept = {key: entry[key] for key in ("name", "path", "title", "description", "kind", "schema")}
-    return {**kept, "origin": [], "awaits": "the first row"}
+    measured = entry["name"] in MEASURED
+    return {**kept, "awaits": "a measurement"} if measured else {**kept, "origin": [], "awaits": "the first row"}
 
 
 def _shared(root: Path) -> str:

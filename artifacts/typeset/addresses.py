@@ -28,6 +28,11 @@ def chapter(name: str) -> str:
     return f"chapter/{quote(name)}.html"
 
 
+def work(key: str) -> str:
+    """The entry of a work in the bibliography."""
+    return f"bibliography.html#{quote(key)}"
+
+
 def code(file: str, line: int = 0) -> str:
     """The page of a file of the project, at a line."""
     return f"code/{quote(file)}.html" + (f"#L{line}" if line else "")

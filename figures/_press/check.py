@@ -10,6 +10,7 @@ from typing import Any
 from artifacts.errors import DataError, SpecError
 from figures._press.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series, Stacked
 from figures._press.spec import Axis, Figure, Panel
+from figures._press.style import look, style
 
 _COLUMNS: dict[type[Series], tuple[str, ...]] = {
     Line: ("x", "y", "low", "high"),
@@ -36,6 +37,24 @@ def check(figure: Figure, name: str) -> None:
         where = f"figure {name}" + (f", panel {i}" if len(figure.panels) > 1 else "")
         where += f" '{panel.title}'" if panel.title else ""
         _check_panel(panel, where)
+    _check_rules(figure, name)
+
+
+def _check_rules(figure: Figure, name: str) -> None:
+    """A dash tells one series from another: a reference line shares it only where it has its own name."""
+    drawn = {
+        look(style(series.entity or "series-1", figure.entities, f"figure {name}, {series.title}"), series).dash
+        for panel in figure.panels
+        for series in panel.series
+        if isinstance(series, Line | Fit | Bundle)
+    }
+    for i, panel in enumerate(figure.panels, 1):
+        for rule in panel.rules:
+            if rule.dash != "solid" and rule.dash in drawn and not rule.label:
+                raise SpecError(
+                    f"figure {name}, panel {i}: the line at {rule.at} is {rule.dash}, as one of the series is; name it "
+                    "(label=...) or draw it solid"
+                )
 
 
 def _check_panel(panel: Panel, where: str) -> None:

@@ -41,7 +41,7 @@ def figure(ruler_summary: pd.DataFrame, ruler_lengths: pd.DataFrame) -> Figure:
                 series=scores,
                 x=x,
                 y=Axis(label="RULER score", low=0, high=100),
-                rules=[Rule(at=threshold)],
+                rules=[Rule(at=threshold, label=f"{threshold:g}")],
                 title="Score",
             ),
             Panel(series=plasticity, x=x, y=Axis(label="plasticity"), title="Plasticity at that length"),

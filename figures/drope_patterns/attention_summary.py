@@ -36,7 +36,7 @@ def figure(attention_layers: pd.DataFrame, attention_agreement: pd.DataFrame, dr
                 )
                 for kind, entity in (("bos", "series-3"), ("local", "series-4"))
             ],
-            rules=[Rule(at=0)],
+            rules=[Rule(at=0, dash="solid")],
             x=Axis(label="layer", ticks=[0, 10, 20, 30]),
             y=Axis(label="points"),
         )

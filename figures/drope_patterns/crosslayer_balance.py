@@ -50,7 +50,7 @@ def figure(
                     y=(drawn["DroPE"] - drawn["RoPE"]).round(6),
                 ),
             ],
-            rules=[Rule(at=0)],
+            rules=[Rule(at=0, dash="solid")],
             x=Axis(label="layer", low=1.5, high=31.5, ticks=[10, 20, 30]),
             y=Axis(label="points"),
         ),

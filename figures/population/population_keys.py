@@ -30,7 +30,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
                     ticks={0.5: "0.5", 1.0: "1", 2.0: "2", 4.0: "4", 8.0: "8"},
                 ),
                 y=Axis(label="keys found", low=0, high=102, percent=True),
-                rules=[Rule(at=1.0, axis="x")],
+                rules=[Rule(at=1.0, axis="x", label="training length")],
             ),
             Panel(
                 title=f"by distance, at {LONG:g} training lengths",
@@ -42,7 +42,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
                     ticks={16.0: "16", 32.0: "32", 64.0: "64", 128.0: "128", 256.0: "256"},
                 ),
                 y=Axis(label="keys found", low=0, high=102, percent=True),
-                rules=[Rule(at=float(TRAINED), axis="x")],
+                rules=[Rule(at=float(TRAINED), axis="x", label="training length")],
             ),
         ],
         columns=2,
@@ -52,7 +52,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
         caption=(
             f"Keys that models of the population find (base {BASE}; {seeds(lengths)}): by the length of the prompt in "
             f"training lengths, and in prompts of {LONG:g} of them by the distance from key to question. Thin lines: "
-            "single seeds; thick lines: their mean; dashed: the training length. "
+            "single seeds; thick lines: their mean. "
             f"{int(lengths['n'].max())} questions a length and model, the same for all arms of a seed. Unit: one "
             "training seed."
         ),

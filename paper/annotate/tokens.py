@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 _NUMBER = re.compile(r"(?<![\w.])(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<unit>\s?[%×]|[KMx]\b)?")
+_SIGN = re.compile(r"(?<![\w.%)\]}/:–-])[-+−±~≈]$")  # not the dash of a range, nor the hyphen of a name
 _BEHIND_NAME = re.compile(r"[A-Za-z_][\w.]*[-/_.]$")  # `Llama-`, `v0.`: what follows is part of a name
 _BEFORE_NAME = re.compile(r"[-_]?[A-Za-z]")  # `8b-hf`, `2nd`, `14B`, `4p`: a name or a formula goes on
 _LABELS = (
@@ -30,7 +31,7 @@ _ORDINAL = re.compile(r"^\s*(?:#{1,6}\s+)?(?:\d+(?:\.\d+)*[.)]?)(?=\s|$)")
 
 @dataclass(frozen=True)
 class Token:
-    """A number in a text: from where to where it stands there, and its size without sign, unit or thousands' commas."""
+    """A number in a text: from where to where it stands, sign and unit included, and its size without them."""
 
     start: int
     end: int
@@ -58,6 +59,7 @@ def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = F
         before, after = text[:start], text[match.end() :]
         if inside or _BEHIND_NAME.search(before) or (not match["unit"] and _BEFORE_NAME.match(after)):
             continue
+        start -= bool(_SIGN.search(before))
         found.append(Token(start, match.end(), Decimal(match["value"].replace(",", "")).normalize()))
     return found
 

@@ -11,7 +11,12 @@ from paper.commands.project import complete, found, jobs_option, root, session
 
 @click.command()
 @jobs_option
-@click.option("--site", metavar="URL", default="", help="Numbers, verdicts and exhibits of the PDF lead to this site.")
+@click.option(
+    "--site",
+    metavar="URL",
+    default="",
+    help="Numbers, verdicts and exhibits of the PDF lead to this site; `site` is the folder beside it.",
+)
 @click.option("--keep-going", is_flag=True, help="After a failure, set what there is: out/thesis-draft.pdf.")
 def paper(jobs: int | None, site: str, keep_going: bool) -> None:
     """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""
@@ -108,10 +113,15 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
 @click.option("--site", metavar="URL", default="", help="As of `paper`.")
 @click.pass_context
 def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
-    """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo."""
-    from paper import crate
+    """Lay data, results, ledger, PDF and site out as an RO-Crate: out/crate, ready for an archive such as Zenodo.
 
-    ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
+    Where no --site and no `site:` of the metadata names another, the PDF leads to the site that lies beside it.
+    """
+    from paper import crate, metadata
+    from paper.commands.pages import site as pages
+
+    ctx.invoke(paper, jobs=jobs, site=site or metadata.read(root()).site or "site", keep_going=False)
+    ctx.invoke(pages, jobs=jobs)
     with session(jobs):
         count = crate.lay_out(root(), root() / "out/crate")
     click.echo(f"out/crate: {count} files; `ro-crate-metadata.json` describes them, nothing was sent anywhere")

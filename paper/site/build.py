@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from artifacts.store.files import write
+from paper.site.bibliography import bibliography_pages
 from paper.site.code import code_pages
 from paper.site.exhibits import exhibit_pages
 from paper.site.graph import graph_pages
@@ -31,8 +32,10 @@ def pages(project: Project) -> Iterator[tuple[str, bytes]]:
     yield from assets().items()
     yield from overview_pages(project)
     yield from ledger_pages(project)
-    yield from exhibit_pages(project)
-    yield from artifact_pages(project)
+    used: dict[str, list[str]] = {}  # by the key of a work, what cites it
+    yield from exhibit_pages(project, used)
+    yield from artifact_pages(project, used)
+    yield from bibliography_pages(project, used)
     yield from graph_pages(project)
     yield from code_pages(project)
 

@@ -18,42 +18,60 @@ from paper.site.page import page, typeset, words
 from paper.site.plotted import plotted
 from paper.site.project import EXHIBITS, Project
 from paper.site.walk import around
+from paper.site.works import cited
 from tables import Table
 from tables._press.render import render
 
 
-def exhibit_pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all."""
+def exhibit_pages(project: Project, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
+    """`table/NAME.html` and `figure/NAME.html` with the files that they show, and `exhibits.html`, the list of all.
+
+    `used` takes the exhibits by the key of each work that they cite.
+    """
     shown: list[tuple[Node, Markup]] = []
     for node in project.nodes:
         if node.kind in EXHIBITS:
             spec = project.call(node.key)
-            shown.append((node, typeset(prose(spec.short or spec.caption, "html"))))
-            yield from (_table if node.kind == "table" else _figure)(project, node, spec)
+            shown.append((node, typeset(cited(prose(spec.short or spec.caption, "html"), project.works)[0])))
+            yield from (_table if node.kind == "table" else _figure)(project, node, spec, used)
     chapters = {key: project.outline.up[key] for key in (node.key for node, _ in shown)}
     values = {"shown": shown, "chapters": chapters, "project": project}
     yield "exhibits.html", page("exhibits.html.j2", "exhibits.html", title="Exhibits", **values)
 
 
-def _table(project: Project, node: Node, spec: Table) -> Iterator[tuple[str, bytes]]:
+def _table(project: Project, node: Node, spec: Table, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
     text = render(spec, node.name, "csv")
     yield f"table/{node.name}.csv", text.encode()
-    body = typeset(render(spec, node.name, "html"))
+    body = _linked(project, node, render(spec, node.name, "html"), used)
     plainly = spec.groups is None and spec.rule_before is None and all(column.repeat for column in spec.columns)
-    values = {"body": body, "sortable": plainly, "data": of_csv(text), "picture": "", "alt": "", "notes": []}
-    yield from _page(project, node, spec.caption, values)
+    yield from _page(project, node, {"body": body, "sortable": plainly, "data": of_csv(text), "picture": ""})
 
 
-def _figure(project: Project, node: Node, spec: Figure) -> Iterator[tuple[str, bytes]]:
+def _figure(project: Project, node: Node, spec: Figure, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
     yield f"figure/{node.name}.svg", _picture(project, node.name)
     frame = plotted(spec)
     data = None if frame.empty else grid(frame)
     if data is not None:
         yield f"figure/{node.name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
-    note = [typeset(prose(spec.note, "html"))] if spec.note else []
-    alt = words(prose(spec.caption, "html"))
-    values = {"body": "", "sortable": False, "data": data, "picture": f"{node.name}.svg", "alt": alt, "notes": note}
-    yield from _page(project, node, spec.caption, values)
+    caption = prose(spec.caption, "html")
+    values = {
+        "body": "",
+        "sortable": False,
+        "data": data,
+        "picture": f"{node.name}.svg",
+        "alt": words(cited(caption, project.works)[0]),
+        "caption": _linked(project, node, caption, used),
+        "notes": [_linked(project, node, prose(spec.note, "html"), used)] if spec.note else [],
+    }
+    yield from _page(project, node, values)
+
+
+def _linked(project: Project, node: Node, html: str, used: dict[str, list[str]]) -> Markup:
+    """HTML of an exhibit with its formulas set, and its citations leading to the bibliography, which `used` learns."""
+    shown, keys = cited(html, project.works, "../")
+    for key in keys:
+        used.setdefault(key, []).append(node.key)
+    return typeset(shown)
 
 
 def _picture(project: Project, name: str) -> bytes:
@@ -66,13 +84,12 @@ def _picture(project: Project, name: str) -> bytes:
     return svg.read_bytes()
 
 
-def _page(project: Project, node: Node, caption: str, values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+def _page(project: Project, node: Node, values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     path = addresses.exhibit(node.kind, node.name)
     data: Grid | None = values["data"]
     common = {
         "node": node,
         "project": project,
-        "caption": typeset(prose(caption, "html")),
         "claims": resting(project, node),
         "file": f"{node.name}.csv" if data else "",
         "addresses": addresses,

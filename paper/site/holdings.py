@@ -14,20 +14,27 @@ from paper.site.history import Revision, cut, histories
 from paper.site.page import page
 from paper.site.project import Project, records
 from paper.site.walk import NAMES, ORDER, around
+from paper.site.works import link
+
+PLACES = "places"
 
 
-def artifact_pages(project: Project) -> Iterator[tuple[str, bytes]]:
-    """`artifact/NAME.html` with the tables as files below `data/`, and `artifacts.html`, the list of all."""
+def artifact_pages(project: Project, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
+    """`artifact/NAME.html` with the tables as files below `data/`, and `artifacts.html`, the list of all.
+
+    `used` takes the artifacts by the key of each work that prints values of theirs.
+    """
     origins: dict[str, list[Mapping[str, Any]]] = {}
     if "provenance" in project.outline.maker:
         for row in records(project.root, "provenance"):
             origins.setdefault(row["artifact"], []).append(row)
+    works = _printed(project)
     past, missing = histories(project.root), cut(project.root)
     listed: dict[str, list[tuple[Node, str]]] = {}
     for node in (node for node in project.nodes if node.makes):
         described = resource(project.root, node.name) or {}
         listed.setdefault(node.kind, []).append((node, str(described.get("title", node.doc))))
-        yield from _artifact(project, node, described, origins.get(node.name, []), past, missing)
+        yield from _artifact(project, node, described, origins.get(node.name, []), past, missing, works, used)
     groups = [(NAMES[kind], sorted(listed[kind], key=lambda item: item[0].name)) for kind in ORDER if kind in listed]
     values = {"groups": groups, "project": project}
     yield "artifacts.html", page("artifacts.html.j2", "artifacts.html", title="Artifacts", **values)
@@ -40,6 +47,8 @@ def _artifact(
     origins: list[Mapping[str, Any]],
     past: Mapping[str, tuple[Revision, ...]] | str,
     missing: str,
+    works: Mapping[str, str],
+    used: dict[str, list[str]],
 ) -> Iterator[tuple[str, bytes]]:
     path = addresses.artifact(node.name)
     fields = described.get("schema", {}).get("fields", [])
@@ -48,7 +57,13 @@ def _artifact(
     held = [(file.removeprefix("artifacts/"), project.root / file) for file in files(project.root, node.name)]
     for name, file in held:
         yield f"data/{name}", file.read_bytes()
-    data = grid(read(project.root, node.name), means) if held else None
+    frame = read(project.root, node.name) if held else None
+    data = None if frame is None else grid(frame, means)
+    unsaid = frame is None or node.name == PLACES or "source" not in frame
+    places = [] if frame is None or unsaid else [str(place) for place in frame["source"].dropna().unique()]
+    printed = list(dict.fromkeys(works[place] for place in places if place in works))
+    for key in printed:
+        used.setdefault(key, []).append(node.key)
     history = (
         past if isinstance(past, str) else past.get(node.name, ()) if node.kind not in ("source", "measurement") else ()
     )
@@ -61,6 +76,7 @@ def _artifact(
         "data": data,
         "held": [name for name, _ in held],
         "origins": origins,
+        "printed": [link(project.works[key], "../") for key in printed],
         "history": history,
         "cut": missing if node.kind not in ("source", "measurement") else "",
         "claims": claims,
@@ -68,3 +84,11 @@ def _artifact(
         **around(project, node.key),
     }
     yield path, page("artifact.html.j2", path, title=f"{node.kind.capitalize()} {node.name}", **values)
+
+
+def _printed(project: Project) -> dict[str, str]:
+    """By the name of a place that sources cite, the key of the work that it is in."""
+    if PLACES not in project.outline.maker:
+        return {}
+    rows = records(project.root, PLACES)
+    return {row["source"]: row["citation"] for row in rows if row["citation"] in project.works}

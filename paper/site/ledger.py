@@ -9,6 +9,7 @@ from artifacts.typeset import addresses
 from paper.site.overview import VERDICTS
 from paper.site.page import page
 from paper.site.project import Project
+from paper.site.works import link
 
 SEVERITIES = ("headline", "supporting", "detail")
 
@@ -29,12 +30,14 @@ def ledger_pages(project: Project) -> Iterator[tuple[str, bytes]]:
         ("kind", "Kind of row", [(each, each) for each in sorted(present["kind"], reverse=True)]),
         ("chapter", "Cited in chapter", [(name, titles[name]) for name in titles if name in cited]),
     ]
+    held = project.works
     yield (
         "ledger.html",
         page(
             "ledger.html.j2",
             "ledger.html",
             title="The ledger",
+            works={each.key: link(held[each.citation]) for each in project.documents if each.citation in held},
             rows=list(_with_steps(project)),
             choices=choices,
             titles=titles,

@@ -9,6 +9,7 @@ from artifacts.typeset import addresses
 from paper.site.page import page
 from paper.site.project import Chapter, Project
 from paper.site.walk import links
+from paper.site.works import link
 
 VERDICTS = ("holds", "holds after rounding", "not significant", "not supported", "contradicted", "not testable")
 """In the order from good to bad."""
@@ -51,6 +52,7 @@ def _shown(project: Project, chapter: Chapter) -> dict[str, object]:
         "tables": [nodes[f"table:{name}"] for name in chapter.tables],
         "figures": [nodes[f"figure:{name}"] for name in chapter.figures],
         "numbers": links(project, [project.outline.maker[name] for name in chapter.numbers]),
+        "works": [link(project.works[key], "../") for key in chapter.cites if key in project.works],
         "claims": [rows[name] for name in chapter.claims if name in rows],
         "addresses": addresses,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +13,20 @@ from artifacts.build.outline import Node, Outline
 from artifacts.store.documents import Document, documents
 from artifacts.store.reader import read
 from artifacts.typeset import addresses
+from artifacts.typeset.wording import readable
 from paper.calls import dependencies
+from paper.lint import cited
 from paper.metadata import Metadata
 from paper.metadata import read as read_metadata
+from paper.site.works import Work, works
 
 EXHIBITS = ("table", "figure")
+SHOWN = {"table": "table", "figure": "figure"} | dict.fromkeys(("claim", "mark"), "claim")
+SHOWN |= dict.fromkeys(("n", "r", "use"), "number")
+"""What a chapter shows by each function of `paper.calls`."""
 _TITLE = re.compile(r"\\chapter\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _COMMAND = re.compile(r"\\(?:emph|textit|texorpdfstring)\{([^{}]*)\}(?:\{[^{}]*\})?")
+_NAMED = re.compile(r"(?<![\w/.-])\w[\w.-]*\w")  # a word that may be the name of a claim
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class Chapter:
     figures: tuple[str, ...]
     claims: tuple[str, ...]
     numbers: tuple[str, ...]
+    cites: tuple[str, ...]
 
     @property
     def uses(self) -> tuple[str, ...]:
@@ -72,6 +80,15 @@ class Project:
         return documents(self.root)
 
     @cached_property
+    def works(self) -> Mapping[str, Work]:
+        """The bibliography by key."""
+        return works(self.root)
+
+    def judges(self, document: str) -> bool:
+        """Whether the ledger has rows of a document."""
+        return any(row["source"] == document for row in self.claims)
+
+    @cached_property
     def chapters(self) -> tuple[Chapter, ...]:
         """The chapters in the order of the thesis, then templates that it does not list."""
         known = {node.name: node for node in self.nodes if node.kind == "chapter"}
@@ -100,12 +117,24 @@ class Project:
             {
                 **places[row["claim"]],
                 **row,
+                **{field: told(row[field], self.names, places) for field in ("statement", "reason")},
                 "step": row["claim"].partition(".")[0],
                 "inputs": tuple(filter(None, places[row["claim"]]["inputs"].split("; "))),
                 "chapters": tuple(used.get(row["claim"], ())),
             }
             for row in records(self.root, "claims")
         )
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Names that readers know, by key: of the models and checkpoints, as far as the project has tables of them."""
+        return {
+            row[key]: row["display_name"]
+            for table, key in (("checkpoints", "checkpoint"), ("models", "model"))
+            if table in self.outline.maker
+            for row in records(self.root, table)
+            if row.get(key) and row.get("display_name")
+        }
 
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
@@ -131,6 +160,16 @@ class Project:
         return addresses.claim(node.name) if node.kind == "claim" else addresses.artifact(node.name)
 
 
+def told(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
+    """A text of the ledger for readers, in which the claims that it names keep theirs."""
+    found, begin = [], 0
+    for match in _NAMED.finditer(text):
+        if match[0] in claims:
+            found += [readable(text[begin : match.start()], names), match[0]]
+            begin = match.end()
+    return "".join([*found, readable(text[begin:], names)])
+
+
 def records(root: Path, name: str) -> list[dict[str, Any]]:
     """The rows of an artifact; an empty number is None."""
     frame = read(root, name).astype(object)
@@ -144,8 +183,10 @@ def _chapter(root: Path, node: Node) -> Chapter:
     text = (root / node.file).read_text(encoding="utf-8")
     calls: dict[str, list[str]] = {}
     for function, name, _ in dependencies(text):
-        calls.setdefault(function, []).append(name)
+        calls.setdefault(SHOWN[function], []).append(name)
     found = _TITLE.search(text)
     title = _COMMAND.sub(r"\1", found[1]).replace("~", " ").replace("\\", "") if found else node.name.capitalize()
-    kinds = ("table", "figure", "claim", "n")
-    return Chapter(node.name, title, *(tuple(dict.fromkeys(calls.get(kind, ()))) for kind in kinds))
+    tables, figures, claims, numbers = (
+        tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number")
+    )
+    return Chapter(node.name, title, tables, figures, claims, numbers, cited(text))

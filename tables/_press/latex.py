@@ -129,7 +129,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
     for row, before in enumerate(separators(grid)):
-        cells = []
+        cells, claim = [], next(iter(_claims(grid, row)), "")
         for index, (column, cell) in enumerate(zip(grid.columns, grid.rows[row], strict=True)):
             text = texts[row][index]
             if column.width is not None:
@@ -137,6 +137,8 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
             if cell.pieces is None:
                 text += f"\\rlap{{{hung[row][index]}}}" if kept[index] and hung[row][index] else hung[row][index]
             text += f"\\phantom{{{kept[index]}}}" if kept[index] else ""
+            if claim and text:
+                text, claim = f"\\siterow{{{claim}}}{{{text}}}", ""  # the first cell that holds anything
             if index == 0:
                 text = _entries(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
@@ -158,10 +160,15 @@ def _entries(grid: Grid, row: int) -> str:
     return "".join(f"\\pressentry{{{name}}}" for name in names)
 
 
+def _claims(grid: Grid, row: int) -> list[str]:
+    """The claims that a row tells of."""
+    names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
+    return [name.removeprefix("claim:") for name in names if name.startswith("claim:")]
+
+
 def _page(grid: Grid, row: int) -> str:
     """The page of the first mark of the one claim that a row tells of."""
-    names = plain(str(grid.table.rows[grid.table.entry].iloc[row])).split() if grid.table.entry else []
-    claims = [name.removeprefix("claim:") for name in names if name.startswith("claim:")]
+    claims = _claims(grid, row)
     return f"\\verdictpage{{{claims[0]}}}" if len(claims) == 1 else ""
 
 

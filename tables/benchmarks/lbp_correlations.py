@@ -44,7 +44,7 @@ def table(
             (
                 "The bias per window is the bias per token in another unit here, since all these models were captured "
                 f"over one context length. The drop against plasticity overall, $n = {seven}$: {stated(difference)} "
-                "(difference of absolute correlations, bootstrap over models)."
+                "(difference of absolute correlations [@zou2007])."
             ),
             _measured(measured_lbp_models),
         ],

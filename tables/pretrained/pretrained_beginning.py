@@ -47,6 +47,8 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
                 rows.append(row)
     frame = pd.DataFrame(rows)
     texts = int(pretrained_beginning["n"].max())
+    lengths = sorted(set(pretrained_beginning.loc[pretrained_beginning["quantity"] == "tokens", "value"].astype(int)))
+    said_tokens = " and ".join(str(length) for length in lengths)
     return Table(
         rows=frame,
         columns=[
@@ -59,8 +61,8 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
         column_space=2.5,
         caption=(
             f"{', '.join(dict.fromkeys(frame['model']))} with its beginning token in front of a text, and with a word "
-            f"as its tokeniser begins. Unit: one text; n = {texts} parts of 128 tokens. In brackets Student's 95 % "
-            "intervals over texts; of the difference, over texts in pairs."
+            f"as its tokeniser begins. Unit: one text; n = {texts} parts of {said_tokens} tokens. In brackets "
+            "Student's 95 % intervals over texts; of the difference, over texts in pairs."
         ),
         short="A pretrained model with and without its beginning token",
         note=(

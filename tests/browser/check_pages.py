@@ -18,6 +18,7 @@ PAGES = (
     "site/exhibits.html",
     "site/artifacts.html",
     "site/graph.html",
+    "site/bibliography.html",
     "site/table/recall_loss.html",
     "site/figure/recall_curves.html",
     "site/artifact/recall_drop.html",
@@ -97,6 +98,20 @@ def test_every_page_fits_its_width_and_can_be_read(opened, width, scheme):
         page.context.close()
 
 
+def test_the_words_of_a_table_and_names_of_files_are_whole_on_a_narrow_screen(opened):
+    page = opened("site/table/recall_differs.html", 390)
+    page.eval_on_selector("table.exhibit", "table => { table.style.width = '60rem'; }")  # wider than the screen
+    wide = page.eval_on_selector_all(
+        ".exhibit caption, .exhibit tfoot p", "all => all.map(each => each.getBoundingClientRect().right)"
+    )
+    assert wide
+    assert max(wide) <= 390
+    page.eval_on_selector(".typeset", "box => box.scrollTo(400, 0)")  # they stay where they can be read
+    assert page.eval_on_selector(".exhibit caption", "each => each.getBoundingClientRect().left") >= 0
+    index = opened("annotated/index.html", 390)
+    assert index.eval_on_selector("td code", "each => each.getClientRects().length") == 1
+
+
 def test_rows_are_chosen_and_the_choice_has_an_address(opened):
     page = opened("site/ledger.html")
     assert len(shown(page)) == 10
@@ -133,6 +148,14 @@ def test_from_a_verdict_to_the_function_and_the_data_in_a_click_each(opened):
     page.click("#recall_mean_large a[href='artifact/recall_seeds.html']")
     assert page.inner_text("h1") == "Source recall_seeds"
     assert page.is_visible("td >> text='87.1'")
+
+
+def test_from_a_caption_to_its_work_and_on_to_another_exhibit(opened):
+    page = opened("site/figure/recall_curves.html")
+    page.click("figcaption a[href*='bibliography.html']")
+    assert page.is_visible("tr:target >> text=Nobody")
+    page.click("tr:target a[href='table/recall_lengths.html']")
+    assert page.inner_text("h1") == "Table recall_lengths"
 
 
 def test_a_table_is_sorted_by_numbers_both_ways_and_by_keyboard(opened):

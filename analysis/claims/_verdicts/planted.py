@@ -1,10 +1,11 @@
 """Planted typos: numbers of the sources changed one at a time, and whether any verdict of the ledger turns.
 
-    python -m analysis.claims._verdicts.planted [COUNT]
+    python -m analysis.claims._verdicts.planted [COUNT [SEED]]
 
 draws printed numbers from the tables in `artifacts/sources`, the same ones each time, plants one typo in each (a digit
 wrong, two digits exchanged, a digit lost, the sign turned), computes again in memory what follows from it, studies and
-claims, and writes `artifacts/sources/planted_typos.csv`. A typo is detected when a verdict turns or a step refuses it.
+claims, and writes `artifacts/sources/planted_typos.csv`; with a seed others are drawn, and only printed. A typo is
+detected when a verdict turns or a step refuses it.
 """
 
 from __future__ import annotations
@@ -213,9 +214,10 @@ def main(arguments: list[str]) -> int:
     """Plant the typos, write the table, and print how many are detected, by document."""
     root = Path(__file__).resolve().parents[3]
     count = int(arguments[0]) if arguments else COUNT
+    seed = int(arguments[1]) if len(arguments) > 1 else SEED
     project = Project(root)
     rows = []
-    for each in typos(root, count):
+    for each in typos(root, count, seed):
         by = planted(project, each)
         rows.append(
             {
@@ -227,11 +229,12 @@ def main(arguments: list[str]) -> int:
             f"{each.document} {each.table} row {each.row}: {each.before} -> {each.after}: {by or 'not detected'}",
             flush=True,
         )
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write(root / PLANTED, text.getvalue().encode())
+    if len(arguments) < 2:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write(root / PLANTED, text.getvalue().encode())
     for document in sources(root):
         own = [row["detected"] == "true" for row in rows if row["document"] == document]
         print(f"{document}: {sum(own)} of {len(own)} detected")

@@ -258,7 +258,9 @@ def c000_background_indices(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataF
     )
 
 
-def c000_background_period(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> Verdict:
+def c000_background_period(
+    nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFrame, published_facts: pd.DataFrame
+) -> Verdict:
     """The cross-attention layers are every fifth from 3 on, which is the default of the configuration.
 
     Source: 000, Background.
@@ -266,17 +268,19 @@ def c000_background_period(nope_facts: pd.DataFrame, nope_layer_kinds: pd.DataFr
     cross = set(nope_layer_kinds.loc[nope_layer_kinds["kind"] == CROSS, "layer"])
     period, first = (int(quote(nope_facts, fact=f"cross_attention_{name}").number) for name in ("period", "first"))
     ruled = set(range(first, len(nope_layer_kinds), period))
-    default = _indices(str(pick(nope_facts, fact="cross_attention_default")["printed"]))
-    made = judge(
-        ruled == cross == default,
-        f"Every {period}th layer from {first} on gives {', '.join(str(layer) for layer in sorted(ruled))}; the list "
-        "and the default printed beside it have "
-        f"{', '.join(str(layer) for layer in sorted(cross))} and {', '.join(str(layer) for layer in sorted(default))}.",
-        reported=f"every {period}th layer starting from {first}",
-        recomputed=", ".join(str(layer) for layer in sorted(cross)),
-        n=len(cross),
+    default, published = (
+        _indices(str(pick(facts, fact=fact)["printed"]))
+        for facts, fact in ((nope_facts, "cross_attention_default"), (published_facts, "cross_attention_layers"))
     )
-    return replace(made, kind="cell check")  # the document is compared with itself
+    listed = [", ".join(map(str, sorted(layers))) for layers in (ruled, cross, default, published)]
+    return judge(
+        ruled == cross == default == published,
+        f"Every {period}th layer from {first} on gives {listed[0]}; the list and the default printed beside it have "
+        f"{listed[1]} and {listed[2]}, the configuration that the model's library ships {listed[3]}.",
+        reported=f"every {period}th layer starting from {first}",
+        recomputed=listed[3],
+        n=len(published),
+    )
 
 
 def _indices(text: str) -> set[int]:

@@ -158,19 +158,25 @@ def c000_f3_intersection(
     Source: 000, Finding 3.
     Failure: unit.
     """
-    condition = pick(nope_stated, statement="finding_3_depth_condition")
+    condition = quote(nope_stated, statement="finding_3_depth_condition")
+    depth = int(condition.number)
     rows = nope_recovery_recomputed
-    both = rows[(rows["family"] == "Llama 3") & (rows["text_layers"] >= DEEP)]
-    networks, deeper = both["network"].nunique(), int((both["text_layers"] > DEEP).sum())
+    llama = rows[rows["family"] == "Llama 3"]
+    both = llama[llama["text_layers"] >= depth]
+    shallower = list(llama.loc[llama["recovers"] & (llama["text_layers"] < depth), "display_name"])
+    networks, deeper = both["network"].nunique(), int((both["text_layers"] > depth).sum())
     tests = nope_family_tests[nope_family_tests["unit"] == "network"].set_index("comparison")["p_value"]
     p = float(tests["Llama against others, all captured"])
     return judge(
-        networks > 1 and deeper > 0,
-        f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(both)} names, {deeper} of them "
-        f"deeper than {DEEP} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} networks, "
-        "and the smaller Llama models differ in size, width and training too.",
-        otherwise="not supported",
-        reported=str(condition["printed"]),
+        networks > 1 and deeper > 0 and not shallower,
+        f"Of fewer than {depth} layers recover: {listed(shallower)}."
+        if shallower
+        else f"The cell holds {networks} network{'s' if networks > 1 else ''} under {len(both)} names, {deeper} of "
+        f"them deeper than {depth} layers; family alone gives Fisher p = {p:.2f} over {rows['network'].nunique()} "
+        "networks, and the smaller Llama models differ in size, width and training too.",
+        otherwise="contradicted" if shallower else "not supported",
+        failure="reading" if shallower else "",
+        reported=condition.printed,
         recomputed=f"{networks} network",
         n=networks,
         p_value=p,

@@ -36,7 +36,7 @@ def _better(first: str, second: str, contrasts: pd.DataFrame, correlations: pd.D
         (float(own["ci_low"]), float(own["ci_high"])),
         1,
         f"|rho| is {abs(rho[0]):.2f} for {first} and {abs(rho[1]):.2f} for {second}; the difference of "
-        f"{own['estimate']:+.2f} [{own['ci_low']:.2f}, {own['ci_high']:.2f}] has bootstrap p = {own['p_value']:.2f}, "
+        f"{own['estimate']:+.2f} [{own['ci_low']:.2f}, {own['ci_high']:.2f}] has p = {own['p_value']:.2f}, "
         f"and with all {sets[-1]} scored models it is {wider['estimate']:+.2f}.",
         recomputed=f"{own['estimate']:+.2f}",
         n=int(own["n"]),

@@ -10,6 +10,8 @@ from analysis.claims import Verdict, judge, pick, quote, untestable
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims.s003._delta_p import SIZES, mark
 
+TICK = 10  # percentage points: a vertical axis of this range has ticks at its multiples
+
 
 def c003_series(delta_p_stated: pd.DataFrame) -> Verdict:
     """Each of the two charts shows eight series: two ways of anchoring for each of four data sets.
@@ -51,6 +53,28 @@ def c003_axes(delta_p_stated: pd.DataFrame, delta_p_landmarks: pd.DataFrame) -> 
             key=size,
             statement=f"The values of {model} lie on its axis.",
             n=len(rows),
+        )
+        verdicts.append(replace(verdict, kind="cell check"))
+    return verdicts
+
+
+def c003_axis_ticks(delta_p_stated: pd.DataFrame) -> list[Verdict]:
+    """The vertical axes end on round numbers, as axes with ticks do.
+
+    Source: 003, Components/Axes.
+    """
+    verdicts = []
+    for size, model in SIZES.items():
+        high, low = (quote(delta_p_stated, statement=f"axes_{size}_delta_p_{end}") for end in ("high", "low"))
+        true = high.number % TICK == low.number % TICK == 0
+        verdict = judge(
+            true,
+            f"{high.printed} and {low.printed} are {'' if true else 'not both '}multiples of {TICK}.",
+            otherwise="not supported",
+            failure="number",
+            reported=f"{high.printed} to {low.printed}",
+            key=size,
+            statement=f"The axis of {model} ends on round numbers.",
         )
         verdicts.append(replace(verdict, kind="cell check"))
     return verdicts

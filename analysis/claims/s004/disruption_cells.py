@@ -7,6 +7,7 @@ import pandas as pd
 from analysis.claims import Verdict, compare, pick, quote
 from analysis.claims._verdicts.cells import Cell, restated
 from analysis.claims._verdicts.repeats import repeating
+from analysis.statistics.rounding import percent_change
 
 MODELS = ("RoPE", "DroPE")
 CELLS = {  # metric of the source, column of the recomputed values
@@ -66,6 +67,32 @@ def c004_difference_cells(drope_disruption: pd.DataFrame) -> list[Verdict]:
                 kind="cell check",
             )
         )
+    return verdicts
+
+
+def c004_increase_cells(drope_disruption: pd.DataFrame) -> list[Verdict]:
+    """The increases in percent follow from the perplexities that the table above them prints.
+
+    Source: 004, 3.2 Results.
+    """
+    verdicts = []
+    for model in MODELS:
+        before = quote(drope_disruption, positional=model, metric="baseline_ppl")
+        for arm, metric in (("massive", "massive_increase"), ("random", "random_increase_mean")):
+            after = quote(drope_disruption, positional=model, metric=f"{arm}_zeroed_ppl")
+            change = percent_change(before.interval, after.interval)
+            verdicts.append(
+                compare(
+                    quote(drope_disruption, positional=model, metric=metric),
+                    100 * (after.number / before.number - 1),
+                    change,
+                    reason=f"From {before.printed} to {after.printed}, which rounding leaves between {change.low:,.1f} "
+                    f"and {change.high:,.1f} %.",
+                    key=f"{model}-{arm}",
+                    statement=f"The increase of {model} with {arm} dimensions zeroed follows from its perplexities.",
+                    kind="cell check",
+                )
+            )
     return verdicts
 
 

@@ -91,3 +91,19 @@ def thesis_share_is_of_content(content_layers: pd.DataFrame) -> Verdict:
         f"{rows['share']['all tokens']:.1f} % for all.",
         recomputed=float(rows["share"]["content tokens"]),
     )
+
+
+def thesis_figure_g_repeats(figure_g_layers: pd.DataFrame) -> Verdict:
+    """The coordinates of the report's Figure G repeat four values: from layer 8 on each equals the one four before.
+
+    Source: thesis, What removing rotary positions changes.
+    """
+    later = figure_g_layers[figure_g_layers["layer"] >= 8]
+    again = int(later["repeats"].sum())
+    return judge(
+        again == len(later),
+        f"{again} of {len(later)} coordinates of layers {later['layer'].min()} to {later['layer'].max()} equal the one "
+        "four layers before.",
+        recomputed=f"{again} of {len(later)}",
+        n=len(later),
+    )

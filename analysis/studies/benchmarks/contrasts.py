@@ -17,8 +17,8 @@ CAVEAT = "some models were captured as base and scored as instruct checkpoints"
 def correlation_contrasts(matched_models: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """Difference |r(first, score)| - |r(second, score)| of the metrics that source 002 ranks, over models.
 
-    By bootstrap for either coefficient, and by Williams' t for Pearson's; over the 7 models of the source and over all
-    8 with a published score. Holm over all of them.
+    For either coefficient, over the 7 models of the source and over all 8 with a published score; Holm over all of
+    them. Williams' t asks the same of Pearson's once more, and is not counted.
     """
     tests: list[Estimate] = []
     for models in (matched_models[matched_models["in_source"]], matched_models):

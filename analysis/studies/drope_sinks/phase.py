@@ -151,8 +151,7 @@ def _binary_entropy(share: float) -> float:
 def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
     """Contrasts of the two models that the report draws from the phase metrics, from the published series.
 
-    `*_delay` is DroPE's layer less RoPE's; `*_share_of_norm` is what DroPE's MLP writes to the first token in percent
-    of that token's norm after the layer.
+    `*_delay` is DroPE's layer less RoPE's.
     """
 
     def rope(quantity: str) -> float:
@@ -163,15 +162,8 @@ def phase_summary(phase_metrics: pd.DataFrame) -> pd.DataFrame:
 
     numbers = {
         "peak_gap_percent": 100 * (1 - drope("peak_norm") / rope("peak_norm")),
-        "peak_layer_delay": drope("peak_norm_layer") - rope("peak_norm_layer"),
         "min_entropy_ratio": drope("min_entropy") / rope("min_entropy"),
-        "printed_definition_delay": drope("spike_first_above") - rope("spike_first_above"),
         "largest_ratio_delay": drope("spike_largest_ratio") - rope("spike_largest_ratio"),
         "largest_rise_delay": drope("spike_largest_rise") - rope("spike_largest_rise"),
-        "layer_2_share_of_norm": 100 * drope("mlp_write_layer_2") / drope("norm_layer_2"),
-        "layer_1_share_of_norm": 100 * drope("mlp_write_layer_1") / drope("norm_layer_1"),
-        "write_layer_1_over_2": drope("mlp_write_layer_1") / drope("mlp_write_layer_2"),
-        "other_norm_layer_0": drope("norm_layer_0") / drope("ratio_layer_0"),
-        "other_norm_layer_1": drope("norm_layer_1") / drope("ratio_layer_1"),
     }
     return pd.DataFrame({"quantity": list(numbers), "value": list(numbers.values())})

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from analysis.statistics.student import student_interval
+from analysis.studies.pretrained._costs import cost
 from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError
 
@@ -21,6 +21,7 @@ DIFFERENCE = "difference"
 UNROTATED = "scores without rotation"  # as the measurement calls it
 RATE = "rows=all tau=0.3"
 ALL_LAYERS = "layer: of all layers"
+GIVEN = "low, high: a length that was given"
 ONE = "low, high: taken over layers, no spread over texts is kept"
 RERUN = "python build.py run --recipe artifacts/recipes/beginning.yaml"
 
@@ -67,7 +68,8 @@ def pretrained_beginning(
     Intervals are Student's over texts. `difference` is token less word on the same place of a text, which begins up to
     a token a part later without the token. `first_change` and `local_change` are what attention changes by, text by
     text, when the rotation is left out of its computation; `mlp_matching`, `mlp_best`, `values_all` and `values_spike`
-    the nats a token that an ablation at the first token costs, on texts on which no layer was chosen.
+    the nats a token that an ablation at the first token costs, on texts on which no layer was chosen; `tokens` is how
+    long a text is.
 
     Raises
     ------
@@ -98,10 +100,12 @@ def pretrained_beginning(
             top = ratios.loc[ratios["value"].astype(float).idxmax()]
             rows.append({**common, "quantity": "largest_ratio", "start": start, **_alone(top["value"])})
             rows.append({**common, "quantity": "largest_ratio_layer", "start": start, **_alone(top["layer"])})
+            rows.append({**common, "quantity": "tokens", "start": start, **_alone(_length(mine), GIVEN)})
             for key, (table, condition) in COSTS.items():
                 part = tables[table]
                 part = part[(part["model"] == model + ending) & (part["condition"] == condition)]
-                rows += [{**common, "quantity": key, "start": start, **each} for each in _costs(part)]
+                if found_cost := cost(part):
+                    rows.append({**common, "quantity": key, "start": start, **found_cost})
     if not rows:
         raise DataError(f"sinks has no pretrained model measured with and without its beginning token; run: {RERUN}")
     columns = ["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
@@ -132,8 +136,7 @@ def pretrained_sweeps(
         ):
             swept = table[table["condition"] == condition]
             for layer, each in swept.groupby("layer"):
-                [cost] = _costs(each)
-                row = {"model": model, "display_name": name, "part": part, **cost, "layer": layer}
+                row = {"model": model, "display_name": name, "part": part, **(cost(each) or {}), "layer": layer}
                 if part != "mlp":
                     row["note"] = "; ".join(filter(None, [row["note"], "peak, usual_peak: of MLP outputs only"]))
                 else:
@@ -163,19 +166,13 @@ def _mean(values: npt.NDArray[np.float64]) -> dict[str, Any]:
     return {"value": float(values.mean()), "low": low, "high": high, "n": len(values), "note": note}
 
 
-def _alone(value: Any) -> dict[str, Any]:
-    return {"value": float(value), "n": 0, "note": ONE}
+def _length(sinks: pd.DataFrame) -> int:
+    """Tokens of a text, as the null of even attention is kept by it."""
+    lengths = sinks.loc[sinks["metric"] == "uniform_null", "condition"].str.extract(r"^T=(\d+)$")[0].dropna()
+    if len(lengths) != 1:
+        raise DataError(f"sinks has texts of {len(lengths)} lengths of one model, one is needed; run: {RERUN}")
+    return int(lengths.iloc[0])
 
 
-def _costs(part: pd.DataFrame) -> list[dict[str, Any]]:
-    """Nats that one ablation costs, with Student's interval from the deviation over texts, and its layer."""
-    mean, deviation = (part[part["metric"] == name] for name in ("delta_nats", "delta_nats_sd"))
-    if len(mean) != 1:
-        return []
-    value, count, layer = (mean[name].iloc[0] for name in ("value", "n", "layer"))
-    if pd.isna(value):
-        return [{"value": None, "n": 0, "note": str(mean["reason"].iloc[0])}]
-    if len(deviation) != 1:
-        return [{"value": value, "layer": layer, "n": int(count), "note": "low, high: one text has no spread"}]
-    half = float(stats.t.ppf(0.975, count - 1) * deviation["value"].iloc[0] / np.sqrt(count))
-    return [{"value": value, "low": value - half, "high": value + half, "layer": layer, "n": int(count), "note": ""}]
+def _alone(value: Any, note: str = ONE) -> dict[str, Any]:
+    return {"value": float(value), "n": 0, "note": note}

@@ -1,0 +1,189 @@
+"""What the thesis says of pretrained models with layers zeroed, dimensions disrupted, and asked for answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims import ALPHA, Verdict, directed, judge, untestable
+
+WORDS = {"passkey": "keys", "verification": "whether a key that is shown is the one"}
+ASKED = {
+    "cities": "where cities lie",
+    "sports": "which sport athletes play",
+    "sentiment": "whether a review is kind",
+    "passkey": "for a key in the prompt",
+}
+
+
+def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model loses more when the attention of layer 1 writes nothing than when its MLP does.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for model, rows in pretrained_ablations[pretrained_ablations["layer"] == 1].groupby("model", sort=False):
+        parts = {str(row["part"]): row for _, row in rows.iterrows()}
+        statement = (
+            f"{rows['display_name'].iloc[0]} loses more when the attention of layer 1 writes nothing than when its MLP "
+            "does."
+        )
+        mlp, attention = parts["mlp"], parts["attention"]
+        if pd.isna(mlp["low"]) or pd.isna(attention["low"]):
+            found.append(
+                untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
+            )
+            continue
+        said = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
+        found.append(
+            judge(
+                float(attention["low"]) > float(mlp["high"]),
+                f"nats a token: {said}, over {int(mlp['n'])} texts",
+                otherwise="contradicted" if float(mlp["low"]) > float(attention["high"]) else "not supported",
+                recomputed=float(attention["value"]) - float(mlp["value"]),
+                n=int(mlp["n"]),
+                key=str(model),
+                statement=statement,
+            )
+        )
+    return found
+
+
+def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
+    """Of the layers of a pretrained model, the first costs most when its MLP writes nothing.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for model, rows in pretrained_ablations[pretrained_ablations["part"] == "mlp"].groupby("model", sort=False):
+        known = rows.dropna(subset=["low"]).sort_values("layer")
+        statement = f"In {rows['display_name'].iloc[0]} no MLP is worth as much as that of the first layer."
+        if known.empty:
+            found.append(
+                untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
+            )
+            continue
+        first, rest = known.iloc[0], known.iloc[1:]
+        next_ = rest.iloc[int(rest["value"].astype(float).argmax())]
+        found.append(
+            judge(
+                float(first["low"]) > float(next_["high"]),
+                f"nats a token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
+                f"{int(next_['layer'])} {_cost(next_)}, over {int(first['n'])} texts",
+                otherwise="contradicted" if float(first["high"]) < float(next_["low"]) else "not supported",
+                recomputed=float(first["value"]) - float(next_["value"]),
+                n=int(first["n"]),
+                key=str(model),
+                statement=statement,
+            )
+        )
+    return found
+
+
+def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
+    """Massive dimensions filled cost a pretrained model more than as many others, or others of equal norm.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    rows = pretrained_disruption[pretrained_disruption["select"] == "threshold"]
+    for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
+        for _, row in rows[rows["target"] == target].iterrows():
+            key = f"{row['model']}_{target}_{row['fill']}"
+            does = {"zero": "Zeroing", "mean": "Levelling"}[str(row["fill"])]
+            statement = f"{does} the massive dimensions of {row['display_name']} costs more than {words}."
+            if pd.isna(row["low"]):
+                why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
+                found.append(
+                    untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
+                )
+                continue
+            found.append(
+                directed(
+                    float(row["less"]),
+                    (float(row["low"]), float(row["high"])),
+                    1,
+                    f"in nats a token, the difference is {row['less']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over "
+                    f"{int(row['texts'])} texts",
+                    recomputed=float(row["less"]),
+                    n=int(row["texts"]),
+                    key=key,
+                    statement=statement,
+                )
+            )
+    return found
+
+
+def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
+    """Massive dimensions cost a pretrained model more than nearly all random masks of their number.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    return [
+        judge(
+            float(row["p"]) < ALPHA,
+            f"p = {row['p']:.3g} among {int(row['masks'])} random masks",
+            otherwise="contradicted" if float(row["p"]) > 1 - ALPHA else "not supported",
+            p_value=float(row["p"]),
+            recomputed=float(row["p"]),
+            n=int(row["masks"]),
+            key=f"{row['model']}_{row['select']}_{row['fill']}",
+            statement=f"Zeroing massive dimensions of {row['display_name']} costs more than random masks of as many.",
+        )
+        for _, row in pretrained_disruption[pretrained_disruption["p"].notna()].iterrows()
+    ]
+
+
+def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model retrieves keys, and tells a key that is shown from others, better than a guess.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for _, row in pretrained_retrieval.iterrows():
+        does = "retrieves" if row["task"] == "passkey" else "tells"
+        found.append(
+            _above(
+                row,
+                f"{row['model']}_{row['task']}_{int(row['length'])}",
+                f"{row['display_name']} {does} {WORDS[str(row['task'])]} in prompts of {int(row['length'])} tokens "
+                "better than a guess.",
+            )
+        )
+    return found
+
+
+def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model answers questions of knowledge better than a guess.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    return [
+        _above(
+            row,
+            f"{row['model']}_{row['task']}",
+            f"{row['display_name']}, asked {ASKED[str(row['task'])]}, is right more often than a guess.",
+            f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed",
+        )
+        for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows()
+    ]
+
+
+def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
+    """By Wilson's interval against what a guess gets."""
+    chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
+    return judge(
+        low > chance,
+        f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
+        f"{100 * chance:.0f} %{more}",
+        otherwise="contradicted" if high < chance else "not supported",
+        recomputed=float(row["share"]),
+        n=int(row["n"]),
+        key=key,
+        statement=statement,
+    )
+
+
+def _cost(row: Any) -> str:
+    return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"

@@ -1,0 +1,26 @@
+"""What an intervention costs a model in nats a token, with Student's interval over texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+
+def cost(part: pd.DataFrame, metric: str = "delta_nats") -> dict[str, Any] | None:
+    """Value, interval, layer and number of texts of one condition's rows; None where they have no such metric.
+
+    The deviation over texts is the row `METRIC_sd`. A value that was not measured, or has no spread, says so in `note`.
+    """
+    mean, deviation = (part[part["metric"] == name] for name in (metric, f"{metric}_sd"))
+    if len(mean) != 1:
+        return None
+    value, count, layer = (mean[name].iloc[0] for name in ("value", "n", "layer"))
+    if pd.isna(value):
+        return {"value": None, "n": 0, "note": str(mean["reason"].iloc[0])}
+    if len(deviation) != 1 or pd.isna(deviation["value"].iloc[0]):
+        return {"value": value, "layer": layer, "n": int(count), "note": "low, high: one text has no spread"}
+    half = float(stats.t.ppf(0.975, count - 1) * deviation["value"].iloc[0] / np.sqrt(count))
+    return {"value": value, "low": value - half, "high": value + half, "layer": layer, "n": int(count), "note": ""}

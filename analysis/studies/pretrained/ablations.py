@@ -1,0 +1,101 @@
+"""What trained models of others lose when a layer writes nothing, and when dimensions of queries or keys are filled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.studies.pretrained._costs import cost
+from analysis.studies.pretrained._named import named
+from artifacts.errors import DataError
+
+SWEPT = ("mlp", "attention", "both")
+TARGETS = ("massive", "random", "matched", "smallest")
+RERUN = "python build.py run --recipe artifacts/recipes/pretrained-experiments.yaml"
+
+
+def pretrained_ablations(
+    layer_ablation: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Nats a token that a layer's MLP, attention or both cost when they write nothing, by layer.
+
+    Intervals are Student's over texts.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was swept.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        mine = layer_ablation[layer_ablation["model"] == model]
+        for part in SWEPT:
+            for layer, each in mine[mine["condition"] == f"sweep_{part}"].groupby("layer"):
+                if found := cost(each):
+                    rows.append({"model": model, "display_name": name, "part": part, **found, "layer": layer})
+    if not rows:
+        raise DataError(f"layer_ablation has no pretrained model whose layers were swept; run: {RERUN}")
+    columns = ["model", "display_name", "part", "layer", "value", "low", "high", "n", "note"]
+    return pd.DataFrame(rows).reindex(columns=columns)
+
+
+def pretrained_disruption(
+    disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """What filled dimensions cost, one row a model, selection, fill and target.
+
+    `value` is the loss in nats a token; `less` what the massive dimensions cost more than this control, with Student's
+    interval over texts; `dims` dimensions filled and `removed` the share of the squared norm that goes with them. `p`
+    is where the massive dimensions stand among `masks` random ones, (1 + number at or above) / (1 + all).
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was disrupted.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        mine = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
+        costs: Any = mine[(mine["metric"] == "delta_nats") & mine["condition"].str.endswith("_pre")]
+        for _, each in costs.iterrows():
+            select, target, fill, _ = str(each["condition"]).split("_")
+            whole = mine[mine["condition"] == f"{select}_massive_{fill}_pre"]
+            own = mine[mine["condition"] == each["condition"]]
+            less = cost(whole, f"minus_{target}") if target != TARGETS[0] else None
+            rows.append(
+                {
+                    **{"model": model, "display_name": name, "select": select, "fill": fill, "target": target},
+                    **{"dims": _one(own, "dims"), "removed": _one(own, "removed_share"), "value": each["value"]},
+                    **({"less": less["value"], "low": less.get("low"), "high": less.get("high")} if less else {}),
+                    **({"p": _one(whole, "permutation_p"), "masks": _n(whole)} if target == TARGETS[0] else {}),
+                    **{"texts": int(each["n"]), "note": _note(each, target, whole)},
+                }
+            )
+    if not rows:
+        raise DataError(f"disruption has no pretrained model; run: {RERUN}")
+    columns = [
+        *("model", "display_name", "select", "fill", "target", "dims", "removed", "value", "less", "low", "high"),
+        *("p", "masks", "texts", "note"),
+    ]
+    made = pd.DataFrame(rows).reindex(columns=columns)
+    return made.assign(masks=made["masks"].fillna(0).astype(int))
+
+
+def _one(part: pd.DataFrame, metric: str) -> float | None:
+    found = part.loc[part["metric"] == metric, "value"]
+    return None if found.empty or pd.isna(found.iloc[0]) else float(found.iloc[0])
+
+
+def _n(part: pd.DataFrame) -> int:
+    found = part.loc[part["metric"] == "permutation_p", "n"]
+    return 0 if found.empty else int(found.iloc[0])
+
+
+def _note(each: pd.Series, target: str, whole: pd.DataFrame) -> str:
+    """Why cells of a row are empty."""
+    if pd.isna(each["value"]):
+        return str(each["reason"])
+    if target != TARGETS[0]:
+        return "p: of the massive dimensions"
+    return "less, low, high: of controls" + ("" if _n(whole) else "; p: not ranked among random masks")

@@ -1,0 +1,93 @@
+"""What trained models of others answer: keys by length of the prompt, and knowledge in weights and in the prompt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.statistics.proportion import wilson_interval
+from analysis.studies.pretrained._named import named
+from artifacts.errors import DataError
+
+OWN = r"own/(?P<ratio>[0-9.]+)x"  # under the model's own encoding, prompts of all forms and depths
+TASKS = {"cities": "weights", "sports": "weights", "sentiment": "prompt", "passkey": "prompt"}
+CONDITIONS = ("baseline", "top1", "random-0")
+CHANCE = 0.5  # of a key that is shown: yes or no, as many of each
+RERUN = "python build.py run --recipe artifacts/recipes/pretrained-tasks.yaml"
+
+
+def pretrained_retrieval(
+    context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Keys retrieved and verified by length of the prompt, with Wilson's interval over prompts.
+
+    `ratio` is the length over the model's positions. A guess has no chance at a key of five digits, and one half at
+    telling whether a key that is shown is the one.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was asked for keys.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
+        mine = context_length[(context_length["model"] == model) & (context_length["unit_id"] == "")]
+        for task, metric, chance in (
+            ("passkey", "passkey_exact", 0.0),
+            ("verification", "verification_accuracy", CHANCE),
+        ):
+            found = mine[mine["metric"].eq(metric) & mine["condition"].str.fullmatch(OWN) & mine["value"].notna()]
+            for _, each in found.iterrows():
+                ratio = float(str(each["condition"]).removeprefix("own/").removesuffix("x"))
+                share, n = float(each["value"]), int(each["n"])
+                low, high = wilson_interval(round(share * n), n)
+                rows.append(
+                    {
+                        **{"model": model, "display_name": name, "task": task, "length": round(ratio * positions)},
+                        **{"ratio": ratio, "share": share, "low": low, "high": high, "chance": chance, "n": n},
+                    }
+                )
+    if not rows:
+        raise DataError(f"context_length has no pretrained model; run: {RERUN}")
+    return pd.DataFrame(rows).sort_values(["model", "task", "length"], ignore_index=True)
+
+
+def pretrained_answers(
+    knowledge: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Right answers of the four tasks, with Wilson's interval over items; what could not be read is set apart.
+
+    `condition` is the model as it is, with the largest dimension of each head levelled, and with a random one levelled.
+    `held_in` says whether the answer is in the weights or in the prompt; an answer that is none of those allowed counts
+    as `unparsed` and is not right.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was asked.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        mine = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] == "")]
+        known: Any = mine.set_index(["condition", "metric"])
+        for task, held in TASKS.items():
+            for condition in CONDITIONS:
+                if (condition, f"{task}_accuracy") not in known.index:
+                    continue
+                right, unparsed, chance = (
+                    known.loc[(condition, f"{task}_{metric}")] for metric in ("accuracy", "unparsed", "chance")
+                )
+                n = int(right["n"])
+                low, high = wilson_interval(round(float(right["value"]) * n), n)
+                rows.append(
+                    {
+                        **{"model": model, "display_name": name, "task": task, "held_in": held},
+                        **{"condition": condition, "share": float(right["value"]), "low": low, "high": high},
+                        **{"unparsed": float(unparsed["value"]), "chance": float(chance["value"]), "n": n},
+                    }
+                )
+    if not rows:
+        raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
+    return pd.DataFrame(rows)

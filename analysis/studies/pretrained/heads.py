@@ -1,0 +1,31 @@
+"""Plasticity of every captured head of trained models of others, by layer."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.studies.pretrained._named import named
+from artifacts.errors import DataError
+
+
+def pretrained_heads(
+    head_metrics: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Overall plasticity and its drop by layer: median, least and largest over the heads with a value.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model's heads were analysed.
+    """
+    found = []
+    for model, name in named(pretrained_models, subjects).items():
+        mine = head_metrics[head_metrics["model"] == model]
+        for metric in ("ap_overall", "ap_drop"):
+            known = mine.dropna(subset=[metric]).groupby("layer")[metric]
+            part = known.agg(value="median", least="min", most="max", heads="count").reset_index()
+            found.append(part.assign(model=model, display_name=name, metric=metric))
+    made = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    if made.empty:
+        raise DataError("head_metrics has no pretrained model; measure one: python build.py heads CAPTURE")
+    return made[["model", "display_name", "metric", "layer", "value", "least", "most", "heads"]]

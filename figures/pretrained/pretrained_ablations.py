@@ -1,0 +1,40 @@
+"""What pretrained models lose when one layer's MLP or attention writes nothing, by layer."""
+
+import pandas as pd
+
+from figures import Axis, Figure, Line, Panel
+
+PARTS = {"mlp": ("MLP", "series-1"), "attention": ("attention", "series-2")}
+
+
+def figure(pretrained_ablations: pd.DataFrame) -> Figure:
+    """One panel a model, a line a part."""
+    panels = []
+    for name, rows in pretrained_ablations.groupby("display_name", sort=False):
+        lines = []
+        for part, (label, entity) in PARTS.items():
+            mine = rows[rows["part"] == part]
+            lines.append(
+                Line(
+                    entity=entity,
+                    label=label,
+                    x=mine["layer"],
+                    y=mine["value"],
+                    low=mine["low"],
+                    high=mine["high"],
+                    uncertainty="band",
+                    origin="measured",
+                    marks=True,
+                )
+            )
+        panels.append(Panel(series=lines, title=str(name), x=Axis(label="layer"), y=Axis(label="nats a token")))
+    return Figure(
+        panels=panels,
+        columns=min(2, len(panels)),
+        height=45,
+        caption=(
+            "Loss a token when the MLP or the attention of one layer writes nothing, layer by layer. Unit: one text of "
+            f"a document each, n = {pretrained_ablations['n'].min()}; bands: Student's 95 % interval over texts."
+        ),
+        short="What each layer of a pretrained model is worth",
+    )

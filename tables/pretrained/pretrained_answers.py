@@ -1,0 +1,46 @@
+"""What pretrained models answer, as they are and with dimensions levelled."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed
+
+TASKS = {
+    "cities": "Cities and countries",
+    "sports": "Athletes and sports",
+    "sentiment": "Sentiment of a review",
+    "passkey": "Key in the prompt",
+}
+CONDITIONS = {"baseline": "as it is", "top1": "largest dimensions levelled", "random-0": "random dimensions levelled"}
+
+
+def table(pretrained_answers: pd.DataFrame) -> Table:
+    """One row a condition, grouped by task."""
+    frame = pretrained_answers.copy()
+    held = {"weights": "in the weights", "prompt": "in the prompt"}
+    frame["group"] = [
+        f"{TASKS[task]}, {held[where]}" for task, where in zip(frame["task"], frame["held_in"], strict=True)
+    ]
+    frame["label"] = frame["condition"].map(CONDITIONS)
+    for name in ("share", "low", "high", "unparsed", "chance"):
+        frame[name] = 100 * frame[name]
+    return Table(
+        rows=frame,
+        columns=[
+            Column("label", "Model", width=0.28),
+            Column("share", "Right", fixed(0), ci=("low", "high")),
+            Column("unparsed", "Unread", fixed(0)),
+            Column("chance", "Guess", fixed(0)),
+            Column("n", "Items"),
+        ],
+        groups="group",
+        size="footnotesize",
+        caption=(
+            f"Answers of {', '.join(dict.fromkeys(frame['display_name']))} in percent of the items, the knowledge held "
+            "in the weights or in the prompt. Unit: one item; in brackets Wilson's 95 % interval."
+        ),
+        short="Answers of a pretrained model",
+        note=(
+            "Unread: answers that are none of those allowed; they count as not right. Guess: what a guess among the "
+            "allowed answers gets."
+        ),
+    )

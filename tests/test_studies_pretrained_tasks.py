@@ -1,0 +1,206 @@
+"""Layers, dimensions, keys and answers of pretrained models: results, exhibits, and claims in both directions."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis import pretrained_tasks as claims
+from analysis.studies.pretrained.ablations import pretrained_ablations, pretrained_disruption
+from analysis.studies.pretrained.answers import pretrained_answers, pretrained_retrieval
+from analysis.studies.pretrained.heads import pretrained_heads
+from artifacts.errors import DataError
+from figures._press.render import tex
+from figures.pretrained import pretrained_ablations as ablations_figure
+from figures.pretrained import pretrained_heads as heads_figure
+from figures.pretrained import pretrained_retrieval as retrieval_figure
+from tables._press.render import render
+from tables.pretrained import pretrained_answers as answers_table
+from tables.pretrained import pretrained_disruption as disruption_table
+
+COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]
+MODELS = pd.DataFrame({"model": ["mine"], "display_name": ["Mine"], "positions": [8192]})
+SUBJECTS = pd.DataFrame({"model": ["mine", "other"], "role": ["pretrained", "lab"]})
+
+
+def frame(rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def costs(condition, value, layer=None, deviation=0.1, metric="delta_nats", texts=4):
+    names = {metric: value, f"{metric}_sd": deviation}
+    return [("mine", condition, layer, None, "", name, each, texts, "") for name, each in names.items()]
+
+
+def swept(mlp=(3.0, 2.0), attention=(0.1, 0.2), deviation=0.1):
+    rows = []
+    for layer, (one, other) in enumerate(zip(mlp, attention, strict=True)):
+        rows += costs("sweep_mlp", one, layer, deviation) + costs("sweep_attention", other, layer, deviation)
+        rows += costs("sweep_both", one + other, layer, deviation)
+    return pretrained_ablations(frame(rows), MODELS, SUBJECTS)
+
+
+def disrupted(less_random=1.0, less_matched=0.5, deviation=0.1, p=0.005, matched=2.0):
+    rows = []
+    for target, value, dims in (("massive", 3.0, 8), ("random", 2.0, 8), ("matched", matched, 90)):
+        name = f"threshold_{target}_zero_pre"
+        reason = "" if value is not None else "not matched: 3 of 20 %"
+        rows.append(("mine", name, None, None, "", "delta_nats", value, 4 if value is not None else 0, reason))
+        rows.append(("mine", name, None, None, "text", "text_delta_nats", 9.0, 1, ""))
+        rows.append(("mine", name, None, None, "", "dims", dims, 2, ""))
+        rows.append(("mine", name, None, None, "", "removed_share", 0.3, 1, ""))
+    massive = "threshold_massive_zero_pre"
+    rows += costs(massive, less_random, None, deviation, "minus_random")
+    if matched is None:
+        rows.append(("mine", massive, None, None, "", "minus_matched", None, 0, "not matched: 3 of 20 %"))
+    else:
+        rows += costs(massive, less_matched, None, deviation, "minus_matched")
+    rows.append(("mine", massive, None, None, "", "permutation_p", p, 200, ""))
+    return pretrained_disruption(frame(rows), MODELS, SUBJECTS)
+
+
+def asked(passkey=1.0, verification=0.5, n=20):
+    rows = [
+        ("mine", "own/0.0625x", None, None, "", "passkey_exact", passkey, n, ""),
+        ("mine", "own/0.0625x/form:key", None, None, "", "passkey_exact", 0.1, n, ""),
+        ("mine", "yarn/2x", None, None, "", "passkey_exact", 0.1, n, ""),
+        ("mine", "own/2x", None, None, "", "passkey_exact", None, 0, "too long"),
+        ("mine", "own/0.0625x", None, None, "", "verification_accuracy", verification, n, ""),
+    ]
+    return pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
+
+
+def answered(share=0.5, unparsed=0.25, n=20):
+    rows = []
+    for task in ("cities", "passkey"):
+        for condition in ("baseline", "top1"):
+            for metric, value in (("accuracy", share), ("unparsed", unparsed), ("chance", 0.5)):
+                rows.append(("mine", condition, None, None, "", f"{task}_{metric}", value, n, ""))
+    return pretrained_answers(frame(rows), MODELS, SUBJECTS)
+
+
+def verdict(found, key):
+    return {each.key: each.verdict for each in found}[key]
+
+
+def test_a_layer_has_its_cost_with_students_interval():
+    found = swept().set_index(["part", "layer"])
+    half = 3.1824 * 0.1 / 2  # Student's 97.5 % point with three degrees, over the root of four texts
+    assert found.loc[("mlp", 1), ["low", "high"]].tolist() == pytest.approx([2 - half, 2 + half], abs=1e-4)
+    assert len(found) == 6
+
+
+@pytest.mark.parametrize(
+    ("mlp", "attention", "deviation", "expected"),
+    [
+        ((3.0, 0.2), (0.1, 2.0), 0.1, "holds"),
+        ((3.0, 2.0), (0.1, 0.2), 0.1, "contradicted"),
+        ((3.0, 2.0), (0.1, 1.9), 0.1, "not supported"),
+        ((3.0, 2.0), (0.1, 0.2), None, "not testable"),
+    ],
+)
+def test_the_attention_of_layer_1_is_held_against_its_mlp(mlp, attention, deviation, expected):
+    assert verdict(claims.thesis_pretrained_lead(swept(mlp, attention, deviation)), "mine") == expected
+
+
+@pytest.mark.parametrize(
+    ("mlp", "deviation", "expected"),
+    [
+        ((3.0, 2.0), 0.1, "holds"),
+        ((2.0, 3.0), 0.1, "contradicted"),
+        ((2.1, 2.0), 0.1, "not supported"),
+        ((3.0, 2.0), None, "not testable"),
+    ],
+)
+def test_the_first_mlp_is_held_against_the_next(mlp, deviation, expected):
+    assert verdict(claims.thesis_pretrained_needed(swept(mlp, deviation=deviation)), "mine") == expected
+
+
+def test_a_control_says_what_the_massive_dimensions_cost_more():
+    found = disrupted().set_index("target")
+    assert found.loc["massive", "p"] == 0.005
+    assert found.loc["massive", "masks"] == 200
+    assert found.loc["random", "less"] == 1.0
+    assert found.loc["matched", "dims"] == 90
+    assert pd.isna(found.loc["massive", "less"])
+    absent = disrupted(matched=None).set_index("target")
+    assert absent.loc["matched", "note"].startswith("not matched")
+
+
+@pytest.mark.parametrize(
+    ("given", "random", "matched"),
+    [
+        ({}, "holds", "holds"),
+        ({"less_random": -1.0, "less_matched": -1.0}, "contradicted", "contradicted"),
+        ({"less_matched": 0.1, "deviation": 1.0}, "not significant", "not significant"),
+        ({"matched": None}, "holds", "not testable"),
+    ],
+)
+def test_massive_dimensions_are_held_against_controls(given, random, matched):
+    found = claims.thesis_pretrained_disrupted(disrupted(**given))
+    assert verdict(found, "mine_random_zero") == random
+    assert verdict(found, "mine_matched_zero") == matched
+
+
+@pytest.mark.parametrize(("p", "expected"), [(0.005, "holds"), (0.3, "not supported"), (0.99, "contradicted")])
+def test_the_rank_among_random_masks_decides(p, expected):
+    assert verdict(claims.thesis_pretrained_ranked(disrupted(p=p)), "mine_threshold_zero") == expected
+
+
+def test_keys_count_by_length_under_the_models_own_encoding_alone():
+    found = asked()
+    assert found[["task", "length", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
+    assert found.loc[0, "low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson, 20 of 20
+
+
+@pytest.mark.parametrize(
+    ("passkey", "verification", "said"),
+    [(1.0, 0.5, ("holds", "not supported")), (0.0, 0.1, ("not supported", "contradicted"))],
+)
+def test_keys_are_held_against_a_guess(passkey, verification, said):
+    found = claims.thesis_pretrained_keys(asked(passkey, verification))
+    assert (verdict(found, "mine_passkey_512"), verdict(found, "mine_verification_512")) == said
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.9, "holds"), (0.5, "not supported"), (0.1, "contradicted")])
+def test_answers_are_held_against_a_guess(share, expected):
+    found = claims.thesis_pretrained_knows(answered(share))
+    assert verdict(found, "mine_cities") == expected
+    assert "25 % of the answers are none of those allowed" in found[0].reason
+    assert [each.key for each in found] == ["mine_cities", "mine_passkey"]
+
+
+def test_heads_are_counted_by_layer():
+    metrics = pd.DataFrame(
+        {"model": ["mine"] * 3, "layer": [0, 0, 1], "ap_overall": [0.5, 0.7, None], "ap_drop": [0.1, 0.2, 0.3]}
+    )
+    found = pretrained_heads(metrics, MODELS, SUBJECTS)
+    assert found[["metric", "layer", "value", "least", "most", "heads"]].round(9).to_numpy().tolist() == [
+        ["ap_overall", 0, 0.6, 0.5, 0.7, 2],
+        ["ap_drop", 0, 0.15, 0.1, 0.2, 2],
+        ["ap_drop", 1, 0.3, 0.3, 0.3, 1],
+    ]
+
+
+def test_a_project_without_any_is_told_what_to_run():
+    for study in (pretrained_ablations, pretrained_disruption):
+        with pytest.raises(DataError, match=r"pretrained-experiments\.yaml"):
+            study(frame([]), MODELS, SUBJECTS)
+    for study in (pretrained_retrieval, pretrained_answers):
+        with pytest.raises(DataError, match=r"pretrained-tasks\.yaml"):
+            study(frame([]), MODELS, SUBJECTS)
+
+
+def test_exhibits_show_what_was_found():
+    assert "Mine" in str(tex(ablations_figure.figure(swept()), "a"))
+    assert "512" in str(tex(retrieval_figure.figure(asked()), "r"))
+    said = str(render(disruption_table.table(disrupted()), "d"))
+    assert "200 random masks" in said
+    assert "Cities and countries" in str(render(answers_table.table(answered()), "t"))
+    heads = pretrained_heads(
+        pd.DataFrame({"model": ["mine"] * 2, "layer": [0, 1], "ap_overall": [0.5, 0.7], "ap_drop": [0.1, 0.2]}),
+        MODELS,
+        SUBJECTS,
+    )
+    metrics = pd.DataFrame({"model": ["mine"], "context": [8192]})
+    assert "2 heads of 2 layers" in heads_figure.figure(heads, metrics).caption
