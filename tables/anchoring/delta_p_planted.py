@@ -17,13 +17,13 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
         rows=wide,
         columns=[
             Column("layer", "Layer"),
-            Column("auroc", "AUROC", fixed(3), mark="blind"),
+            Column("auroc", "AUROC", fixed(2), mark="blind"),
             Column("question", "$\\Delta P$", fixed(1), ci=_ends("question"), group="needs the question"),
-            Column("question_share", "flips, %", fixed(1), group="needs the question"),
+            Column("question_share", "flips", fixed(0), group="needs the question"),
             Column("question_control", "other", fixed(1), group="needs the question"),
             Column("question_filler", "filler", fixed(1), group="needs the question"),
             Column("answer", "$\\Delta P$", fixed(1), ci=_ends("answer"), group="answer alone tells"),
-            Column("answer_share", "flips, %", fixed(1), group="answer alone tells"),
+            Column("answer_share", "flips", fixed(0), group="answer alone tells"),
             Column("answer_control", "other", fixed(1), group="answer alone tells"),
             Column("answer_filler", "filler", fixed(1), group="answer alone tells"),
         ],
@@ -37,11 +37,11 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
         ),
         short="$\\Delta P$ of planted statements in small models",
         note=(
-            "AUROC: of the probe, over the statements that need the question. Flips: statements whose predicted class "
-            "changes. Other: $\\Delta P$ when as many tokens are cut that are not of the question, drawn from all "
-            "before the answer; filler: from the text before the sentence. The answer alone tells that a "
-            "statement is false when its object belongs to no name; all other statements need the question. One "
-            "training each: intervals are over names and tell nothing of another seed."
+            "AUROC: of the probe, over the statements that need the question. Flips: percent of statements "
+            "whose predicted class changes. Other: $\\Delta P$ when as many tokens are cut that are not of the "
+            "question, drawn from all before the answer; filler: from the text before the sentence. The answer alone "
+            "tells that a statement is false when its object belongs to no name; all other statements need the "
+            "question. One training each: intervals are over names and tell nothing of another seed."
         ),
     )
 
