@@ -219,7 +219,7 @@ def test_the_command_annotates_a_paper_of_another(tmp_path):
     )
     done = run(root, "annotate", str(folder))
     assert done.returncode == 0, done.stderr
-    assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67 % of 3 numbers judged", done.stdout)
+    assert re.search(r"recall \(recall\.md\): 10 rows of the ledger, .*; 67% of 3 numbers judged", done.stdout)
     tree = made.parsed(root / "out/annotated/recall.html")
     marked = [(each.get("class"), made.words(each)) for each in made.elements(tree, "span")]
     assert ("judged v-contradicted", "Over its trainings the large reader recalls 88.4 percent.") in marked

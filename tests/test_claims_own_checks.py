@@ -142,7 +142,7 @@ def geometry(metric, low, high, n=20):
         GEOMETRY,
         ("mine", "Mine", metric, (low + high) / 2, low, high, n, 2048),
         ("reported", "reported", metric, 0.5, 0.4, 0.6, 13, 0),
-        ("tiny", "tiny", metric, 9.0, 9.0, 9.0, 3, 0),
+        ("small", "small", metric, 9.0, 9.0, 9.0, 3, 0),
         *[("reported", "reported", name, 0.5, 0.4, 0.6, 13, 0) for name in NAMES if name != metric],
     )
 

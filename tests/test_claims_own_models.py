@@ -101,7 +101,7 @@ def test_groups_of_another_probe_are_apart_if_their_intervals_are():
 
 def test_groups_by_outcome_and_by_need():
     def counts(outcome, needing):
-        values = {"gap_layer": outcome, "gap_design": -20.0, "models": 6, "needing": needing, "question_flips": 60}
+        values = {"gap_layer": outcome, "gap_design": -20.0, "models_last": 2, "needing": needing, "question_flips": 60}
         return rows("quantity value", *values.items())
 
     assert verdict("thesis_anchoring_circular", counts(-30.0, 9)) == "holds"

@@ -293,7 +293,7 @@ def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
     rows = ROWS.assign(entry=[f"claim:{name}" for name in ROWS["name"]])
     columns = [Column("name", "Name"), Column("part", "Part")]
     shown = render(Table(rows=rows, columns=columns, caption="x", entry="entry"), "t")
-    assert r"\pressentry{claim:p}p & a\verdictpage{p} \\" in shown
+    assert r"\pressentry{claim:p}\siterow{p}{p} & a\verdictpage{p} \\" in shown
     assert "verdictpage" not in render(Table(rows=rows, columns=columns, caption="x"), "t")
 
 

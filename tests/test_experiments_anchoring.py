@@ -325,7 +325,7 @@ def test_all_that_ship_are_measured() -> None:
 def test_the_small_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
     made = pd.read_csv(path)
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
-    assert len(seen)
+    assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read
     for layer in seen:
         assert values(made, "planted/design/answer", "question_share")[layer] < 5
         assert values(made, "planted/design/question", "delta_p_high")[layer] < 0

@@ -125,6 +125,17 @@ def test_figures_are_those_of_the_small_models_that_ship() -> None:
     assert counts["needing"] == 0  # as many answer-anchored samples as there are whose answer tells
     mine = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "question")]
     assert counts["question_least"] == pytest.approx(mine["delta_p"].max())
+    assert (counts["models_above_chance"], counts["models_last"]) == (3, 3)
     last = mine[mine["layer"] == LAYERS - 1]["delta_p"].mean()
     other = table[table["model"].isin(names) & (table["split"] == "design") & (table["group"] == "answer")]
     assert counts["gap_design"] == pytest.approx(last - other[other["layer"] == LAYERS - 1]["delta_p"].mean())
+
+
+def test_a_model_whose_probe_sees_nothing_is_counted_and_in_no_mean() -> None:
+    seeing = [measured("tiny-rope"), measured("tiny-continued")]
+    blind = measured("tiny-drope", shift=500, blind=LAYERS)
+    counts = planted.anchoring_counts(curves(*seeing, blind)).set_index("quantity")["value"]
+    assert counts[["models", "models_above_chance", "models_last"]].tolist() == [3, 2, 2]
+    alone = planted.anchoring_counts(curves(*seeing)).set_index("quantity")["value"]
+    for name in ("gap_design", "gap_layer", "question_flips", "needing", "question_least"):
+        assert counts[name] == pytest.approx(alone[name])

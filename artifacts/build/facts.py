@@ -74,6 +74,7 @@ class Reader:
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
         self.root = root
+        self._place = str(root)
         self._cache = cache
         self._hashes: dict[str, str] = {}
         self._changed = False
@@ -88,7 +89,7 @@ class Reader:
     def digest(self, path: str) -> str:
         """Content hash of a file, memoised for this run."""
         if path not in self._hashes:
-            self._hashes[path] = digest(self.root / path)
+            self._hashes[path] = digest(f"{self._place}/{path}")  # thousands a run: no path objects
         return self._hashes[path]
 
     def forget(self, path: str) -> None:

@@ -125,6 +125,8 @@ class _Loader:
         self.faults: list[str] = []
         self._closures = Closures(reader)
         self._calls: dict[str, list[list[str]]] = {}
+        self._globbed: dict[str, frozenset[str]] = {}
+        self._parts: dict[tuple[str, bool], frozenset[str]] = {}
 
     def collect(self) -> None:
         for kind in KINDS:
@@ -235,15 +237,28 @@ class _Loader:
         if step.kind.checks:
             files |= {SCHEMA, *KEY_TABLES}
         for pattern in step.kind.also:
-            files |= {path.relative_to(self.root).as_posix() for path in self.root.glob(pattern) if path.is_file()}
+            files |= self._found(pattern)
         for path in [*artifacts.values(), *([step.file] if step.kind.folders else [])]:
-            if (self.root / path).is_dir():
-                wanted = ("*.csv", "*.json") if step.kind.checks else ("*.csv",)  # a manifest seals its table
-                parts = (part for pattern in wanted for part in (self.root / path).glob(pattern))
-                files |= {part.relative_to(self.root).as_posix() for part in parts}
-            else:
-                files.add(path)
+            files |= self._held(path, step.kind.checks)
         return tuple(sorted(files))
+
+    def _found(self, pattern: str) -> frozenset[str]:
+        """The files that a pattern finds, looked for once: hundreds of steps name the same one."""
+        if pattern not in self._globbed:
+            paths = (path for path in self.root.glob(pattern) if path.is_file())
+            self._globbed[pattern] = frozenset(path.relative_to(self.root).as_posix() for path in paths)
+        return self._globbed[pattern]
+
+    def _held(self, path: str, sealed: bool) -> frozenset[str]:
+        """The tables of a folder, with `sealed` the manifests that seal them as well; of a file, the file."""
+        if (path, sealed) not in self._parts:
+            held = frozenset({path})
+            if (self.root / path).is_dir():
+                wanted = ("*.csv", "*.json") if sealed else ("*.csv",)
+                parts = (part for pattern in wanted for part in (self.root / path).glob(pattern))
+                held = frozenset(part.relative_to(self.root).as_posix() for part in parts)
+            self._parts[path, sealed] = held
+        return self._parts[path, sealed]
 
     def _facts(self, step: Step) -> Facts:
         return self.reader.calls(step.file, step.kind.calls)

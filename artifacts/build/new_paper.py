@@ -60,8 +60,8 @@ A thesis in which every number is bound to an artifact and every claim is checke
     make paper                  # out/thesis.pdf
     python build.py check       # every artifact against its schema
 
-`docs/extending.md` has recipes for a source, a model, a claim, a statistic, an exhibit and an experiment;
-`docs/architecture.md` says how the build decides what to do.
+`docs/extending.md` has recipes for a source, a model, a measured one, a claim, a statistic, an exhibit and an
+experiment; `docs/architecture.md` says how the build decides what to do.
 """
 
 

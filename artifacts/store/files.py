@@ -17,7 +17,7 @@ PART = ".part"
 _DRAFT = re.compile(r"\.(\d{1,9})-.*" + re.escape(PART))
 
 
-def digest(path: Path) -> str:
+def digest(path: Path | str) -> str:
     """Content hash of a file as 32 hexadecimal digits, or `ABSENT` when there is no such file.
 
     Raises
@@ -26,7 +26,8 @@ def digest(path: Path) -> str:
         There is a folder, or a file that may not be read.
     """
     try:
-        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+        with open(path, "rb", buffering=0) as stream:
+            return hashlib.blake2b(stream.read(), digest_size=16).hexdigest()
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
     except OSError as error:

@@ -14,8 +14,19 @@ def figure(pretrained_ablations: pd.DataFrame) -> Figure:
         lines = []
         for part, (label, entity) in PARTS.items():
             mine = rows[rows["part"] == part]
-            columns = {"x": mine["layer"], "y": mine["value"], "low": mine["low"], "high": mine["high"]}
-            lines.append(Line(entity=entity, label=label, uncertainty="band", origin="measured", marks=True, **columns))
+            lines.append(
+                Line(
+                    entity=entity,
+                    label=label,
+                    x=mine["layer"],
+                    y=mine["value"],
+                    low=mine["low"],
+                    high=mine["high"],
+                    uncertainty="band",
+                    origin="measured",
+                    marks=True,
+                )
+            )
         panels.append(Panel(series=lines, title=str(name), x=Axis(label="layer"), y=Axis(label="nats a token")))
     return Figure(
         panels=panels,

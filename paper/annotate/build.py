@@ -62,7 +62,7 @@ class Annotated:
         """The document in one line."""
         counts, states = self.coverage.counts, self.states
         share = (
-            f"{100 * counts['judged'] / self.coverage.total:.0f} % of {self.coverage.total} numbers judged"
+            f"{100 * counts['judged'] / self.coverage.total:.0f}% of {self.coverage.total} numbers judged"
             if self.coverage.total
             else "no number"
         )

@@ -11,7 +11,12 @@ from paper.commands.project import complete, found, jobs_option, root, session
 
 @click.command()
 @jobs_option
-@click.option("--site", metavar="URL", default="", help="Numbers, verdicts and exhibits of the PDF lead to this site.")
+@click.option(
+    "--site",
+    metavar="URL",
+    default="",
+    help="Numbers, verdicts and exhibits of the PDF lead to this site; `site` is the folder beside it.",
+)
 @click.option("--keep-going", is_flag=True, help="After a failure, set what there is: out/thesis-draft.pdf.")
 def paper(jobs: int | None, site: str, keep_going: bool) -> None:
     """Build the whole thesis: out/thesis.pdf. After a failure the last good one stays."""

@@ -16,7 +16,6 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     return Table(
         rows=wide,
         columns=[
-            Column("name", "Model", repeat=False),
             Column("layer", "Layer"),
             Column("auroc", "AUROC", fixed(3), mark="blind"),
             Column("question", "$\\Delta P$", fixed(1), ci=_ends("question"), group="needs the question"),
@@ -29,8 +28,6 @@ def table(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Table:
             Column("answer_filler", "filler", fixed(1), group="answer alone tells"),
         ],
         groups="name",
-        group_style="rule",
-        space=0,
         marks={"blind": "The probe is not above chance here: the row is not interpreted."},
         caption=(
             "$\\Delta P$ of planted statements in three small models, in percentage points, by what the truth of a "

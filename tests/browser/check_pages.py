@@ -98,6 +98,20 @@ def test_every_page_fits_its_width_and_can_be_read(opened, width, scheme):
         page.context.close()
 
 
+def test_the_words_of_a_table_and_names_of_files_are_whole_on_a_narrow_screen(opened):
+    page = opened("site/table/recall_differs.html", 390)
+    page.eval_on_selector("table.exhibit", "table => { table.style.width = '60rem'; }")  # wider than the screen
+    wide = page.eval_on_selector_all(
+        ".exhibit caption, .exhibit tfoot p", "all => all.map(each => each.getBoundingClientRect().right)"
+    )
+    assert wide
+    assert max(wide) <= 390
+    page.eval_on_selector(".typeset", "box => box.scrollTo(400, 0)")  # they stay where they can be read
+    assert page.eval_on_selector(".exhibit caption", "each => each.getBoundingClientRect().left") >= 0
+    index = opened("annotated/index.html", 390)
+    assert index.eval_on_selector("td code", "each => each.getClientRects().length") == 1
+
+
 def test_rows_are_chosen_and_the_choice_has_an_address(opened):
     page = opened("site/ledger.html")
     assert len(shown(page)) == 10

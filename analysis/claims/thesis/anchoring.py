@@ -111,11 +111,11 @@ def thesis_anchoring_circular(anchoring_counts: pd.DataFrame) -> Verdict:
     outcome, design = (_value(anchoring_counts, f"gap_{split}") for split in ("layer", "design"))
     return judge(
         abs(outcome) > abs(design),
-        f"At the last layer, as a mean over {_value(anchoring_counts, 'models'):.0f} small models, the question group "
-        f"lies {abs(outcome):.1f} points below the answer group when flips make the groups, and {abs(design):.1f} when "
-        "the design makes them.",
+        f"At the last layer, as a mean over {_value(anchoring_counts, 'models_last'):.0f} small models, the question "
+        f"group lies {abs(outcome):.1f} points below the answer group when flips make the groups, and "
+        f"{abs(design):.1f} when the design makes them.",
         recomputed=f"{outcome:.1f} against {design:.1f}",
-        n=int(_value(anchoring_counts, "models")),
+        n=int(_value(anchoring_counts, "models_last")),
     )
 
 
@@ -151,5 +151,5 @@ def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
         f"the question, as only {flips:.0f} % of such statements flip; the probe's guess without the question is right "
         "by luck for the others.",
         recomputed=f"{needing:.0f}%",
-        n=int(_value(anchoring_counts, "models")),
+        n=int(_value(anchoring_counts, "models_last")),
     )

@@ -65,7 +65,7 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict
             )
             continue
         first, rest = known.iloc[0], known.iloc[1:]
-        next_ = rest.loc[rest["value"].astype(float).idxmax()]
+        next_ = rest.iloc[int(rest["value"].astype(float).argmax())]
         found.append(
             judge(
                 float(first["low"]) > float(next_["high"]),

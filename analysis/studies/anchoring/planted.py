@@ -12,12 +12,13 @@ GROUPS = ("question", "answer")
 def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     """Figures of the small models that the prose needs, over their layers whose probe is above chance.
 
-    `models`, `layers` (of a model, summed) and `layers_above_chance`; `question_least` is the Delta P nearest to zero
-    of statements that need the question, `answer_most_flips` the largest share of flips among those whose answer tells,
-    `control_most` and `filler_most` are the controls farthest from zero. At the last layer, as means over models:
-    `gap_SPLIT` between question and answer groups, `question_flips` (percent of the statements that need the question)
-    and `needing`, the least percentage of answer-anchored samples that need the question, since all others in the group
-    must be among those whose answer tells.
+    `models`, `layers` (of a model, summed) and `layers_above_chance`; `models_above_chance` have such a layer, and
+    `models_last` see at their last one. `question_least` is the Delta P nearest to zero
+    of statements that need the question, `answer_most_flips` the largest share of flips among those whose answer
+    tells, `control_most` and `filler_most` are the controls farthest from zero. At the last layer, as means over the
+    models that see there: `gap_SPLIT` between question and answer groups, `question_flips` (percent of the statements
+    that need the question) and `needing`, the least percentage of answer-anchored samples that need the question,
+    since all others in the group must be among those whose answer tells.
     """
     small = anchoring_curves[anchoring_curves["model"].isin(list(of_role(anchoring_curves["model"].unique())))]
     layers = small[small["split"] == "all"]
@@ -28,15 +29,14 @@ def anchoring_counts(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
         "models": small["model"].nunique(),
         "layers": len(layers),
         "layers_above_chance": int(layers["above_chance"].sum()),
+        "models_above_chance": layers.loc[layers["above_chance"].astype(bool), "model"].nunique(),
         "question_least": float(designed["question"]["delta_p"].max()),
         "answer_most_flips": float(designed["answer"]["question_share"].max()),
         **{f"{name}_most": float(each.iloc[int(each.abs().argmax())]) for name, each in controls.items()},
     }
-    last = (
-        small[small["layer"] == small.groupby("model")["layer"].transform("max")]
-        .set_index(["split", "group", "model"])
-        .sort_index()
-    )
+    final = small["layer"] == small.groupby("model")["layer"].transform("max")
+    last = small[final & small["above_chance"].astype(bool)].set_index(["split", "group", "model"]).sort_index()
+    values["models_last"] = last.index.get_level_values("model").nunique()
     for split in ("layer", "reference", "half", "design"):
         means = last["delta_p"]
         values[f"gap_{split}"] = float((means[split, "question"] - means[split, "answer"]).mean())
