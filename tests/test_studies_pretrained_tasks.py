@@ -66,6 +66,7 @@ def asked(passkey=1.0, verification=0.5, n=20):
         ("mine", "yarn/2x", None, None, "", "passkey_exact", 0.1, n, ""),
         ("mine", "own/2x", None, None, "", "passkey_exact", None, 0, "too long"),
         ("mine", "own/0.0625x", None, None, "", "verification_accuracy", verification, n, ""),
+        ("mine", "own/0.0625x", None, None, "", "verification_auc", 0.25, n, ""),
     ]
     return pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
 
@@ -151,6 +152,7 @@ def test_keys_count_by_length_under_the_models_own_encoding_alone():
     found = asked()
     assert found[["task", "length", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
     assert found.loc[0, "low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson, 20 of 20
+    assert found["auc"].tolist() == pytest.approx([float("nan"), 0.25], nan_ok=True)
 
 
 @pytest.mark.parametrize(

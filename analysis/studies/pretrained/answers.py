@@ -23,7 +23,8 @@ def pretrained_retrieval(
     """Keys retrieved and verified by length of the prompt, with Wilson's interval over prompts.
 
     `ratio` is the length over the model's positions. A guess has no chance at a key of five digits, and one half at
-    telling whether a key that is shown is the one.
+    telling whether a key that is shown is the one. `auc` is the chance that yes is likelier after the key than after
+    another number, whatever the likelier answer is.
 
     Raises
     ------
@@ -43,15 +44,27 @@ def pretrained_retrieval(
                 ratio = float(str(each["condition"]).removeprefix("own/").removesuffix("x"))
                 share, n = float(each["value"]), int(each["n"])
                 low, high = wilson_interval(round(share * n), n)
+                ranked = mine.loc[
+                    mine["metric"].eq("verification_auc") & mine["condition"].eq(each["condition"]), "value"
+                ]
                 rows.append(
                     {
                         **{"model": model, "display_name": name, "task": task, "length": round(ratio * positions)},
                         **{"ratio": ratio, "share": share, "low": low, "high": high, "chance": chance, "n": n},
+                        **_ranked(ranked if task == "verification" else None),
                     }
                 )
     if not rows:
         raise DataError(f"context_length has no pretrained model; run: {RERUN}")
     return pd.DataFrame(rows).sort_values(["model", "task", "length"], ignore_index=True)
+
+
+def _ranked(found: pd.Series | None) -> dict[str, Any]:
+    if found is None:
+        return {"auc": None, "note": "auc: of verification"}
+    if found.empty or pd.isna(found.iloc[0]):
+        return {"auc": None, "note": "auc: not measured"}
+    return {"auc": float(found.iloc[0]), "note": ""}
 
 
 def pretrained_answers(

@@ -1,0 +1,140 @@
+# ruff: noqa: E402
+"""What measuring costs on a pretrained model, as ratios to the same forward alone, in one run.
+
+    python benchmarks/pretrained.py [--model smollm2-135m] [--tokens 1024] [--repeat 3]
+
+A text of the Python manual on the CPU, one thread, float32. Four ways to read it take turns: the forward alone with the
+`sdpa` kernel; captured, queries and keys of every head written to disk; with exact attention statistics of every head;
+and with the whole attention matrices of the `eager` kernel, as statistics would be had without streaming. CPU seconds,
+least of the repeats, and the rise of each one's own peak of memory. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import torch
+
+from analysis.models import parts
+from analysis.models.architecture import forward, run, survey
+from analysis.models.attention import recording
+from analysis.models.attention_statistics import attention_statistics
+from analysis.models.builtin import resolve
+from analysis.models.loading import ModelSource, load
+from analysis.models.recorder import VectorRecorder
+from analysis.models.sampling import Buckets, heads
+from analysis.models.texts import Source, texts
+
+WARM = 32  # tokens of the reading that is not timed
+
+
+def memory(name: str) -> float:
+    """A line of this process's state in MB: VmHWM, the peak, or VmRSS, what is held now."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
+
+
+def captured(model: Any, root: Path) -> Callable[[Any], object]:
+    """Read a text with queries and keys of every head written to disk."""
+    layers = survey(model)
+    every = heads(layers, sum(layer.query_heads for layer in layers))
+    number = iter(range(1 << 20))
+
+    def action(ids: Any) -> object:
+        recorder, place = VectorRecorder(layers, every, Buckets(ids.shape[1]), 0), next(number)
+        with recording(model, recorder), parts.Part(root, place) as part:
+            part.describe({"number": place})
+            recorder.begin(part, place)
+            run(model, ids)
+            recorder.end()
+        return None
+
+    return action
+
+
+def summed(model: Any) -> Callable[[Any], object]:
+    """Read a text with exact attention statistics of every head."""
+
+    def action(ids: Any) -> object:
+        found: list[Any] = []
+
+        def keep(call: Any) -> None:
+            found.append(attention_statistics(call))
+
+        forward(model, ids, keep)
+        return found
+
+    return action
+
+
+def eager(model: Any) -> Callable[[Any], object]:
+    """Read a text with whole attention matrices, kept until all layers are done."""
+
+    def action(ids: Any) -> object:
+        model.set_attn_implementation("eager")
+        try:
+            with torch.inference_mode():
+                return model.model(input_ids=ids, use_cache=False, output_attentions=True).attentions
+        finally:
+            model.set_attn_implementation("sdpa")
+
+    return action
+
+
+def timed(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
+    """CPU seconds, and by how many MB the peak rises."""
+    held = memory("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    start = time.process_time()
+    found = action(ids)
+    seconds = time.process_time() - start
+    del found
+    return seconds, memory("VmHWM") - held
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="smollm2-135m")
+    parser.add_argument("--tokens", type=int, default=1024)
+    parser.add_argument("--repeat", type=int, default=3)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    loaded = load(ModelSource(str(resolve(ROOT, given.model)), dtype="fp32", device="cpu"))
+    [(_, text), *_] = texts(Source("manual:evaluation"))
+    ids = torch.tensor([loaded.tokenizer(text, verbose=False)["input_ids"][: given.tokens]])
+    with tempfile.TemporaryDirectory() as folder:
+        kinds: dict[str, Callable[[Any], object]] = {
+            "forward alone": lambda each: run(loaded.model, each),
+            "captured, every head": captured(loaded.model, Path(folder)),
+            "attention statistics, every head": summed(loaded.model),
+            "eager, whole matrices": eager(loaded.model),
+        }
+        for action in kinds.values():
+            action(ids[:, :WARM])
+        runs = [{kind: timed(action, ids) for kind, action in kinds.items()} for _ in range(given.repeat)]
+    alone = min(each["forward alone"][0] for each in runs)
+    print(f"| {given.model}, {ids.shape[1]:,} tokens | CPU s | ratio | tokens a CPU second | MB |")
+    print("|:--|--:|--:|--:|--:|")
+    for kind in kinds:
+        seconds = min(each[kind][0] for each in runs)
+        rise = max(each[kind][1] for each in runs)
+        print(f"| {kind} | {seconds:.2f} | {seconds / alone:.3f} | {ids.shape[1] / seconds:.0f} | {rise:.0f} |")
+
+
+if __name__ == "__main__":
+    main()
