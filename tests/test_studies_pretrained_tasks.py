@@ -150,7 +150,7 @@ def test_the_rank_among_random_masks_decides(p, expected):
 
 def test_keys_count_by_length_under_the_models_own_encoding_alone():
     found = asked()
-    assert found[["task", "length", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
+    assert found[["task", "tokens", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
     assert found.loc[0, "low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson, 20 of 20
     assert found["auc"].tolist() == pytest.approx([float("nan"), 0.25], nan_ok=True)
 

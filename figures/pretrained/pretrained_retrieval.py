@@ -10,7 +10,7 @@ TASKS = {"passkey": "key retrieved", "verification": "key verified"}
 def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
     """One panel a task, a line a model."""
     models = dict(zip(pretrained_retrieval["model"], pretrained_retrieval["display_name"], strict=True))
-    ticks = sorted(set(pretrained_retrieval["length"]))
+    ticks = sorted(set(pretrained_retrieval["tokens"]))
     panels = []
     for task, title in TASKS.items():
         rows = pretrained_retrieval[pretrained_retrieval["task"] == task]
@@ -20,7 +20,7 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
             Line(
                 entity=f"series-{number}",
                 label=name,
-                x=mine["length"],
+                x=mine["tokens"],
                 y=100 * mine["share"],
                 low=100 * mine["low"],
                 high=100 * mine["high"],

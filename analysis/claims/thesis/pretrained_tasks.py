@@ -146,8 +146,8 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> list[Verdict]:
         found.append(
             _above(
                 row,
-                f"{row['model']}_{row['task']}_{int(row['length'])}",
-                f"{row['display_name']} {does} {WORDS[str(row['task'])]} in prompts of {int(row['length'])} tokens "
+                f"{row['model']}_{row['task']}_{int(row['tokens'])}",
+                f"{row['display_name']} {does} {WORDS[str(row['task'])]} in prompts of {int(row['tokens'])} tokens "
                 "better than a guess.",
             )
         )

@@ -49,14 +49,14 @@ def pretrained_retrieval(
                 ]
                 rows.append(
                     {
-                        **{"model": model, "display_name": name, "task": task, "length": round(ratio * positions)},
+                        **{"model": model, "display_name": name, "task": task, "tokens": round(ratio * positions)},
                         **{"ratio": ratio, "share": share, "low": low, "high": high, "chance": chance, "n": n},
                         **_ranked(ranked if task == "verification" else None),
                     }
                 )
     if not rows:
         raise DataError(f"context_length has no pretrained model; run: {RERUN}")
-    return pd.DataFrame(rows).sort_values(["model", "task", "length"], ignore_index=True)
+    return pd.DataFrame(rows).sort_values(["model", "task", "tokens"], ignore_index=True)
 
 
 def _ranked(found: pd.Series | None) -> dict[str, Any]:
