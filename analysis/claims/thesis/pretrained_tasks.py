@@ -171,7 +171,7 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
 
 
 def thesis_pretrained_levelled(pretrained_answers: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model answers less from its prompt with the largest dimension of each head levelled than a random one.
+    """A pretrained model reads less in its prompt with the largest dimension of each head levelled than a random one.
 
     Source: thesis, Pretrained models at hand.
     """
@@ -194,8 +194,8 @@ def thesis_pretrained_levelled(pretrained_answers: pd.DataFrame) -> list[Verdict
         found.append(
             judge(
                 float(top["high"]) < float(other["low"]),
-                f"right: {said}, of {int(top['n'])} items; {100 * top['unparsed']:.0f} % of the answers with the largest "
-                "levelled are none of those allowed",
+                f"right: {said}, of {int(top['n'])} items; {100 * top['unparsed']:.0f} % of the answers with the "
+                "largest levelled are none of those allowed",
                 otherwise="contradicted" if float(top["low"]) > float(other["high"]) else "not supported",
                 recomputed=float(top["share"]) - float(other["share"]),
                 n=int(top["n"]),
