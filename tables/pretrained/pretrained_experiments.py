@@ -6,6 +6,7 @@ from artifacts.typeset.numbers import Fixed
 from artifacts.typeset.numbers import fixed as fixed_number
 from tables import Column, Table
 
+BESIDE = ("reported", "small")
 UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
@@ -14,6 +15,8 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     names = dict(zip(pretrained_experiments["column"], pretrained_experiments["name"], strict=True))
     rows = []
     for _, part in pretrained_experiments.groupby("quantity", sort=False):
+        if part.loc[~part["column"].isin(BESIDE), "value"].isna().all():
+            continue  # asked of other models only
         first = part.iloc[0]
         number = fixed_number(int(first["digits"]))
         row = {
@@ -31,7 +34,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     return Table(
         rows=frame,
         columns=[
-            Column("label", "Quantity", width=0.27),
+            Column("label", "Quantity", width=0.42),
             Column("unit", "Unit"),
             *(
                 Column(f"v{place}", name, align="right", reason=f"note{place}")
@@ -39,6 +42,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
             ),
         ],
         rule_before="new",
+        long=True,
         size="footnotesize",
         column_space=1.8,
         caption=(
