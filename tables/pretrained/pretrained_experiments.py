@@ -20,8 +20,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         first = part.iloc[0]
         number = fixed_number(int(first["digits"]))
         row = {
-            "label": first["label"],
-            "unit": UNITS.get(first["unit"], first["unit"]),
+            "label": f"{first['label']} ({UNITS.get(first['unit'], first['unit'])})",
             "experiment": first["experiment"],
         }
         for place, column in enumerate(names):
@@ -35,9 +34,8 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         rows=frame,
         columns=[
             Column("label", "Quantity", width=0.42),
-            Column("unit", "Unit"),
             *(
-                Column(f"v{place}", name, align="right", reason=f"note{place}")
+                Column(f"v{place}", name.replace("-Instruct", "\n-Instruct"), align="right", reason=f"note{place}")
                 for place, name in enumerate(names.values())
             ),
         ],
