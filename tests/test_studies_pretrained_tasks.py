@@ -71,11 +71,11 @@ def asked(passkey=1.0, verification=0.5, n=20):
     return pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
 
 
-def answered(share=0.5, unparsed=0.25, n=20):
+def answered(share=0.5, unparsed=0.25, n=20, top=0.5, random=0.5):
     rows = []
     for task in ("cities", "passkey"):
-        for condition in ("baseline", "top1"):
-            for metric, value in (("accuracy", share), ("unparsed", unparsed), ("chance", 0.5)):
+        for condition, right in (("baseline", share), ("top1", top), ("random-0", random)):
+            for metric, value in (("accuracy", right), ("unparsed", unparsed), ("chance", 0.5)):
                 rows.append(("mine", condition, None, None, "", f"{task}_{metric}", value, n, ""))
     return pretrained_answers(frame(rows), MODELS, SUBJECTS)
 
@@ -170,6 +170,17 @@ def test_answers_are_held_against_a_guess(share, expected):
     assert verdict(found, "mine_cities") == expected
     assert "25 % of the answers are none of those allowed" in found[0].reason
     assert [each.key for each in found] == ["mine_cities", "mine_passkey"]
+
+
+@pytest.mark.parametrize(
+    ("top", "random", "expected"),
+    [(0.0, 1.0, "holds"), (1.0, 0.0, "contradicted"), (0.5, 0.6, "not supported")],
+)
+def test_the_largest_dimensions_are_held_against_random_ones(top, random, expected):
+    [found] = claims.thesis_pretrained_levelled(answered(top=top, random=random))
+    assert (found.key, found.verdict) == ("mine_passkey", expected)
+    asked_once = answered().query("condition != 'random-0'")
+    assert claims.thesis_pretrained_levelled(asked_once)[0].verdict == "not testable"
 
 
 def test_heads_are_counted_by_layer():

@@ -6,6 +6,7 @@ from artifacts.typeset.numbers import Fixed
 from artifacts.typeset.numbers import fixed as fixed_number
 from tables import Column, Table
 
+BESIDE = ("reported", "small")
 UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
@@ -14,11 +15,12 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     names = dict(zip(pretrained_experiments["column"], pretrained_experiments["name"], strict=True))
     rows = []
     for _, part in pretrained_experiments.groupby("quantity", sort=False):
+        if part.loc[~part["column"].isin(BESIDE), "value"].isna().all():
+            continue  # asked of other models only
         first = part.iloc[0]
         number = fixed_number(int(first["digits"]))
         row = {
-            "label": first["label"],
-            "unit": UNITS.get(first["unit"], first["unit"]),
+            "label": f"{first['label']} ({UNITS.get(first['unit'], first['unit'])})",
             "experiment": first["experiment"],
         }
         for place, column in enumerate(names):
@@ -31,14 +33,14 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     return Table(
         rows=frame,
         columns=[
-            Column("label", "Quantity", width=0.27),
-            Column("unit", "Unit"),
+            Column("label", "Quantity", width=0.42),
             *(
-                Column(f"v{place}", name, align="right", reason=f"note{place}")
+                Column(f"v{place}", name.replace("-Instruct", "\n-Instruct"), align="right", reason=f"note{place}")
                 for place, name in enumerate(names.values())
             ),
         ],
         rule_before="new",
+        long=True,
         size="footnotesize",
         column_space=1.8,
         caption=(

@@ -56,7 +56,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
         ),
         short="SmolLM3 in training: rotation and plasticity by checkpoint",
         note=(
-            "Checkpoints are named by their training steps, of the run up to annealing and of the phase after it. "
+            "Steps are of the run up to annealing and of the phase after it. "
             "Bias: bias strength, mean query projection times key slope $\\alpha_K$. Drift: how far the mean key moves "
             "along the axis from one end of the window to the other. Plane: separation and share of variance. Bias per "
             "window and drift are recomputed from printed columns; first and last 20 % are of that window, so they lie "

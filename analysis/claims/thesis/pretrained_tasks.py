@@ -170,6 +170,42 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
     ]
 
 
+def thesis_pretrained_levelled(pretrained_answers: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model reads less in its prompt with the largest dimension of each head levelled than a random one.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
+        known = {str(row["condition"]): row for _, row in rows.iterrows()}
+        statement = (
+            f"{rows['display_name'].iloc[0]}, asked {ASKED[str(task)]}, is right less often with the largest dimension "
+            "of each head levelled than with a random one."
+        )
+        key = f"{model}_{task}"
+        if not {"top1", "random-0"} <= set(known):
+            found.append(untestable("one of both was not asked; both would decide it.", key=key, statement=statement))
+            continue
+        top, other = known["top1"], known["random-0"]
+        said = ", ".join(
+            f"{words} {100 * row['share']:.0f} % [{100 * row['low']:.0f}, {100 * row['high']:.0f}]"
+            for words, row in (("the largest levelled", top), ("a random one levelled", other))
+        )
+        found.append(
+            judge(
+                float(top["high"]) < float(other["low"]),
+                f"right: {said}, of {int(top['n'])} items; {100 * top['unparsed']:.0f} % of the answers with the "
+                "largest levelled are none of those allowed",
+                otherwise="contradicted" if float(top["low"]) > float(other["high"]) else "not supported",
+                recomputed=float(top["share"]) - float(other["share"]),
+                n=int(top["n"]),
+                key=key,
+                statement=statement,
+            )
+        )
+    return found
+
+
 def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
     """By Wilson's interval against what a guess gets."""
     chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
