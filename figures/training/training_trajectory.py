@@ -49,7 +49,7 @@ def figure(training_trajectory: pd.DataFrame) -> Figure:
             for position, ((name, scale), origin) in enumerate(zip(panels, origins, strict=True))
         ],
         columns=1,
-        height=21,
+        height=19,
         letters=True,
         share_x=True,
         legend="none",

@@ -33,6 +33,7 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
         reason="note",
         groups="phase",
         group_style="rule",
+        column_space=5,
         caption=(
             f"SmolLM3-3B at equal positions: plasticity within the first {tokens(rows['context'].min())} tokens, "
             f"{len(rows)} checkpoints of one run, from Tables 6 and 7 of the study [@shcherb2026]. Unit: one "
@@ -43,6 +44,6 @@ def table(training_equal_positions: pd.DataFrame, training_bin_means: pd.DataFra
             "Recomputed: finer bins of the pre-training table are combined by their width, as if queries were spread "
             "evenly; the ends of the combined bins coincide. Weighted so, all bins of a checkpoint give its printed "
             f"overall plasticity within {off:.4f}. Rounding leaves {half:.4f} either way on a plasticity and "
-            f"{twice:.4f} on a drop. No test: the checkpoints are states of one run."
+            f"{twice:.4f} on a drop."
         ),
     )

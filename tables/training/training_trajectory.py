@@ -41,7 +41,7 @@ def table(training_trajectory: pd.DataFrame) -> Table:
             Column("ap_drop", "drop", fixed(3), mark="mark", group="Plasticity"),
         ],
         groups="phase",
-        column_space=2.5,
+        column_space=3.8,
         space=0,
         marks={
             "drop": (
