@@ -8,6 +8,7 @@ from artifacts.typeset.wording import estimator, listed, tokens
 from tables import Column, Table, fixed, markup
 
 FEW = 10  # key heads
+FIELDS = {"v": "value", "low": "low", "high": "high"}
 ROWS = {
     "Plasticity": {
         "ap_overall": "overall",
@@ -16,7 +17,7 @@ ROWS = {
         "ap_drop": "drop",
     },
     "Position": {
-        "bias_window": "bias per window",
+        "bias_window": "bias per window ($10^2$)",
         "r_q_a": "$r_q^a$ on the axis of drift",
         "r_k_a": "$r_k^a$ on the axis of drift",
         "plane_var": "variance in plane",
@@ -38,7 +39,8 @@ def table(
             row: dict[str, object] = {"group": group, "label": label}
             for place, column in enumerate(columns):
                 each = found.loc[(metric, column)]
-                row |= {f"v{place}": each["value"], f"low{place}": each["low"], f"high{place}": each["high"]}
+                unit = 100 if metric == "bias_window" else 1
+                row |= {f"{name}{place}": each[of] / unit for name, of in FIELDS.items()}
                 row[f"note{place}"] = each["note"]
             rows.append(row)
     first: Any = pretrained_geometry.drop_duplicates("column").set_index("column")
