@@ -124,7 +124,7 @@ class Engine:
 
     def _hashes(self, step: Step) -> dict[str, str]:
         made = [path for need in step.needs for path in self.state.steps.get(need, {}).get("outputs", ())]
-        return {path: self.reader.digest(path) for path in sorted({*step.inputs, *made})}
+        return self.reader.digests(sorted({*step.inputs, *made}))
 
     def reasons(self, step: Step, hashes: dict[str, str] | None = None) -> list[str]:
         """Why a step is not fresh, in words; empty when it is."""
@@ -133,9 +133,11 @@ class Engine:
             return ["never built here"]
         now = hashes if hashes is not None else self._hashes(step)
         then = entry["inputs"]
-        words = [f"{path} changed" for path in now if path in then and now[path] != then[path]]
-        words += [f"{path} is new" for path in now if path not in then]
-        words += [f"{path} is gone" for path in then if path not in now]
+        words: list[str] = []
+        if now != then:
+            words += [f"{path} changed" for path in now if path in then and now[path] != then[path]]
+            words += [f"{path} is new" for path in now if path not in then]
+            words += [f"{path} is gone" for path in then if path not in now]
         for path, known in entry["outputs"].items():
             found = self.reader.digest(path)
             if found != known:

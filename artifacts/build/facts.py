@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,14 @@ class Reader:
         if path not in self._hashes:
             self._hashes[path] = digest(f"{self._place}/{path}")  # thousands a run: no path objects
         return self._hashes[path]
+
+    def digests(self, paths: Iterable[str]) -> dict[str, str]:
+        """Content hashes of files, in order; one call a step, since all of them have tens of thousands of inputs."""
+        known, named = self._hashes, list(paths)
+        for path in named:
+            if path not in known:
+                self.digest(path)
+        return {path: known[path] for path in named}
 
     def forget(self, path: str) -> None:
         """Drop the memoised hash of a file that may have changed."""

@@ -57,7 +57,7 @@ def _sound(steps: object) -> bool:
             return False
         for side in ("inputs", "outputs"):
             hashes = entry.get(side)
-            if not isinstance(hashes, dict) or not all(isinstance(each, str) for each in hashes.values()):
+            if not isinstance(hashes, dict) or not set(map(type, hashes.values())) <= {str}:
                 return False
         if not all(writable(path) for path in entry["outputs"]):
             return False
