@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import re
@@ -13,6 +14,7 @@ from typing import Any
 from analysis.models.libraries import need
 from analysis.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 from artifacts.errors import DataError
+from artifacts.store.json_lines import values
 
 COLUMNS = (
     *("id", "context", "language", "token_length", "secondary_task"),
@@ -152,23 +154,18 @@ def _file(path: Path) -> Iterator[tuple[str, Any]]:
             raise DataError(f"{path}: no readable parquet ({str(error).splitlines()[0]})") from error
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
         return
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it") from None
-    if path.suffix == ".json" and text.lstrip().startswith("["):
+    with path.open("rb") as stream:
+        listed = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    if listed:
         try:
-            rows = json.loads(text)
+            rows = json.loads(path.read_bytes().decode("utf-8-sig"))
         except json.JSONDecodeError as error:
             raise DataError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path}: no JSON that can be read ({error})") from None
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
-        return
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield f"{path}:{number}", json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DataError(f"{path}:{number}: not JSON ({error.msg})") from None
+    else:
+        yield from values(path)
 
 
 def _hub(place: str) -> Iterator[tuple[str, Any]]:

@@ -72,7 +72,7 @@ def answer(loaded: Loaded, settings: Settings, folder: Path, progress: Bar) -> P
     )
     path = folder / "needles.jsonl"
     records.agree(path, plan(loaded, settings))
-    done = {record["id"] for record in records.kept(path)}
+    done = {record["id"] for _, record in records.kept(path)}
     total = len(settings.tasks) * len(settings.lengths) * settings.samples
     finished, start = 0, time.monotonic()
     for length in settings.lengths:
@@ -101,7 +101,7 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
         When records are damaged, stand twice, or are missing.
     """
     by_place: dict[tuple[str, str], dict[str, float]] = {}
-    for record in records.kept(path):
+    for _, record in records.kept(path):
         try:
             task, length, prediction = record["task"], record["length"], str(record["prediction"])
             references = [str(reference) for reference in record["references"]]
