@@ -10,7 +10,7 @@ paper: $(VENV)/light.stamp tex
 	$(PY) build.py paper
 
 test: $(VENV)/test.stamp tex lint
-	$(PY) -m pytest -q -n 2 --dist loadfile
+	$(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 	$(PY) build.py check
 	$(PY) build.py paper
 	$(PY) build.py diff HEAD --check

@@ -49,10 +49,13 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
+    slow = {item for item in items if BUILT & set(item.fixturenames) or {"latex", "models"} & set(item.keywords)}
     for item in items:
-        slow = BUILT & set(item.fixturenames) or {"latex", "models"} & set(item.keywords)
-        if QUICK.fullmatch(item.path.stem) and not slow:
+        if QUICK.fullmatch(item.path.stem) and item not in slow:
             item.add_marker(pytest.mark.quick)
+    # modules that build or load come first: one that is long and last leaves the other workers idle
+    long = {item.path for item in slow}
+    items.sort(key=lambda item: item.path not in long)
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
         skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")

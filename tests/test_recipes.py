@@ -76,6 +76,8 @@ def test_the_recipes_that_ship() -> None:
         "distilled-retrieval.yaml",
         "distilled.yaml",
         "llama2-drope.yaml",
+        "pretrained-experiments.yaml",
+        "pretrained-tasks.yaml",
         "pretrained.yaml",
         "study-models.yaml",
         "tiny.yaml",
