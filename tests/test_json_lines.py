@@ -9,6 +9,7 @@ from analysis.models.texts import Source, texts
 from analysis.scores import records
 from analysis.scores.lbp import data, predictions
 from analysis.scores.ruler import results
+from analysis.scores.ruler import run as needle_run
 from artifacts.errors import DataError
 from artifacts.store.json_lines import values
 
@@ -111,3 +112,47 @@ def test_records_are_added_to_only_as_they_were_made_but_for_what_is_free(tmp_pa
         records.agree(path, {"seed": 1, "runs": 2}, free=("runs",))
     with pytest.raises(DataError, match=r"runs 2 \(now 3\)"):
         records.agree(path, {"seed": 0, "runs": 3})
+
+
+LONG = "x" * 20_000
+
+
+@pytest.mark.parametrize(
+    ("read", "row"),
+    [
+        (documents, {LONG: "a"}),
+        (documents, {"text": [LONG]}),
+        (answers, {LONG: "a"}),
+        (answers, {"id": "a", "mode": LONG, "prediction": "a"}),
+        (answers, {"id": "a", "mode": "thinking", "prediction": "a", "run": LONG}),
+        (samples, {LONG: "a"}),
+        (samples, dict.fromkeys(data.COLUMNS, LONG)),
+    ],
+)
+def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
+    path = tmp_path / "given.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(DataError, match=r"given\.jsonl:1: ") as caught:
+        read(path)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"task": ["a"]},
+        {"length": None},
+        {"prediction": 3},
+        {"references": "7314"},
+        {"references": []},
+        {"references": [1]},
+    ],
+)
+def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
+    good = {"id": "t-4k-0000", "task": "t", "length": "4k", "prediction": "it is 7314", "references": ["7314"]}
+    path, asked = tmp_path / "needles.jsonl", needle_run.Settings(tasks=("t",), lengths=("4k",), samples=1)
+    path.write_text(json.dumps(good) + "\n")
+    assert needle_run.cells(path, asked)[0].value == 100
+    path.write_text(json.dumps({**good, **changed}) + "\n")
+    with pytest.raises(DataError, match=r"needles\.jsonl:1: no record of a needle; remove the line"):
+        needle_run.cells(path, asked)

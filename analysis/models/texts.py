@@ -12,6 +12,7 @@ from analysis.models import text_sets
 from analysis.models.libraries import need
 from artifacts.errors import DataError
 from artifacts.store.json_lines import values
+from artifacts.store.validation import short, short_words
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,11 @@ def _named(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
     """Name and text of a row; what is no text is no document, and is never written out as one."""
     if not isinstance(row, dict) or field not in row:
         have = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
-        raise DataError(f"{where}: no text field {field!r} (it has: {have}); `capture` takes its name from --field")
+        raise DataError(
+            f"{where}: no text field {field!r} (it has: {short_words(have)}); `capture` takes its name from --field"
+        )
     if not isinstance(row[field], str):
-        raise DataError(f"{where}: {field!r} is {row[field]!r:.60}, not a text; mend or remove the line")
+        raise DataError(f"{where}: {field!r} is {short(row[field])}, not a text; mend or remove the line")
     return str(row.get("id", row.get("_id", number))), row[field]
 
 

@@ -15,6 +15,7 @@ from analysis.models.libraries import need
 from analysis.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 from artifacts.errors import DataError
 from artifacts.store.json_lines import values
+from artifacts.store.validation import short, short_words
 
 COLUMNS = (
     *("id", "context", "language", "token_length", "secondary_task"),
@@ -78,7 +79,7 @@ def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     for where, row in _rows(place):
         sample = _sample(row, where)
         if sample.id in samples:
-            raise DataError(f"{where}: the id {sample.id!r} stands twice; the data set is damaged, get it again")
+            raise DataError(f"{where}: the id {short(sample.id)} stands twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{place}: no samples")
@@ -104,7 +105,7 @@ def _sample(row: Any, where: str) -> Sample:
         raise DataError(f"{where}: a {type(row).__name__} where a sample should be")
     lacking = [name for name in COLUMNS if row.get(name) is None]
     if lacking:
-        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {', '.join(map(str, row))}")
+        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {short_words(', '.join(map(str, row)))}")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
     answer = row["answer"].tolist() if hasattr(row["answer"], "tolist") else row["answer"]
     faults = {
@@ -117,7 +118,7 @@ def _sample(row: Any, where: str) -> Sample:
         if wrong:
             wanted = {"language": LANGUAGES, "token_length": LENGTHS, "answer": ("a list of texts",)}
             known = ", ".join(wanted.get(name, ("T1.1 ... to T11.2 ...",)))
-            raise DataError(f"{where}: {name} is {row[name]!r}; it should be {known}")
+            raise DataError(f"{where}: {name} is {short(row[name])}; it should be {known}")
     assert task is not None
     return Sample(
         id=str(row["id"]),

@@ -11,6 +11,7 @@ from analysis.scores.lbp.data import Sample
 from analysis.scores.lbp.tasks import MODES
 from artifacts.errors import DataError
 from artifacts.store.json_lines import values
+from artifacts.store.validation import short, short_words
 
 SHOWN = 3  # ids that a message lists
 
@@ -65,13 +66,13 @@ def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) 
     for where, prediction in given:
         if prediction.id not in known:
             raise DataError(
-                f"{where}: the data set has no sample {prediction.id!r} (of the lengths asked for); give the data "
+                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for); give the data "
                 "set that was answered with --data, its lengths with --lengths"
             )
         key = (prediction.mode, prediction.id, prediction.run)
         if key in seen:
             raise DataError(
-                f"{where}: sample {prediction.id!r}, run {prediction.run} stands at {seen[key]} already; remove "
+                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} stands at {seen[key]} already; remove "
                 "one, or number the runs with `run`"
             )
         seen[key] = where
@@ -142,12 +143,12 @@ def predicted(row: Any, where: str) -> Prediction:
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")
     lacking = [name for name in ("id", "mode", "prediction") if row.get(name) is None]
     if lacking:
-        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {', '.join(row)}")
+        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {short_words(', '.join(row))}")
     if row["mode"] not in MODES:
-        raise DataError(f"{where}: no mode {row['mode']!r}; it is one of {', '.join(MODES)}")
+        raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
     run = row.get("run", 1)
     if isinstance(run, bool) or not isinstance(run, int) or run < 1:
-        raise DataError(f"{where}: run is {run!r}; runs are numbered from 1")
+        raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
         raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
     return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=row["prediction"])
