@@ -72,8 +72,8 @@ def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) 
         key = (prediction.mode, prediction.id, prediction.run)
         if key in seen:
             raise DataError(
-                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} stands at {seen[key]} already; remove "
-                "one, or number the runs with `run`"
+                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} stands at {seen[key]} already; "
+                "remove one, or number the runs with `run`"
             )
         seen[key] = where
         found.setdefault(prediction.mode, []).append(prediction)
