@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.scores.lbp.predictions import parsed
+from analysis.scores.lbp import command
+from analysis.scores.lbp.run import Settings
 from analysis.scores.ruler.results import read
 from artifacts.errors import DataError
 
@@ -48,13 +49,20 @@ def test_results_too_deep_to_read(tmp_path):
         read([path])
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ('{"id": "a", "mode": "thinking", "prediction": "\\ud800"}', "half of a character"),
-        ("[" * 100_000, "not JSON"),
-    ],
-)
-def test_predictions_that_cannot_be_kept(line, words):
-    with pytest.raises(DataError, match=words):
-        parsed(line, "p.jsonl:1")
+def test_predictions_are_read_before_samples_are_fetched(tmp_path, monkeypatch):
+    def fetched(*asked):
+        raise AssertionError("the samples were fetched for predictions that nobody can read")
+
+    monkeypatch.setattr(command.lbp_data, "load", fetched)
+    for content, words in ((None, "no such prediction file"), (b"{", "not JSON"), (b"", "the file is empty")):
+        path = tmp_path / f"{words[-5:].strip()}.jsonl"
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(DataError, match=words):
+            command.run(tmp_path, model="m", predictions=[path])
+
+
+@pytest.mark.parametrize("temperature", [float("nan"), float("inf"), -1.0])
+def test_a_temperature_is_a_number(temperature):
+    with pytest.raises(DataError, match=r"--temperature .*: give a number from 0 on"):
+        Settings(temperature=temperature)

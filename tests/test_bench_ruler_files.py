@@ -108,8 +108,8 @@ def test_questions_without_samples_have_no_score(lab, tmp_path):
     [
         ([sample(4096, ["Paris"], "in Rome")], "its samples give 0 at 4096 where results_1.json has 0.5"),
         ([sample(8192, ["Paris"], "in Rome")], "its samples give nothing at 4096"),
-        (["{}"], "line 1: no sample of the harness"),
-        (["{"], "line 1: no sample of the harness"),
+        (["{}"], "jsonl:1: no sample of the harness"),
+        (["{"], "jsonl:1: not JSON"),
     ],
 )
 def test_samples_of_another_run_are_refused(tmp_path, lines, words):

@@ -85,11 +85,11 @@ def test_reads_a_local_copy(name: str, form: str, tmp_path: Path) -> None:
 def test_names_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     good = json.dumps(ROWS["nq"][0])
     (tmp_path / "cut.jsonl").write_text(f'{good}\n{{"question": "wh', encoding="utf-8")
-    with pytest.raises(DataError, match=r"cut\.jsonl, line 2: not JSON"):
+    with pytest.raises(DataError, match=r"cut\.jsonl:2: not JSON"):
         questions("nq", tmp_path / "cut.jsonl")
     with pytest.raises(DataError, match="no column subj, prop, possible_answers"):
         questions("popqa", write(tmp_path, "wrong", [{"id": 1, "question": "?"}], "jsonl"))
-    with pytest.raises(DataError, match=r"bad\.jsonl, line 1: not a row"):
+    with pytest.raises(DataError, match=r"bad\.jsonl:1: not a row"):
         questions("triviaqa", write(tmp_path, "bad", [{"question_id": "1", "question": "x", "answer": "y"}], "jsonl"))
     with pytest.raises(DataError, match="not an object"):
         questions("nq", write(tmp_path, "list", [[1]], "jsonl"))  # type: ignore[list-item]

@@ -46,6 +46,7 @@ def test_wrong_requests(tmp_path: Path, name: str, options: dict[str, Any], mess
         ({"cpus": 0}, "0 CPU cores"),
         ({"memory": 0.0}, "0 GiB of memory"),
         ({"memory": float("nan")}, "nan GiB of memory"),
+        ({"memory": float("inf")}, "inf GiB of memory"),
         ({"partition": "a b"}, "'a b' is no name; `sinfo` lists"),
     ],
 )

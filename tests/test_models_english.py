@@ -21,10 +21,10 @@ from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 
-from analysis.models.texts import Source
-from analysis.tasks import english
+from analysis.models.texts import Source, texts
+from analysis.tasks import english_prose as prose
 from analysis.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
-from analysis.tasks.english import BOOK, CHECKED, MISSES, WANTED, hub_texts
+from analysis.tasks.english import BOOK, CHECKED, HUB, MISSES, WANTED
 from analysis.tasks.english_facts import ATHLETES, CITIES
 from artifacts.errors import DataError, MissingDependency
 
@@ -130,7 +130,7 @@ def test_reviews_are_balanced_and_varied() -> None:
     assert len({item.prompt for item in items}) == 100
     for item in items:
         ending = item.prompt.rsplit("Review:", 1)[1].splitlines()[0]
-        verdicts = {name for name, ends in english.prose.VERDICTS.items() if ending.endswith(ends)}
+        verdicts = {name for name, ends in prose.VERDICTS.items() if ending.endswith(ends)}
         assert verdicts == {item.answer}
 
 
@@ -202,27 +202,13 @@ def test_what_cannot_be_asked() -> None:
         BOOK.items("cities", 1, 0, wrapped(foreign, unk_token="<unk>"))
 
 
-def test_texts_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Source] = []
-
-    def served(source: Source) -> Any:
-        asked.append(source)
-        return iter([("0", "first"), ("1", "  \n"), ("2", "second"), ("3", "third")])
-
-    monkeypatch.setattr(english, "texts", served)
-    assert hub_texts("imdb", "test", count=2) == ["first", "second"]
-    assert asked == [Source("stanfordnlp/imdb", field="text", split="test")]
-    with pytest.raises(DataError, match="wikitext: 3 texts in the split train, 4 are asked"):
-        hub_texts("wikitext", count=4)
-
-
 def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*rest: Any, **more: Any) -> Any:
         raise ConnectionError("no route to the host")
 
     monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=fails))
     with pytest.raises(DataError, match=r"stanfordnlp/imdb: the Hub data set cannot be read \(no route"):
-        hub_texts("imdb")
+        next(texts(Source(HUB["imdb"])))
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(MissingDependency, match="pip install"):
-        hub_texts("imdb")
+        next(texts(Source(HUB["imdb"])))

@@ -96,3 +96,9 @@ def test_query_scale_by_hand() -> None:
     scale = QueryScale(beta=0.1, period=8.0)
     assert scale.at(np.array([0, 7, 8, 16])) == pytest.approx([1, 1, 1 + 0.1 * np.log(2), 1 + 0.1 * np.log(3)])
     assert QueryScale(0.1, 8.0, shift=1).at(np.array([7])) == pytest.approx([1 + 0.1 * np.log(2)])
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_rate_is_a_positive_number(rate: float) -> None:
+    with pytest.raises(ModelError, match="must be positive numbers"):
+        Buckets(64, 4, rate)

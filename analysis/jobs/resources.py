@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from artifacts.errors import ThesisError
@@ -51,8 +52,8 @@ class Resources:
             raise ThesisError(f"{self.gpus} GPUs: give 0 or more")
         if self.cpus is not None and self.cpus < 1:
             raise ThesisError(f"{self.cpus} CPU cores: give 1 or more")
-        if self.memory is not None and not self.memory > 0:
-            raise ThesisError(f"{self.memory:g} GiB of memory: give more than 0")
+        if self.memory is not None and not 0 < self.memory < math.inf:
+            raise ThesisError(f"{self.memory:g} GiB of memory: give a number above 0")
         if self.partition is not None and (not self.partition or self.partition.split() != [self.partition]):
             raise ThesisError(f"the partition {self.partition!r} is no name; `sinfo` lists the partitions")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,8 +46,8 @@ class Buckets:
     rate: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.context < 1 or self.count < 1 or self.rate <= 0:
-            raise ModelError("context, buckets and rate must be positive")
+        if self.context < 1 or self.count < 1 or not 0 < self.rate < math.inf:
+            raise ModelError("context, buckets and rate must be positive numbers")
         if self.context % self.count:
             low = self.context // self.count * self.count
             near = f"{low} or {low + self.count}" if low else f"{self.count}"

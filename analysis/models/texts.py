@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 from analysis.models import text_sets
 from analysis.models.libraries import need
 from artifacts.errors import DataError
+from artifacts.store.json_lines import values
+from artifacts.store.validation import short, short_words
 
 
 @dataclass(frozen=True)
@@ -157,18 +158,21 @@ def _text(path: Path) -> str:
 
 
 def _lines(path: Path, field: str) -> Iterator[tuple[str, str]]:
-    with path.open(encoding="utf-8") as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DataError(f"{path}:{number}: not JSON ({error.msg})") from None
-            if not isinstance(row, dict) or not isinstance(row.get(field), str):
-                have = ", ".join(row) if isinstance(row, dict) else type(row).__name__
-                raise DataError(f"{path}:{number}: no text field {field!r} (it has: {have}); name it with --field")
-            yield str(row.get("id", row.get("_id", number - 1))), row[field]
+    for where, row in values(path):
+        number = int(where.rpartition(":")[2])
+        yield _named(row, field, where, number - 1)
+
+
+def _named(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
+    """Name and text of a row; what is no text is no document, and is never written out as one."""
+    if not isinstance(row, dict) or field not in row:
+        have = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
+        raise DataError(
+            f"{where}: no text field {field!r} (it has: {short_words(have)}); `capture` takes its name from --field"
+        )
+    if not isinstance(row[field], str):
+        raise DataError(f"{where}: {field!r} is {short(row[field])}, not a text; mend or remove the line")
+    return str(row.get("id", row.get("_id", number))), row[field]
 
 
 def _hub(source: Source) -> Iterator[tuple[str, str]]:
@@ -177,9 +181,7 @@ def _hub(source: Source) -> Iterator[tuple[str, str]]:
     try:
         rows = library.load_dataset(name, configuration or None, split=source.split, streaming=True)
         for index, row in enumerate(rows):
-            if source.field not in row:
-                raise DataError(f"{source.place}: no field {source.field!r} (it has: {', '.join(row)})")
-            yield str(row.get("id", row.get("_id", index))), str(row[source.field])
+            yield _named(row, source.field, f"{source.place}: row {index + 1}", index)
     except DataError:
         raise
     except Exception as error:  # the library raises many kinds; all mean that the texts cannot be had

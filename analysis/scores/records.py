@@ -9,10 +9,12 @@ from typing import Any
 
 from artifacts.errors import DataError
 from artifacts.store.files import write
+from artifacts.store.json_lines import values
+from artifacts.store.text_file import json_of
 
 
-def kept(path: Path) -> list[dict[str, Any]]:
-    """The records of a file; none when there is no file.
+def kept(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The records of a file, each with its place; none when there is no file.
 
     Raises
     ------
@@ -25,17 +27,10 @@ def kept(path: Path) -> list[dict[str, Any]]:
     whole, _, torn = content.rpartition(b"\n")
     if torn:
         write(path, whole + b"\n" if whole else b"")
-    found = []
-    for number, line in enumerate(whole.decode("utf-8", errors="replace").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{path}:{number}: no JSON ({error}); mend or remove the line") from error
+    found = list(values(path))
+    for where, record in found:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-            raise DataError(f"{path}:{number}: no record with an id; mend or remove the line")
-        found.append(record)
+            raise DataError(f"{where}: no record with an id; mend or remove the line")
     return found
 
 
@@ -52,20 +47,29 @@ def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
         ) from error
 
 
-def agree(path: Path, plan: Mapping[str, Any]) -> None:
+def agree(path: Path, plan: Mapping[str, Any], *, free: Sequence[str] = ()) -> None:
     """Put down how records are made, beside them; refuse to add to records that were made in another way.
+
+    Parameters
+    ----------
+    path : Path
+        The records.
+    plan : mapping
+        What decides them, as JSON values.
+    free : sequence of str
+        Names in the plan that may differ from one run to the next.
 
     Raises
     ------
     DataError
-        When the settings beside the file are others, or absent.
+        When the settings beside the file are others, absent or damaged.
     """
     note = path.with_suffix(".settings.json")
     if path.is_file() and not note.is_file():
         raise DataError(f"{path}: {note.name} is missing beside it, so nobody knows how it was made; remove the file")
     if path.is_file():
-        before = json.loads(note.read_text(encoding="utf-8"))
-        changed = [name for name in plan if before.get(name) != plan[name]]
+        before = json_of(path.parent, note.name)
+        changed = [name for name in plan if name not in free and before.get(name) != plan[name]]
         if changed:
             was = ", ".join(f"{name} {before.get(name)} (now {plan[name]})" for name in changed)
             raise DataError(

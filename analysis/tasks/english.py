@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 from analysis.models.forwards import encode
 from analysis.models.scoring import continuation
-from analysis.models.texts import Source, texts
 from analysis.tasks import english_prose as prose
 from analysis.tasks.answers import NEAR
 from analysis.tasks.english_facts import ATHLETES, CITIES
@@ -139,32 +137,6 @@ class EnglishBook:
 
 
 BOOK = EnglishBook()
-
-
-def hub_texts(place: str, split: str = "train", field: str = "text", count: int = 100) -> list[str]:
-    """The first `count` texts of a data set of the Hub, empty ones left out.
-
-    Parameters
-    ----------
-    place : str
-        OWNER/NAME, OWNER/NAME:CONFIGURATION, or "imdb" or "wikitext".
-    split, field : str
-        Where in the data set.
-    count : int
-        Texts to take.
-
-    Raises
-    ------
-    MissingDependency
-        When the package `datasets` is absent.
-    DataError
-        When the data set cannot be reached, has no such field, or holds fewer texts.
-    """
-    rows = texts(Source(HUB.get(place, place), field=field, split=split))
-    found = list(islice((text for _, text in rows if text.strip()), count))
-    if len(found) < count:
-        raise DataError(f"{place}: {len(found)} texts in the split {split}, {count} are asked; ask for fewer")
-    return found
 
 
 def miss(key: str, kind: str, draw: random.Random) -> str:

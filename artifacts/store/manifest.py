@@ -48,10 +48,11 @@ def broken(root: Path, table: str) -> str:
     if not isinstance(seal, dict):
         return f"{file} has no seal; when the table is whole, run: python -m artifacts.store.manifest {table}"
     if seal.get("blake2") != digest(root / table):
-        count = sum(1 for _ in rows(root / table))
+        count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
+        said = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
         return (
-            f"not the table that was measured: {count} rows, of {seal.get('rows')} in {file}; restore it from version "
-            "control, or measure again"
+            f"not the table that was measured ({said}, by the seal in {file}); restore it from version control, or "
+            "measure again"
         )
     return ""
 

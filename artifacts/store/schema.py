@@ -54,17 +54,9 @@ def check(root: Path, name: str) -> list[Fault]:
 
 
 def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
-    try:
-        text = text_of(root, path)
-        if not text.strip():
-            return [Fault(path, 0, "", "the file is empty; restore it from version control")]
-        measured = path.startswith("artifacts/measurements/")
-        if fault := _cut(text, described.get("awaits", "")) or (broken(root, path) if measured else ""):
-            return [Fault(path, 0, "", fault)]
-        header = header_of(root / path)
-    except (DataError, csv.Error) as error:
-        message = str(error).removeprefix(f"{path}:").removeprefix(path)
-        return [Fault(path, 0, "", message)]
+    if fault := _damage(root, described, path):
+        return [Fault(path, 0, "", fault)]
+    header = header_of(root / path)
     fields = fields_of(described, path, header)
     wanted = [field["name"] for field in fields]
     if header != wanted:
@@ -75,7 +67,10 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
     try:
         primary = [name for name in listed(described["schema"].get("primaryKey")) if name in wanted]
-        found = [Fault(path, *told) for told in faults(root / path, fields, primary, _foreign(root, described))]
+        foreign, lost = _foreign(root, described)
+        if lost:
+            return [Fault(path, 0, field, words) for field, words in lost.items()]
+        found = [Fault(path, *told) for told in faults(root / path, fields, primary, foreign)]
     except DataError as error:
         return [Fault(SCHEMA, 0, described["name"], str(error))]
     except csv.Error as error:
@@ -83,16 +78,44 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     return found or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
 
 
-def _foreign(root: Path, described: dict[str, Any]) -> dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]]:
-    """By the fields of each foreign key, the table that it names and the cells that stand there."""
-    found = {}
+def _damage(root: Path, described: dict[str, Any], path: str) -> str:
+    """What is wrong with a file as a whole, before any cell is read; empty when nothing is."""
+    try:
+        text = text_of(root, path)
+        if not text.strip():
+            return "the file is empty; restore it from version control"
+        measured = path.startswith("artifacts/measurements/")
+        if fault := _cut(text, described.get("awaits", "")) or (broken(root, path) if measured else ""):
+            return fault
+        header_of(root / path)
+    except (DataError, csv.Error) as error:
+        said = str(error)
+        return f"line {said.removeprefix(f'{path}:')}" if said.startswith(f"{path}:") else said.removeprefix(path)
+    return ""
+
+
+def _foreign(
+    root: Path, described: dict[str, Any]
+) -> tuple[dict[tuple[str, ...], tuple[str, set[tuple[str, ...]]]], dict[str, str]]:
+    """By the fields of each foreign key, the table that it names and the cells that stand there; and what is wrong with
+    tables that cannot be asked, once for each key: every row would fail for a reason that is not its own.
+    """
+    found, lost = {}, {}
     for key in described["schema"].get("foreignKeys", []):
         other = resource(root, key["reference"]["resource"])
         if other is None:
             raise DataError(f"a foreign key names {key['reference']['resource']!r}, which no resource describes")
-        there = cells_of(root / "artifacts" / other["path"], listed(key["reference"]["fields"]))
-        found[tuple(listed(key["fields"]))] = (other["name"], there)
-    return found
+        file, names = f"artifacts/{other['path']}", tuple(listed(key["fields"]))
+        try:
+            if fault := _damage(root, other, file):
+                raise DataError(fault)
+            found[names] = (other["name"], cells_of(root / file, listed(key["reference"]["fields"])))
+        except FileNotFoundError:
+            lost[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
+        except DataError as error:
+            words = str(error).removeprefix(f"{Path(file).name}: ")
+            lost[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); mend that first"
+    return found, lost
 
 
 def _cut(text: str, awaits: str) -> str:
@@ -100,6 +123,8 @@ def _cut(text: str, awaits: str) -> str:
 
     A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
     """
+    if text.startswith("\ufeff"):
+        return "begins with a byte order mark; save it as UTF-8 without one"
     if "\0" in text:
         return "holds NUL characters; restore it from version control"
     if "\r" in text.replace("\r\n", ""):

@@ -188,7 +188,9 @@ def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
     Raises
     ------
     DataError
-        The table has no such column, or cannot be read.
+        The table has no such column, or is no table.
+    FileNotFoundError
+        There is no such table.
     """
     try:
         rows = records(path)
@@ -198,5 +200,5 @@ def cells_of(path: Path, names: Sequence[str]) -> set[tuple[str, ...]]:
             raise DataError(f"{path.name}: no column {lacking[0]}, which a foreign key names")
         places = [header.index(name) for name in names]
         return {tuple(cells[place] for place in places) for cells in rows if len(cells) == len(header)}
-    except (FileNotFoundError, csv.Error) as error:
+    except csv.Error as error:
         raise DataError(f"{path.name}: cannot be read ({error})") from None

@@ -6,6 +6,8 @@ import click
 
 from paper.commands.project import complete, found, read_graph, root, session
 
+MOST = 20  # faults of one table that `check` prints
+
 
 @click.command()
 @click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
@@ -32,13 +34,18 @@ def check() -> None:
     graph = read_graph()
     described = [entry["name"] for entry in package(root())["resources"]]
     names = list(dict.fromkeys([*described, *graph.artifacts]))
-    words = [f"{fault}" for name in names for fault in faults_of(root(), name)]
+    words = [line for name in names for line in _shortened([str(fault) for fault in faults_of(root(), name)], name)]
     words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
     for line in words:
         click.echo(line, err=True)
     if words:
         raise SystemExit(1)
     click.echo(f"{len(names)} artifacts and {len(graph.steps)} steps: nothing wrong")
+
+
+def _shortened(lines: list[str], name: str) -> list[str]:
+    """The first faults of a table, and how many more: every row that names a row which is gone would be one."""
+    return lines if len(lines) <= MOST else [*lines[:MOST], f"{name}: ... and {len(lines) - MOST} more"]
 
 
 @click.command("list")

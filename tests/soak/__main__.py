@@ -17,13 +17,16 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20, help="iterations of kills of each target [20]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--paper", action="store_true", help="kill builds of the whole thesis as well")
+    parser.add_argument("--classes", metavar="WORDS", default="", help="damage these alone, e.g. 'scores predictions'")
     parser.add_argument(
         "--only", metavar="WORDS", help="kill this build alone, e.g. --only paper, --only 'table ap_drop'"
     )
     parser.add_argument("--warm", action="store_true", help="begin with what is built here, and remake its LaTeX only")
     asked = parser.parse_args()
     amiss: list[str] = []
-    for word, counts, wrong in fuzz.run(ROOT, asked.mutations, asked.seed) if asked.mutations else ():
+    for word, counts, wrong in (
+        fuzz.run(ROOT, asked.mutations, asked.seed, asked.classes.split()) if asked.mutations else ()
+    ):
         line = f"| {word} | {sum(counts.values())} | {counts['good']} | {counts['told']} | {counts['other error']} |"
         print(f"{line} {len(wrong)} |", flush=True)
         amiss += wrong

@@ -6,7 +6,7 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from artifacts.build.facts import Reader
@@ -115,6 +115,37 @@ def _results(root: Path, file: Path) -> str:
     return ""
 
 
+def _predictions(root: Path, file: Path) -> str:
+    from analysis.scores.lbp import predictions
+
+    predictions.read([file])
+    return ""
+
+
+def _samples(root: Path, file: Path) -> str:
+    from analysis.scores.lbp import data
+
+    data.load(str(file), ["8k"])
+    return ""
+
+
+def _needles(root: Path, file: Path) -> str:
+    from analysis.scores import records
+    from analysis.scores.ruler.run import Settings, cells
+
+    records.agree(root / "needles.jsonl", {"seed": 0})
+    cells(root / "needles.jsonl", Settings(tasks=("niah_single_1",), lengths=("4k",), samples=4))
+    return ""
+
+
+def _texts(root: Path, file: Path) -> str:
+    from analysis.models.texts import Source, texts
+
+    for _ in texts(Source(str(file))):
+        pass
+    return ""
+
+
 def classes(root: Path, chance: random.Random) -> dict[str, tuple[list[Path], Callable[[Path, Path], str]]]:
     """What is damaged, by the word that the counts are printed under, with what reads it."""
     some = sorted((root / "artifacts/sources").glob("*.csv"))
@@ -130,7 +161,35 @@ def classes(root: Path, chance: random.Random) -> dict[str, tuple[list[Path], Ca
         "state": ([root / "out/state/state.json", root / "out/state/facts.json"], _kept),
         "captures": ([root / "capture/data.parquet", root / "capture/manifest.json"], _capture),
         "scores": ([root / "ruler_results.json"], _results),
+        "predictions": ([root / "predictions.jsonl"], _predictions),
+        "samples": ([root / "samples.jsonl"], _samples),
+        "needles": ([root / "needles.jsonl", root / "needles.settings.json"], _needles),
+        "texts": ([root / "texts.jsonl", root / "text.txt"], _texts),
     }
+
+
+ASKED: dict[str, Callable[[int], dict[str, object]]] = {
+    "predictions": lambda number: {"id": f"s{number}", "mode": "thinking", "prediction": "[Answer]\nthe hall, 3.5"},
+    "samples": lambda number: {
+        "id": f"s{number}",
+        "context": "The lamp is in the hall.",
+        "language": "English",
+        "token_length": "8k",
+        "secondary_task": "T1.1 Global Cohesive Retrieval",
+        "question_nonthinking": "Where?",
+        "question_thinking": "Where? Think.",
+        "answer": ["the hall", "3.5"],
+    },
+    "needles": lambda number: {
+        "id": f"niah_single_1-4k-{number:04d}",
+        "task": "niah_single_1",
+        "length": "4k",
+        "prediction": "it is 7314",
+        "references": ["7314"],
+    },
+    "texts": lambda number: {"id": number, "text": "The lamp is in the hall."},
+}
+"""Lines of small files of scores and texts, by the file's name."""
 
 
 def copied(project: Path) -> Path:
@@ -158,14 +217,25 @@ def copied(project: Path) -> Path:
     note = {"format": 1, "complete": True, "settings": settings, "versions": {}, "documents": []}
     (root / "capture/manifest.json").write_text(json.dumps(note, indent=1))
     shutil.copy(project / "tests/ruler_results.json", root)
+    (root / "needles.settings.json").write_text(json.dumps({"seed": 0}))
+    for name, make in ASKED.items():
+        (root / f"{name}.jsonl").write_text("".join(json.dumps(make(number)) + "\n" for number in range(4)))
+    (root / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 20)
     return root
 
 
-def run(project: Path, mutations: int, seed: int) -> Iterator[tuple[str, Counter[str], list[str]]]:
-    """For each class of files: its counts, and each outcome that should not be."""
+def run(
+    project: Path, mutations: int, seed: int, only: Sequence[str] = ()
+) -> Iterator[tuple[str, Counter[str], list[str]]]:
+    """For each class of files, or those named: its counts, and each outcome that should not be."""
     root, chance = copied(project), random.Random(seed)
     try:
-        for word, (paths, reader) in classes(root, chance).items():
+        found = classes(root, chance)
+        if unknown := [word for word in only if word not in found]:
+            raise SystemExit(f"no class {unknown[0]!r}; have {', '.join(found)}")
+        for word, (paths, reader) in found.items():
+            if only and word not in only:
+                continue
             counts, wrong = Counter[str](), []
             for _ in range(mutations):
                 path = chance.choice(paths)

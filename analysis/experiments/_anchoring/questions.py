@@ -16,6 +16,7 @@ from analysis.measure.subject import Subject
 from analysis.models.generation import greedy
 from analysis.models.libraries import need
 from artifacts.errors import DataError
+from artifacts.store.json_lines import values
 
 PROMPT = ("Question: ", "\nAnswer:")
 NEW_TOKENS = 24
@@ -161,21 +162,10 @@ def _local(file: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Row]]:
-    try:
-        with path.open(encoding="utf-8") as stream:
-            for number, line in enumerate(stream, start=1):
-                if not line.strip():
-                    continue
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise DataError(f"{path}, line {number}: a {type(row).__name__}, not an object with columns")
-                yield f"{path}, line {number}", row
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}, line {number}: not JSON ({error.msg})") from None
+    for where, row in values(path):
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: a {type(row).__name__}, not an object with columns")
+        yield where, row
 
 
 def _parquet(path: Path) -> Iterator[tuple[str, Row]]:

@@ -107,6 +107,7 @@ def run(
         need(library, "to score LongBench Pro")
     key = named(name or slug(model))
     chosen = _lengths(lengths)
+    given = lbp_predictions.read(predictions, mode)  # before the samples, which may have to be fetched
     samples = lbp_data.load(data, chosen)
     folder = root / "out/bench/lbp" / key
     settings: dict[str, Any] = {}
@@ -125,11 +126,11 @@ def run(
         )
         with bar("answers") as progress:
             path = lbp_run.answer(load(source), samples, asked, folder, progress)
-        predictions, mode = [path], asked.mode
+        given = lbp_predictions.read([path], asked.mode)
         settings = {"answers": lbp_run.settings_of(path)}
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
         words = lbp_run.words_of(asked)
-    found = lbp_predictions.read(predictions, samples, mode)
+    found = lbp_predictions.by_mode(given, samples)
     compare = similarity(embedder, device) if embedder else None
     tables = {}
     for each, answered in found.items():
@@ -145,12 +146,12 @@ def run(
     }
     paths = []
     for each, table in tables.items():
-        given = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
-        given += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
-        given += [f"--embedder {embedder}"] * bool(embedder)
-        given += ["--partial"] * partial + ["--null-reference"] * null
+        said = [*words, f"--model {facts['checkpoint']}", f"--name {key}", f"--mode {each}", f"--data {facts['data']}"]
+        said += [f"--lengths {','.join(chosen)}"] * (chosen != LENGTHS)
+        said += [f"--embedder {embedder}"] * bool(embedder)
+        said += ["--partial"] * partial + ["--null-reference"] * null
         note = {
-            "command": f"python build.py bench lbp {' '.join(given)}",
+            "command": f"python build.py bench lbp {' '.join(said)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
             **_manifest(samples, found[each]),
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",

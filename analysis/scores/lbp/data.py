@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import re
@@ -13,6 +14,8 @@ from typing import Any
 from analysis.models.libraries import need
 from analysis.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 from artifacts.errors import DataError
+from artifacts.store.json_lines import values
+from artifacts.store.validation import short, short_words
 
 COLUMNS = (
     *("id", "context", "language", "token_length", "secondary_task"),
@@ -76,7 +79,7 @@ def load(place: str, lengths: Sequence[str] = LENGTHS) -> list[Sample]:
     for where, row in _rows(place):
         sample = _sample(row, where)
         if sample.id in samples:
-            raise DataError(f"{where}: the id {sample.id!r} stands twice; the data set is damaged, get it again")
+            raise DataError(f"{where}: the id {short(sample.id)} stands twice; the data set is damaged, get it again")
         samples[sample.id] = sample
     if not samples:
         raise DataError(f"{place}: no samples")
@@ -102,7 +105,7 @@ def _sample(row: Any, where: str) -> Sample:
         raise DataError(f"{where}: a {type(row).__name__} where a sample should be")
     lacking = [name for name in COLUMNS if row.get(name) is None]
     if lacking:
-        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {', '.join(map(str, row))}")
+        raise DataError(f"{where}: no column {', '.join(lacking)}; it has {short_words(', '.join(map(str, row)))}")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
     answer = row["answer"].tolist() if hasattr(row["answer"], "tolist") else row["answer"]
     faults = {
@@ -115,7 +118,7 @@ def _sample(row: Any, where: str) -> Sample:
         if wrong:
             wanted = {"language": LANGUAGES, "token_length": LENGTHS, "answer": ("a list of texts",)}
             known = ", ".join(wanted.get(name, ("T1.1 ... to T11.2 ...",)))
-            raise DataError(f"{where}: {name} is {row[name]!r}; it should be {known}")
+            raise DataError(f"{where}: {name} is {short(row[name])}; it should be {known}")
     assert task is not None
     return Sample(
         id=str(row["id"]),
@@ -152,23 +155,18 @@ def _file(path: Path) -> Iterator[tuple[str, Any]]:
             raise DataError(f"{path}: no readable parquet ({str(error).splitlines()[0]})") from error
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
         return
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it") from None
-    if path.suffix == ".json" and text.lstrip().startswith("["):
+    with path.open("rb") as stream:
+        listed = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    if listed:
         try:
-            rows = json.loads(text)
+            rows = json.loads(path.read_bytes().decode("utf-8-sig"))
         except json.JSONDecodeError as error:
             raise DataError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path}: no JSON that can be read ({error})") from None
         yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows, 1))
-        return
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield f"{path}:{number}", json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DataError(f"{path}:{number}: not JSON ({error.msg})") from None
+    else:
+        yield from values(path)
 
 
 def _hub(place: str) -> Iterator[tuple[str, Any]]:

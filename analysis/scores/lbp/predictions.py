@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 from analysis.scores.lbp.data import Sample
 from analysis.scores.lbp.tasks import MODES
 from artifacts.errors import DataError
+from artifacts.store.json_lines import values
+from artifacts.store.validation import short, short_words
 
 SHOWN = 3  # ids that a message lists
 
@@ -25,47 +26,57 @@ class Prediction:
     text: str
 
 
-def read(paths: Sequence[Path], samples: Sequence[Sample], mode: str | None = None) -> dict[str, list[Prediction]]:
-    """Read prediction files; a file is of one prompt mode.
+def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
+    """Predictions of some files, each with its place; a file is of one prompt mode.
 
     Parameters
     ----------
     paths : sequence of Path
         The files.
-    samples : sequence of Sample
-        The samples that predictions may be of.
     mode : str or None
         The mode that all files must have; None takes what they say.
-
-    Returns
-    -------
-    dict of str to list of Prediction
-        Predictions by mode.
 
     Raises
     ------
     DataError
-        When a file is absent or empty, a line is no JSON or lacks a field, a mode is wrong or mixed, an id unknown, or
-        a prediction is given twice; the message names the line.
+        When a file is absent or empty, a line is no JSON or lacks a field, or a mode is wrong or mixed; the message
+        names the line.
+    """
+    return [row for path in paths for row in _lines(path, mode)]
+
+
+def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) -> dict[str, list[Prediction]]:
+    """Predictions of `read` by their mode, held against the samples.
+
+    Parameters
+    ----------
+    given : sequence of (str, Prediction)
+        Predictions with their places.
+    samples : sequence of Sample
+        The samples that predictions may be of.
+
+    Raises
+    ------
+    DataError
+        When an id is unknown, or a prediction is given twice; the message names the line.
     """
     known = {sample.id for sample in samples}
     seen: dict[tuple[str, str, int], str] = {}
     found: dict[str, list[Prediction]] = {}
-    for path in paths:
-        for where, prediction in _lines(path, mode):
-            if prediction.id not in known:
-                raise DataError(
-                    f"{where}: the data set has no sample {prediction.id!r} (of the lengths asked for); give the data "
-                    "set that was answered with --data, its lengths with --lengths"
-                )
-            key = (prediction.mode, prediction.id, prediction.run)
-            if key in seen:
-                raise DataError(
-                    f"{where}: sample {prediction.id!r}, run {prediction.run} stands at {seen[key]} already; remove "
-                    "one, or number the runs with `run`"
-                )
-            seen[key] = where
-            found.setdefault(prediction.mode, []).append(prediction)
+    for where, prediction in given:
+        if prediction.id not in known:
+            raise DataError(
+                f"{where}: the data set has no sample {short(prediction.id)} (of the lengths asked for); give the data "
+                "set that was answered with --data, its lengths with --lengths"
+            )
+        key = (prediction.mode, prediction.id, prediction.run)
+        if key in seen:
+            raise DataError(
+                f"{where}: sample {short(prediction.id)}, run {short(prediction.run)} stands at {seen[key]} already; "
+                "remove one, or number the runs with `run`"
+            )
+        seen[key] = where
+        found.setdefault(prediction.mode, []).append(prediction)
     return found
 
 
@@ -104,53 +115,40 @@ def require_complete(samples: Sequence[Sample], predictions: Sequence[Prediction
 
 
 def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such prediction file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read as UTF-8 text ({error})") from None
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            rows.append((f"{path}:{number}", parsed(line, f"{path}:{number}")))
+    if not path.exists():
+        raise DataError(f"{path}: no such prediction file")
+    rows = [(where, predicted(row, where)) for where, row in values(path)]
     if not rows:
         raise DataError(f"{path}: the file is empty; a prediction file has one JSON object a line")
     wanted = mode or rows[0][1].mode
-    for where, prediction in rows:
-        if prediction.mode != wanted:
+    for where, found in rows:
+        if found.mode != wanted:
             why = "asked for" if mode else f"of {rows[0][0]}"
             raise DataError(
-                f"{where}: mode {prediction.mode!r} where {wanted!r} was {why}; the two modes are never scored "
+                f"{where}: mode {found.mode!r} where {wanted!r} was {why}; the two modes are never scored "
                 "together, keep a file for each"
             )
     return rows
 
 
-def parsed(line: str, where: str) -> Prediction:
-    """One line of a prediction file.
+def predicted(row: Any, where: str) -> Prediction:
+    """The value of one line of a prediction file.
 
     Raises
     ------
     DataError
-        When it is no JSON object with the fields.
+        When it is no object with the fields.
     """
-    try:
-        row: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")
     lacking = [name for name in ("id", "mode", "prediction") if row.get(name) is None]
     if lacking:
-        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {', '.join(row)}")
+        raise DataError(f"{where}: no field {', '.join(lacking)}; it has {short_words(', '.join(row))}")
     if row["mode"] not in MODES:
-        raise DataError(f"{where}: no mode {row['mode']!r}; it is one of {', '.join(MODES)}")
+        raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
     run = row.get("run", 1)
     if isinstance(run, bool) or not isinstance(run, int) or run < 1:
-        raise DataError(f"{where}: run is {run!r}; runs are numbered from 1")
+        raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
         raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
-    if half := next((char for char in f"{row['id']}{row['prediction']}" if "\ud800" <= char <= "\udfff"), ""):
-        raise DataError(f"{where}: holds half of a character ({half!a}); the program that wrote it cut a text in two")
     return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=row["prediction"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,14 @@ from typing import Any
 from analysis.measure.bar import Bar
 from analysis.models import chat
 from analysis.models.loading import Loaded
+from analysis.scores import records
 from analysis.scores.lbp import prompts as lbp_prompts
 from analysis.scores.lbp.answers import split_thoughts
 from analysis.scores.lbp.data import Sample, fingerprint
-from analysis.scores.lbp.predictions import parsed
+from analysis.scores.lbp.predictions import predicted
 from analysis.scores.lbp.tasks import LENGTHS
 from artifacts.errors import DataError, ModelError
-from artifacts.store.files import write
+from artifacts.store.text_file import json_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,11 @@ class Settings:
         The model's own when None.
     seed : int
         Of the sampling.
+
+    Raises
+    ------
+    DataError
+        When the temperature is no number to divide by.
     """
 
     mode: str = "nonthinking"
@@ -51,6 +57,10 @@ class Settings:
     new_tokens: int | None = None
     temperature: float | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not 0 <= self.temperature < math.inf:
+            raise DataError(f"--temperature {self.temperature}: give a number from 0 on")
 
 
 def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder: Path, progress: Bar) -> Path:
@@ -69,8 +79,8 @@ def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder
     if loaded.tokenizer is None:
         raise ModelError(f"{loaded.facts['model']}: no tokenizer")
     plan = _plan(loaded, samples, settings)
-    path, note = folder / f"{settings.mode}.jsonl", folder / f"{settings.mode}.settings.json"
-    _agree(plan, note, path)
+    path = folder / f"{settings.mode}.jsonl"
+    records.agree(path, plan, free=("runs",))  # runs may be added
     done = kept(path)
     jobs = list(_batches(samples, settings))
     total, before, start = len(samples) * settings.runs, len(done), time.monotonic()
@@ -78,7 +88,7 @@ def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder
         wanted = [sample for sample in batch if (sample.id, run) not in done]
         if wanted:
             rows = _answered(loaded, batch, run, settings, plan, number)
-            _append(path, [rows[sample.id] for sample in wanted])
+            records.append(path, [rows[sample.id] for sample in wanted])
             done |= {(sample.id, run) for sample in wanted}
         rate = max(1, len(done) - before) / max(time.monotonic() - start, 1e-9)
         progress.update(len(done), total, f"{rate:.2f} answers/s", (total - len(done)) / rate)
@@ -93,18 +103,8 @@ def kept(path: Path) -> set[tuple[str, int]]:
     DataError
         When another line is damaged.
     """
-    if not path.is_file():
-        return set()
-    content = path.read_bytes()
-    whole, _, torn = content.rpartition(b"\n")
-    if torn:
-        write(path, whole + b"\n" if whole else b"")
-    found = set()
-    for number, line in enumerate(whole.decode("utf-8", errors="replace").split("\n"), 1):
-        if line.strip():
-            prediction = parsed(line, f"{path}:{number}")
-            found.add((prediction.id, prediction.run))
-    return found
+    given = (predicted(record, where) for where, record in records.kept(path))
+    return {(each.id, each.run) for each in given}
 
 
 def _batches(samples: Sequence[Sample], settings: Settings) -> Iterator[tuple[int, list[Sample]]]:
@@ -140,22 +140,6 @@ def _plan(loaded: Loaded, samples: Sequence[Sample], settings: Settings) -> dict
     }
 
 
-def _agree(plan: dict[str, Any], note: Path, path: Path) -> None:
-    """Refuse to mix answers that were made in different ways."""
-    if path.is_file() and note.is_file():
-        before = json.loads(note.read_text(encoding="utf-8"))
-        changed = [name for name in plan if name != "runs" and before.get(name) != plan[name]]  # runs may be added
-        if changed:
-            was = ", ".join(f"{name} {before.get(name)} (now {plan[name]})" for name in changed)
-            raise DataError(
-                f"{path}: holds answers made with other settings: {was}; give another --name, the settings of then, or "
-                "remove the file"
-            )
-    elif path.is_file():
-        raise DataError(f"{path}: {note.name} is missing beside it, so nobody knows how it was made; remove the file")
-    write(note, (json.dumps(plan, indent=1, sort_keys=True) + "\n").encode())
-
-
 def _answered(
     loaded: Loaded, batch: Sequence[Sample], run: int, settings: Settings, plan: dict[str, Any], number: int
 ) -> dict[str, dict[str, Any]]:
@@ -188,23 +172,10 @@ def _answered(
     return rows
 
 
-def _append(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Put whole lines at the end of a file and see them on disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-            stream.flush()
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be written ({error.strerror}); free space and run the command again"
-        ) from error
-
-
 def settings_of(path: Path) -> dict[str, Any]:
     """How the answers of a prediction file were made, as `answer` has written it beside them."""
     note = path.with_name(f"{path.stem}.settings.json")
-    return dict(json.loads(note.read_text(encoding="utf-8")))
+    return json_of(note.parent, note.name)
 
 
 def words_of(settings: Settings) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 from analysis.scores.ruler.scores import TASKS, Cell, found, length_key, length_tokens
 from artifacts.errors import DataError
 from artifacts.store.files import digest
+from artifacts.store.json_lines import values
 
 # The harness' name of each task
 NAMES = {
@@ -220,18 +221,16 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
     if not path.is_file():
         return None
     shares, any_of = [], []
-    with path.open(encoding="utf-8") as stream:
-        for number, line in enumerate(stream, 1):
-            try:
-                sample = json.loads(line)
-                if int(sample["doc"]["max_length"]) != length:
-                    continue
-                references = [str(each) for each in sample["doc"]["outputs"]]
-                said = str(sample["filtered_resps"][0])
-                shares.append(found(said, references))
-                any_of.append(found(said, references, any_of=True))
-            except (ValueError, KeyError, IndexError, TypeError) as error:
-                raise DataError(f"{path}: line {number}: no sample of the harness ({error!r})") from None
+    for where, sample in values(path):
+        try:
+            if int(sample["doc"]["max_length"]) != length:
+                continue
+            references = [str(each) for each in sample["doc"]["outputs"]]
+            said = str(sample["filtered_resps"][0])
+            shares.append(found(said, references))
+            any_of.append(found(said, references, any_of=True))
+        except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
+            raise DataError(f"{where}: no sample of the harness ({error!r})") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
         said = f"{sum(shares) / len(shares):.6g}" if shares else "nothing"
         raise DataError(

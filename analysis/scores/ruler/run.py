@@ -17,6 +17,7 @@ from analysis.scores.ruler import needles as ruler_needles
 from analysis.scores.ruler.needles import NEW_TOKENS, Needle
 from analysis.scores.ruler.scores import Cell, found, length_tokens
 from artifacts.errors import DataError, ModelError
+from artifacts.store.validation import short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,7 @@ def answer(loaded: Loaded, settings: Settings, folder: Path, progress: Bar) -> P
     )
     path = folder / "needles.jsonl"
     records.agree(path, plan(loaded, settings))
-    done = {record["id"] for record in records.kept(path)}
+    done = {record["id"] for _, record in records.kept(path)}
     total = len(settings.tasks) * len(settings.lengths) * settings.samples
     finished, start = 0, time.monotonic()
     for length in settings.lengths:
@@ -101,16 +102,16 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
         When records are damaged, stand twice, or are missing.
     """
     by_place: dict[tuple[str, str], dict[str, float]] = {}
-    for record in records.kept(path):
-        try:
-            task, length, prediction = record["task"], record["length"], str(record["prediction"])
-            references = [str(reference) for reference in record["references"]]
-        except (KeyError, TypeError):
-            raise DataError(f"{path}: {record['id']}: no record of a needle; remove the line") from None
-        scores = by_place.setdefault((task, length), {})
+    for where, record in records.kept(path):
+        task, length, prediction = (record.get(name) for name in ("task", "length", "prediction"))
+        references = record.get("references")
+        texts = isinstance(task, str) and isinstance(length, str) and isinstance(prediction, str)
+        if not (texts and isinstance(references, list) and references and all(isinstance(x, str) for x in references)):
+            raise DataError(f"{where}: no record of a needle; remove the line")
+        scores = by_place.setdefault((str(task), str(length)), {})
         if record["id"] in scores:
-            raise DataError(f"{path}: {record['id']} stands twice; remove one of the lines")
-        scores[record["id"]] = found(prediction, references)
+            raise DataError(f"{where}: {short(record['id'])} stands twice; remove one of the lines")
+        scores[record["id"]] = found(str(prediction), references)
     made = []
     for length in settings.lengths:
         for task in settings.tasks:

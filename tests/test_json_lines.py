@@ -1,0 +1,158 @@
+"""JSON lines of whoever wrote them: what cannot be kept is told by file and line, wherever such files are read."""
+
+import json
+
+import pytest
+
+from analysis.experiments._anchoring.questions import questions
+from analysis.models.texts import Source, texts
+from analysis.scores import records
+from analysis.scores.lbp import data, predictions
+from analysis.scores.ruler import results
+from analysis.scores.ruler import run as needle_run
+from artifacts.errors import DataError
+from artifacts.store.json_lines import values
+
+
+def lines(path):
+    return list(values(path))
+
+
+def documents(path):
+    return list(texts(Source(str(path))))
+
+
+def answers(path):
+    return predictions.read([path])
+
+
+def samples(path):
+    return data.load(str(path), ["8k"])
+
+
+def asked(path):
+    return questions("nq", path)
+
+
+def needles(path):
+    """The samples of the harness beside its results."""
+    beside = path.with_name("samples_ruler_qa_squad_x.jsonl")
+    beside.write_bytes(path.read_bytes())
+    return results._any_reference(path.with_name("results_x.json"), "ruler_qa_squad", 4096, 0.5)
+
+
+DAMAGED = {
+    "utf-16": ('{"id": "a"}\n'.encode("utf-16"), "1: not UTF-8"),
+    "latin-1": ('{"id": "é"}\n'.encode("latin-1"), "1: not UTF-8"),
+    "cut": (b'{"id": "a', "1: not JSON"),
+    "deep": (b"[" * 100_000 + b"\n", "1: not JSON"),
+    "half of a character": (b'{"id": "\\ud800", "text": "\\udfff"}\n', "1: holds half of a character"),
+}
+
+
+@pytest.mark.parametrize("read", [lines, documents, answers, samples, asked, needles, records.kept])
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_a_damaged_line_is_told_wherever_it_is_read(kind, read, tmp_path):
+    content, words = DAMAGED[kind]
+    path = tmp_path / "given.jsonl"
+    path.write_bytes(content if read is not records.kept or content.endswith(b"\n") else content + b"\n")
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert words in str(caught.value)
+    assert ".jsonl:" in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_lines_have_their_places_and_a_byte_order_mark_is_none_of_them(tmp_path):
+    path = tmp_path / "given.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n\n  \n{"a": "\\u00e9\\ud83d\\ude00"}')
+    assert list(values(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:4", {"a": "é😀"})]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        list(values(tmp_path / "gone.jsonl"))
+
+
+@pytest.mark.parametrize("held", [None, float("nan"), 3, ["a"]])
+def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
+    path = tmp_path / "given.jsonl"
+    path.write_text(json.dumps({"text": held}) + "\n")
+    with pytest.raises(DataError, match=r"given\.jsonl:1: 'text' is .* not a text") as caught:
+        documents(path)
+    assert "--field" not in str(caught.value)
+
+    class Library:
+        @staticmethod
+        def load_dataset(*names, **options):
+            return iter([{"text": "a"}, {"text": held}])
+
+    monkeypatch.setattr("analysis.models.texts.need", lambda *names: Library)
+    found = texts(Source("owner/name"))
+    assert next(found) == ("0", "a")
+    with pytest.raises(DataError, match=r"owner/name: row 2: 'text' is .* not a text"):
+        next(found)
+
+
+def test_settings_beside_records_that_are_damaged_are_told(tmp_path):
+    path = tmp_path / "given.jsonl"
+    records.append(path, [{"id": "a"}])
+    records.agree(tmp_path / "none.jsonl", {"seed": 0})
+    (tmp_path / "given.settings.json").write_text('{"seed": ')
+    with pytest.raises(DataError, match=r"given\.settings\.json:1: no JSON"):
+        records.agree(path, {"seed": 0})
+
+
+def test_records_are_added_to_only_as_they_were_made_but_for_what_is_free(tmp_path):
+    path = tmp_path / "given.jsonl"
+    records.agree(path, {"seed": 0, "runs": 1})
+    records.append(path, [{"id": "a"}])
+    records.agree(path, {"seed": 0, "runs": 2}, free=("runs",))
+    with pytest.raises(DataError, match=r"other settings: seed 0 \(now 1\)"):
+        records.agree(path, {"seed": 1, "runs": 2}, free=("runs",))
+    with pytest.raises(DataError, match=r"runs 2 \(now 3\)"):
+        records.agree(path, {"seed": 0, "runs": 3})
+
+
+LONG = "x" * 20_000
+
+
+@pytest.mark.parametrize(
+    ("read", "row"),
+    [
+        (documents, {LONG: "a"}),
+        (documents, {"text": [LONG]}),
+        (answers, {LONG: "a"}),
+        (answers, {"id": "a", "mode": LONG, "prediction": "a"}),
+        (answers, {"id": "a", "mode": "thinking", "prediction": "a", "run": LONG}),
+        (samples, {LONG: "a"}),
+        (samples, dict.fromkeys(data.COLUMNS, LONG)),
+    ],
+)
+def test_a_long_value_is_quoted_in_part(read, row, tmp_path):
+    path = tmp_path / "given.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(DataError, match=r"given\.jsonl:1: ") as caught:
+        read(path)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"task": ["a"]},
+        {"length": None},
+        {"prediction": 3},
+        {"references": "7314"},
+        {"references": []},
+        {"references": [1]},
+    ],
+)
+def test_a_record_of_a_needle_has_the_shape_of_one(changed, tmp_path):
+    good = {"id": "t-4k-0000", "task": "t", "length": "4k", "prediction": "it is 7314", "references": ["7314"]}
+    path, asked = tmp_path / "needles.jsonl", needle_run.Settings(tasks=("t",), lengths=("4k",), samples=1)
+    path.write_text(json.dumps(good) + "\n")
+    assert needle_run.cells(path, asked)[0].value == 100
+    path.write_text(json.dumps({**good, **changed}) + "\n")
+    with pytest.raises(DataError, match=r"needles\.jsonl:1: no record of a needle; remove the line"):
+        needle_run.cells(path, asked)
