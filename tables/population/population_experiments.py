@@ -42,7 +42,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             "that seeds do not decide. Not corrected for the number of rows; all "
             "trained models of the primary base, post hoc. Losses in nats a token. Texts and layers differ from the "
             f"report's, so that only directions are compared. Left out: {absent} quantities that ask for a massive "
-            "dimension or a spike of the first token's norm, which these models lack."
+            "dimension or a spike of the first token's norm, which these models lack, but for one seed."
         ),
     )
 
