@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.claims import Verdict, judge, untestable
 from analysis.statistics.proportion import wilson_interval
-from analysis.studies.population.experiments import BASE
 
+BASE = 400  # the primary one
 METRIC = "ap_last_20"
 
 
@@ -46,13 +46,12 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
         index=["seed", "arm"], columns="outcome", values="value"
     )
     pairs = pairs.reindex(columns=[METRIC, "decline"]).dropna()
-    rho = {
-        int(seed): float(part[METRIC].corr(part["decline"], method="spearman"))
-        for seed, part in pairs.groupby("seed")
-        if len(part) > 2 and seed in learned.index
-    }
-    does = [value for seed, value in rho.items() if learned.loc[seed, "B"]]
-    does_not = [value for seed, value in rho.items() if not learned.loc[seed, "B"]]
+    rho: dict[bool, list[float]] = {True: [], False: []}
+    for seed, control in zip(learned.index, learned["B"], strict=True):
+        part = pairs[pairs.index.get_level_values("seed") == seed]
+        if len(part) > 2:
+            rho[bool(control)].append(float(part[METRIC].corr(part["decline"], method="spearman")))
+    does, does_not = rho[True], rho[False]
     if not does or not does_not:
         return untestable("No seeds of both kinds are measured yet; more of the plan would decide it.")
     return judge(
@@ -60,8 +59,8 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
         f"The rank correlation is {min(does):+.2f} to {max(does):+.2f} where the control learned (seeds: {len(does)}), "
         f"{min(does_not):+.2f} to {max(does_not):+.2f} where it did not (seeds: {len(does_not)}).",
         otherwise="not supported",
-        recomputed=f"{len(does)} of {len(rho)}",
-        n=len(rho),
+        recomputed=f"{len(does)} of {len(does) + len(does_not)}",
+        n=len(does) + len(does_not),
     )
 
 
@@ -77,8 +76,8 @@ def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
     at_length = prompts[prompts["multiple"] == 1.0]
     guess = (1.0 / at_length["keys"]).groupby(at_length["seed"]).mean()
     rows: dict[int, dict[str, object]] = {}
-    for row in near.itertuples():
-        low, _ = wilson_interval(round(row.value * row.n), int(row.n))
-        level = float(guess[row.seed])
-        rows.setdefault(int(row.seed), {"guess": level})[str(row.arm)] = low > level
+    for seed, arm, share, n in zip(near["seed"], near["arm"], near["value"], near["n"], strict=True):
+        low, _ = wilson_interval(round(float(share) * int(n)), int(n))
+        level = float(guess[int(seed)])
+        rows.setdefault(int(seed), {"guess": level})[str(arm)] = low > level
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=["guess", "B", "C"]).dropna()

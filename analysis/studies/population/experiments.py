@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,10 @@ def population_experiments(
             "caveat": quantity.caveat,
         }
         told = mine["reason"].dropna().astype(str).str.split(":").str[0]
+        counts = Counter(reason for reason in told if reason)
         reasons = [
             reason if count == len(mine) else f"{reason} ({count} of {len(mine)} models)"
-            for reason, count in sorted(told[told != ""].value_counts().items())
+            for reason, count in sorted(counts.items())
         ]
         sides = {}
         for name, arm in ARMS.items():
