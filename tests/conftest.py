@@ -18,6 +18,7 @@ import warmed
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
 os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
 ROOMS = ("analysis", "artifacts", "figures", "paper", "tables")
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
@@ -64,9 +65,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if QUICK.fullmatch(item.path.stem) and item not in slow:
             item.add_marker(pytest.mark.quick)
-    # modules that build or load come first: one that is long and last leaves the other workers idle
+    # modules that build or load come first: one that is long and last leaves the other workers idle; before those that
+    # wait for the analysed project come those that do not, or all workers would wait for the first one to analyse it
     long = {item.path for item in slow}
-    items.sort(key=lambda item: item.path not in long)
+    waiting = {item.path for item in items if {"shipped", "warm"} & set(item.fixturenames)}
+    items.sort(key=lambda item: (item.path not in long, item.path in waiting))
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
         skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")
