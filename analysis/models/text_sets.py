@@ -22,7 +22,7 @@ PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # of the docu
 NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}
 BOOKS = Path("/usr/share/doc")
 VERSE = re.compile(r"(\d?[A-Za-z]+)\d+:\d+ (.*)")
-SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{40,200}\.")  # a line's end or a heading ends none
+SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # a line's end or a heading ends none
 HIDDEN = {"script", "style", "head"}
 BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote", "br", "dt", "dd", "table"}
 
