@@ -69,7 +69,7 @@ def pretrained_head_agreement(
 
 def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
     """Class and attention to the first token of each head in both states, indexed by layer and head."""
-    found = {}
+    found: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
         mine = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
         mine = mine.astype({"layer": int, "head": int}).set_index(["layer", "head"])
