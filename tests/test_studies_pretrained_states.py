@@ -27,12 +27,15 @@ COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", 
 MODELS = pd.DataFrame({"model": ["mine"], "display_name": ["Mine"], "positions": [8192]})
 SUBJECTS = pd.DataFrame(
     [
-        ("mine", "pretrained", "", ""),
-        ("mine-bare", "control", "mine", "drope"),
-        ("mine-a", "own", "mine", "drope"),
-        ("mine-b", "own", "mine", "rope"),
+        ("big-rope", "reported", "big", "rope", "Big"),
+        ("big-drope", "reported", "big", "drope", "Big without"),
+        ("alone", "reported", "", "", "Alone"),
+        ("mine", "pretrained", "", "", ""),
+        ("mine-bare", "control", "mine", "drope", ""),
+        ("mine-a", "own", "mine", "drope", ""),
+        ("mine-b", "own", "mine", "rope", ""),
     ],
-    columns=["model", "role", "pair", "side"],
+    columns=["model", "role", "pair", "side", "label"],
 )
 TEXTS = range(6)
 
@@ -47,9 +50,27 @@ def test_pairs_are_found_by_roles_and_sides():
         "rotation removed": ("mine-bare", "mine"),
         "trained without": ("mine-a", "mine-b"),
         "token in front": ("mine-bos", "mine-word"),
+        "reported pair": ("big-drope", "big-rope"),
     }
     one_arm = SUBJECTS[SUBJECTS["model"] != "mine-b"]
     assert "trained without" not in {pair.contrast for pair in pairs(MODELS, one_arm)}
+
+
+def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
+    """A measurement by a recipe of the report's own pair shows up without a change of code."""
+    known = {"big-rope": MIXED, "big-drope": LESS}
+    found = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    assert set(found["display_name"]) == {"Big"}
+    assert "The report's pair, measured" in str(render(heads_table.table(found), "h"))
+    rows = [
+        (model, "", None, None, f"text{text}", "first_attention", 0.5 + sign * (0.1 + text / 100), 2, "")
+        for model, sign in (("big-rope", 0), ("big-drope", 1))
+        for text in TEXTS
+    ]
+    tests = pretrained_text_tests(frame([]), frame(rows), frame([]), MODELS, SUBJECTS, FAMILIES)
+    assert tests["comparison"].tolist() == ["reported pair: attention to the first token"]
+    assert tests["estimate"].tolist() == pytest.approx([12.5])
+    assert "DroPE less RoPE} (Big)".replace("} (", " (") in str(render(texts_table.table(tests, MODELS, SUBJECTS), "t"))
 
 
 def by_text(massive=(3.0, 5.0, 4.0, 6.0, 2.0, 5.0), first=-0.02, near=-0.1, entropy=0.2, other=range(6)):
@@ -246,7 +267,7 @@ def test_a_project_without_two_states_is_told_what_to_run():
 
 
 def test_exhibits_show_what_was_found():
-    assert "Massive values of queries" in str(render(texts_table.table(by_text(), MODELS), "t"))
+    assert "Massive values of queries" in str(render(texts_table.table(by_text(), MODELS, SUBJECTS), "t"))
     said = str(render(heads_table.table(agreement(LESS, MIXED)), "h"))
     assert "Layers 0 to 3" in said
     assert "All layers" in said

@@ -7,14 +7,17 @@ from tables import Column, Table, fixed, pvalue, signed
 CONTRASTS = {
     "rotation removed": "Rotation removed, nothing trained",
     "trained without": "Trained on without rotation, less trained on with it",
+    "reported pair": "The report's pair, measured: DroPE less RoPE",
 }
 
 
-def table(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame) -> Table:
+def table(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> Table:
     """One row a quantity, grouped by contrast."""
     frame = pretrained_text_tests.copy()
     split = frame["comparison"].str.split(": ", n=1, expand=True)
-    names = pretrained_models.set_index("model")["display_name"]
+    reported = subjects[(subjects["role"] == "reported") & (subjects["side"] == "rope")]
+    names = dict(zip(reported["pair"], reported["label"], strict=True))
+    names |= dict(zip(pretrained_models["model"], pretrained_models["display_name"], strict=True))
     frame["group"] = [f"{CONTRASTS[one]} ({names[model]})" for one, model in zip(split[0], frame["study"], strict=True)]
     frame["label"] = split[1].str[:1].str.upper() + split[1].str[1:]
     texts = sorted(set(frame["n"].astype(int)))

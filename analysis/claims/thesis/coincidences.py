@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from analysis.claims import Verdict, judge, untestable
@@ -18,7 +20,7 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
     Severity: detail.
     """
     found = []
-    explained = number_coincidences.set_index(["document", "number"])
+    explained: Any = number_coincidences.set_index(["document", "number"])
     named = repeated_numbers.assign(quantity=repeated_numbers["quantity"].replace("", "a quantity not named"))
     for (document, number), cells in named.groupby(["document", "number"], sort=False):
         quantities = list(dict.fromkeys(cells["quantity"]))

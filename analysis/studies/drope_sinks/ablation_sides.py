@@ -31,7 +31,8 @@ def ablation_sides(
     """
     ratios = layer1_effects.pivot(index="condition", columns="positional", values="ratio")
     contrast = {str(name): float(value) for name, value in (ratios[MODELS[0]] / ratios[MODELS[1]]).items()}
-    contrast |= bos_ablation_contrasts.set_index("ablation")["ratio"].astype(float).to_dict()
+    for _, row in bos_ablation_contrasts.iterrows():
+        contrast[str(row["ablation"])] = float(row["ratio"])
     unknown = set(ablation_citations["ablation"]) - {each for group in GROUPS.values() for each in group}
     if unknown:
         raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group of ablations holds")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import REPORTED, named
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
 from analysis.studies.pretrained.distillation import ROLE as STUDENT
@@ -24,11 +24,12 @@ class Pair(NamedTuple):
 
 
 def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]:
-    """Pairs by model; a measurement may be missing.
+    """Pairs by model, reported ones last; a measurement may be missing.
 
     `rotation removed` is the untrained model without rotation against the model, `trained without` the student
     without rotation against the one that was trained on with it, and `token in front` the model reading its beginning
-    token against reading a word.
+    token against reading a word. `reported pair` is a document's model without rotation against its model with it,
+    where somebody has measured both.
     """
     found = []
     for model in named(pretrained_models, subjects):
@@ -39,4 +40,14 @@ def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]
         if set(arms) == set(ARMS.values()):
             found.append(Pair(model, "trained without", arms["nope"], arms["continued"]))
         found.append(Pair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
+    for name, mine in subjects[subjects["role"] == REPORTED].groupby("pair"):
+        sides = dict(zip(mine["side"], mine["model"], strict=True))
+        if name and set(sides) == set(ARMS):
+            found.append(Pair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
     return found
+
+
+def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
+    """Names in print by key of the pair; a reported pair has that of its model with rotation."""
+    reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
+    return named(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.statistics.bootstrap import percentile_interval, resamples
 from analysis.statistics.coefficient import coefficient
-from analysis.studies.pretrained._named import named
-from analysis.studies.pretrained._pairs import Pair, pairs
+from analysis.studies.pretrained._pairs import Pair, names, pairs
 from artifacts.errors import DataError
 
 CLASSES = ("sink", "local", "distributed", "mixed")
@@ -39,13 +38,13 @@ def pretrained_head_agreement(
     DataError
         When no network was measured in two states, or the heads of the two differ.
     """
-    names = named(pretrained_models, subjects)
+    known = names(pretrained_models, subjects)
     rows: list[dict[str, Any]] = []
     for pair in pairs(pretrained_models, subjects):
         heads = _heads(attention_patterns, pair)
         if heads is None:
             continue
-        common = {"model": pair.model, "display_name": names[pair.model], "contrast": pair.contrast}
+        common = {"model": pair.model, "display_name": known[pair.model], "contrast": pair.contrast}
         layers = [(layer, each, *_counted(each)) for layer, each in heads.groupby(level="layer")]
         for layer, each, same, expected in layers:
             facts = {"layer": layer, "heads": len(each), "same": same, "expected": expected, "r": _r(each)}
