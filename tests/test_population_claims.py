@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.claims.thesis import population as claims
+from analysis.claims.thesis import population_learning as learning
 from analysis.studies.population import contrasts as population
 from analysis.studies.population import every
 from analysis.studies.population import relations as population_relations
@@ -140,3 +141,49 @@ def test_models_that_missed_the_criterion_are_compared_beside_the_plan(plan):
     found = {each.key: each for each in claims.thesis_population_every(whole)}
     assert found["keys_far_4x"].verdict == "holds"
     assert "post hoc" in found["keys_far_4x"].statement
+
+
+def outcomes(near, late=0.7, decline=0.5):
+    """Outcomes of seeds by arm: keys at the training length, late plasticity, loss over length."""
+    rows = []
+    for seed, arms in near.items():
+        for place, (arm, share) in enumerate(arms.items()):
+            values = {"keys_all": share, "ap_last_20": late - 0.1 * place, "decline": decline}
+            values["decline"] += 0.1 * place * (-1 if arms["B"] > 0.5 else 1)
+            rows += [
+                {"seed": seed, "arm": arm, "base": 400, "encoding": "own", "outcome": key, "multiple": 1.0}
+                | {"value": value, "n": 500}
+                for key, value in values.items()
+            ]
+    return pd.DataFrame(rows)
+
+
+PROMPTS = pd.DataFrame({"seed": [1, 1, 1, 2, 2, 2], "multiple": 1.0, "keys": [5, 2, 2, 5, 2, 2]})
+LEARNED, NOT = {"A": 0.9, "B": 0.95, "C": 0.99}, {"A": 0.38, "B": 0.41, "C": 0.99}
+
+
+@pytest.mark.parametrize(
+    ("near", "verdict", "recomputed"),
+    [
+        ({1: LEARNED, 2: NOT}, "holds", "1 of 2"),
+        ({1: LEARNED, 2: LEARNED}, "not supported", "2 of 2"),
+        ({1: LEARNED, 2: {**NOT, "C": 0.41}}, "not supported", "1 of 2"),
+        ({1: {"A": 0.9, "B": 0.9}}, "not testable", ""),
+    ],
+)
+def test_who_learned_to_choose_is_told_from_guessing(near, verdict, recomputed):
+    found = learning.thesis_population_learned(outcomes(near), PROMPTS)
+    assert (found.verdict, found.recomputed) == (verdict, recomputed)
+    if verdict != "not testable":
+        assert "guessing gives 40%" in found.reason
+
+
+def test_the_order_turns_with_what_the_control_learned():
+    whole = outcomes({1: LEARNED, 2: NOT})
+    found = learning.thesis_population_turns(whole, PROMPTS)
+    assert (found.verdict, found.recomputed) == ("holds", "1 of 2")
+    assert "+1.00 to +1.00 where the control learned" in found.reason
+    metric = whole["outcome"] == "ap_last_20"
+    mirrored = whole.assign(value=whole["value"].where(~metric, -whole["value"]))
+    assert learning.thesis_population_turns(mirrored, PROMPTS).verdict == "not supported"
+    assert learning.thesis_population_turns(outcomes({1: LEARNED}), PROMPTS).verdict == "not testable"

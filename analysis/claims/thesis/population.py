@@ -171,7 +171,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
                 )
             )
             continue
-        told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seeds"
+        told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
         if least > ALPHA:
             found.append(
                 untestable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,12 @@ def population_experiments(
             "unreported": quantity.unreported,
             "caveat": quantity.caveat,
         }
-        reasons = sorted({str(reason).split(":")[0] for reason in mine["reason"].dropna()} - {""})
+        told = mine["reason"].dropna().astype(str).str.split(":").str[0]
+        counts = Counter(reason for reason in told if reason)
+        reasons = [
+            reason if count == len(mine) else f"{reason} ({count} of {len(mine)} models)"
+            for reason, count in sorted(counts.items())
+        ]
         sides = {}
         for name, arm in ARMS.items():
             values = mine[mine["arm"] == arm].set_index("seed")["value"].dropna().astype(float).sort_index()
@@ -63,7 +69,7 @@ def population_experiments(
             row[f"{name}_low"], row[f"{name}_high"] = over_seeds(given)
             row["seeds" if name == "difference" else "seeds_since_start"] = len(given)
             if len(given) < 2:
-                reasons.append(f"{name}: {len(given)} seeds with both, no interval")
+                reasons.append(f"{name}: {len(given)} {'seed' if len(given) == 1 else 'seeds'} with both, no interval")
         row["appears"] = _appears(row, "difference", sides["dropped"], sides["kept"])
         row["appears_since_start"] = _appears(row, "since_start", sides["dropped"], sides["start"])
         if said is None:

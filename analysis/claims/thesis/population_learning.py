@@ -1,0 +1,83 @@
+"""Which models of the population learned to choose among keys at all, and what turns with it. Seen in the raw rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, untestable
+from analysis.statistics.proportion import wilson_interval
+from analysis.studies.population.experiments import BASE
+
+METRIC = "ap_last_20"
+
+
+def thesis_population_learned(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
+    """Without rotation every model learns to tell the key asked for from the others in its prompt; with it not all do.
+
+    Post hoc. A model that guesses among the keys of a prompt is right once in as many as there are; one has learned
+    when the interval of its share at the training length (Wilson, 95 %) lies above that.
+
+    Source: thesis, A population of small models.
+    """
+    learned = _learned(population_outcomes, population_prompts)
+    if learned.empty:
+        return untestable("No seed has both arms measured yet; more of the plan would decide it.")
+    kept, dropped, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
+    return judge(
+        dropped == seeds and kept < seeds,
+        f"Above guessing are {dropped} of {seeds} models trained on without rotation and {kept} trained on with it; "
+        f"guessing gives {learned['guess'].mean():.0%}.",
+        otherwise="not supported",
+        recomputed=f"{kept} of {seeds}",
+        n=seeds,
+    )
+
+
+def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
+    """The order of late plasticity and loss over length turns with whether the control learned to choose among keys.
+
+    Post hoc: rank correlation over the arms A, B, C of a seed, positive where B learned and negative where not.
+
+    Source: thesis, A population of small models.
+    """
+    learned = _learned(population_outcomes, population_prompts)
+    own = population_outcomes[(population_outcomes["encoding"] == "own") & (population_outcomes["base"] == BASE)]
+    pairs = own[own["outcome"].isin([METRIC, "decline"])].pivot_table(
+        index=["seed", "arm"], columns="outcome", values="value"
+    )
+    pairs = pairs.reindex(columns=[METRIC, "decline"]).dropna()
+    rho: dict[bool, list[float]] = {True: [], False: []}
+    for seed, control in zip(learned.index, learned["B"], strict=True):
+        part = pairs[pairs.index.get_level_values("seed") == seed]
+        if len(part) > 2:
+            rho[bool(control)].append(float(part[METRIC].corr(part["decline"], method="spearman")))
+    does, does_not = rho[True], rho[False]
+    if not does or not does_not:
+        return untestable("No seeds of both kinds are measured yet; more of the plan would decide it.")
+    return judge(
+        min(does) > 0 > max(does_not),
+        f"The rank correlation is {min(does):+.2f} to {max(does):+.2f} where the control learned (seeds: {len(does)}), "
+        f"{min(does_not):+.2f} to {max(does_not):+.2f} where it did not (seeds: {len(does_not)}).",
+        otherwise="not supported",
+        recomputed=f"{len(does)} of {len(does) + len(does_not)}",
+        n=len(does) + len(does_not),
+    )
+
+
+def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
+    """By seed of the smaller base whether B and C are above guessing (`guess`); seeds that have both arms."""
+    near = outcomes[
+        (outcomes["outcome"] == "keys_all")
+        & (outcomes["multiple"] == 1.0)
+        & (outcomes["encoding"] == "own")
+        & (outcomes["base"] == BASE)
+        & outcomes["arm"].isin(["B", "C"])
+    ]
+    at_length = prompts[prompts["multiple"] == 1.0]
+    guess = (1.0 / at_length["keys"]).groupby(at_length["seed"]).mean()
+    rows: dict[int, dict[str, object]] = {}
+    for seed, arm, share, n in zip(near["seed"], near["arm"], near["value"], near["n"], strict=True):
+        low, _ = wilson_interval(round(float(share) * int(n)), int(n))
+        level = float(guess[int(seed)])
+        rows.setdefault(int(seed), {"guess": level})[str(arm)] = low > level
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=["guess", "B", "C"]).dropna()
