@@ -6,7 +6,7 @@ from tables import Column, Table, fixed
 
 PARTS = {
     "form": "Keys found, by the wording of the prompt, %",
-    "depth": "Keys found, by the key's place in the prompt, %",
+    "depth": "Keys found, by the key's place in its length, %",
     "shown": "Yes, of yes and no, after a number that is shown, %",
 }
 WHICH = {
@@ -63,4 +63,4 @@ def _label(part: str, which: str) -> str:
     if part != "depth":
         return WHICH.get(which, which)
     low, high = (100 * float(end) for end in which.split("-"))
-    return f"{low:.0f} to {high:.0f} % of its length"
+    return f"{low:.0f} to {high:.0f} %"
