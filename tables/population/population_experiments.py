@@ -36,8 +36,8 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
         marks={"layer": "Ablated in layer 2, which does not write the spike of that model."},
         caption=(
             "What dropping the rotation changes beyond training on with it, where the DroPE report "
-            f"[@africa2026] states a direction. Means over {counts['kept', 'seeds']} seeds; the difference with its "
-            "95 % interval (Student)."
+            f"[@africa2026] states a direction. Means over {counts['kept', 'seeds']} seeds, "
+            "Student's 95 % interval of the difference."
         ),
         short="Experiments 1 to 9 on the population",
         note=(
