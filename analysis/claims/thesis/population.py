@@ -145,7 +145,7 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> Verdict:
         bool((share < STRAY).all()),
         f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum())} of "
         f"{int(models['n'].sum())}; the one that finds most finds {share.max():.1%}.",
-        recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum())}",
+        recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum()):,}",
         n=len(models),
     )
 
