@@ -276,7 +276,7 @@ def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixe
 
 
 def points(digits: int = 0, *, sign: bool = False) -> Fixed:
-    """A difference of two shares in percentage points, without a unit: data 0.332, `33`; the word follows in the text."""
+    """A difference of two shares in percentage points: data 0.332, `33`; the word follows in the text."""
     return Fixed(digits, sign=sign, scale=100)
 
 
