@@ -10,9 +10,10 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.claims.thesis import pretrained_states as claims
 from analysis.claims.thesis import pretrained_tasks
+from analysis.statistics.rank_sum import rank_sum_p
 from analysis.studies.pretrained._pairs import pairs
 from analysis.studies.pretrained.head_agreement import CLASSES, pretrained_head_agreement
-from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_parts, separation_p
+from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_parts
 from analysis.studies.pretrained.text_tests import pretrained_text_tests
 from artifacts.errors import DataError
 from artifacts.store.reader import read
@@ -249,9 +250,11 @@ def test_the_exact_p_follows_from_the_share_of_pairs(seed):
     one, other = chance.normal(size=6), chance.normal(0.5, size=5)
     auc = (one[:, None] > other).mean()
     known = stats.mannwhitneyu(one, other, method="exact").pvalue
-    assert separation_p(auc, 6, 5) == pytest.approx(known)
-    with pytest.raises(DataError, match="no whole number"):
-        separation_p(0.51, 6, 5)
+    assert rank_sum_p(auc, 6, 5) == pytest.approx(known)
+    with pytest.raises(ValueError, match="no whole number"):
+        rank_sum_p(0.51, 6, 5)
+    with pytest.raises(ValueError, match="at least one"):
+        rank_sum_p(0.5, 0, 5)
 
 
 @pytest.mark.parametrize(

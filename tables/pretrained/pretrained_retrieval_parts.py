@@ -58,7 +58,7 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
         note=(
             "Rank: how often in a hundred comparisons yes is likelier after the key than after this kind of wrong key, "
             "fifty by chance; of all wrong ones Mann and Whitney's exact test gives "
-            f"{' and '.join(shown)} after Holm at the {len(shown)} lengths."
+            f"{', '.join(shown)} after Holm at the {len(shown)} lengths."
         ),
     )
 

@@ -7,10 +7,10 @@ from collections import defaultdict
 from typing import Any
 
 import pandas as pd
-from scipy import stats
 
 from analysis.statistics.multiplicity import holm_p
 from analysis.statistics.proportion import wilson_interval
+from analysis.statistics.rank_sum import rank_sum_p
 from analysis.studies.pretrained._named import named
 from analysis.studies.pretrained.answers import RERUN
 from artifacts.errors import DataError
@@ -108,24 +108,4 @@ def _wrong(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, 
         return {}
     mean = sum(value * n for value, n in others) / count
     shown = {"part": "shown", "which": "wrong", "value": mean, "n": count, "auc": float(auc)}
-    return {**shown, "p": separation_p(float(auc), own, count), "note": "low, high: a mean probability"}
-
-
-def separation_p(auc: float, first: int, second: int) -> float:
-    """Two-sided exact p of Mann and Whitney, from the share of pairs in which the first sample is above the second.
-
-    Raises
-    ------
-    DataError
-        When that many pairs cannot be, as it is with ties.
-    """
-    above = auc * first * second
-    if abs(above - round(above)) > 1e-6:
-        raise DataError(f"{auc:g} of {first} x {second} pairs is no whole number; ties have no exact test")
-    # any samples with so many pairs: each of the first sample stands above as many of the second as still are due
-    places, due = [], round(above)
-    for place in range(first):
-        below = min(second, due)
-        places.append(below + 0.5 + place / (2 * first + 2))
-        due -= below
-    return float(stats.mannwhitneyu(places, range(1, second + 1), method="exact").pvalue)
+    return {**shown, "p": rank_sum_p(float(auc), own, count), "note": "low, high: a mean probability"}
