@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from artifacts.errors import SpecError
@@ -96,7 +97,7 @@ def asked(root: Path, site: str) -> Callable[[], Edition]:
             return Edition(site=site)
         return Edition(commit, int(time), bool(status[0]), site)
 
-    return answer
+    return cache(answer)
 
 
 def address(text: str) -> str:

@@ -172,19 +172,37 @@ def test_keys_count_by_length_under_the_models_own_encoding_alone():
 
 @pytest.mark.parametrize(
     ("passkey", "verification", "said"),
-    [(1.0, 0.5, ("holds", "not supported")), (0.0, 0.1, ("not supported", "contradicted"))],
+    [
+        (1.0, 0.5, ("holds", "holds")),
+        (0.0, 0.1, ("not supported", "contradicted")),
+        (1.0, 0.9, ("holds", "contradicted")),
+    ],
 )
 def test_keys_are_held_against_a_guess(passkey, verification, said):
     found = claims.thesis_pretrained_keys(asked(passkey, verification))
     assert (verdict(found, "mine_passkey_512"), verdict(found, "mine_verification_512")) == said
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.9, "holds"), (0.5, "not supported"), (0.1, "contradicted")])
-def test_answers_are_held_against_a_guess(share, expected):
+@pytest.mark.parametrize(
+    ("share", "knowledge", "prompt"),
+    [(0.9, "contradicted", "holds"), (0.5, "holds", "not supported"), (0.1, "contradicted", "contradicted")],
+)
+def test_answers_are_held_against_a_guess(share, knowledge, prompt):
+    """Knowledge is said not to be told from a guess, what stands in the prompt to be better than one."""
     found = claims.thesis_pretrained_knows(answered(share=share))
-    assert verdict(found, "mine_cities") == expected
+    assert verdict(found, "mine_cities") == knowledge
+    assert verdict(found, "mine_passkey") == prompt
     assert "25 % of the answers are none of those allowed" in found[0].reason
-    assert [each.key for each in found] == ["mine_cities", "mine_passkey"]
+
+
+def test_longer_prompts_may_come_from_a_run_of_their_own():
+    rows = [
+        ("mine", "own/0.0625x", None, None, "", "passkey_exact", 1.0, 20, ""),
+        ("mine-long", "own/0.5x", None, None, "", "passkey_exact", 0.5, 6, ""),
+        ("mine-other", "own/1x", None, None, "", "passkey_exact", 0.5, 6, ""),
+    ]
+    found = pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
+    assert found[["model", "tokens", "n"]].to_numpy().tolist() == [["mine", 512, 20], ["mine", 4096, 6]]
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,12 @@ from artifacts.build.facts import Reader
 from artifacts.build.graph import Step, load
 from artifacts.build.job import Job
 from artifacts.build.lock import lock
+from artifacts.build.unchanged import Watch
 from artifacts.errors import ThesisError
 from artifacts.store.files import sweep
 from artifacts.typeset.armour import plain
+
+LOCK = "out/state/lock"
 
 
 class Session:
@@ -32,10 +35,12 @@ class Session:
         Outside programs at a time; 0 for the number of cores.
     debug : bool
         Whether failures show their traceback.
+    watch : Watch, optional
+        The project's stamps, to be kept after a build; without them nothing is kept.
     """
 
-    def __init__(self, root: Path, jobs: int = 0, debug: bool = False) -> None:
-        self.root, self.debug = root, debug
+    def __init__(self, root: Path, jobs: int = 0, debug: bool = False, watch: Watch | None = None) -> None:
+        self.root, self.debug, self._watch = root, debug, watch
         reader = Reader(root, root / "out/state/facts.json")
         self.graph = load(root, reader)
         self.progress = Progress()
@@ -45,10 +50,10 @@ class Session:
     @contextmanager
     def opened(cls, root: Path, jobs: int = 0, debug: bool = False) -> Iterator[Session]:
         """A session that holds the build lock, so that two builds wait for each other."""
-        with lock(root / "out/state/lock", lambda who: say(f"another build ({who}) is running; waiting for it")):
+        with lock(root / LOCK, lambda who: say(f"another build ({who}) is running; waiting for it")):
             for folder in ("out", "artifacts/results"):
                 sweep(root / folder)
-            yield cls(root, jobs, debug)
+            yield cls(root, jobs, debug, Watch(root, root / LOCK))
 
     def build(self, targets: Sequence[str]) -> Outcome:
         """Build `targets`.
@@ -73,6 +78,8 @@ class Session:
                     traceback.print_exception(error)
             left = f"; {len(outcome.left_out)} steps that need them were left out" if outcome.left_out else ""
             raise ThesisError(f"{len(outcome.failed)} of {len(reached)} steps failed{left}")
+        if self._watch and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
+            self._watch.keep(reached, [self.engine.state.steps[key] for key in reached])
         return outcome
 
     def job(self, step: Step) -> Job:
@@ -114,7 +121,7 @@ def clean_out(root: Path) -> bool:
         return False
     if not out.is_dir():
         raise ThesisError("out: is no folder; remove it yourself")
-    with lock(out / "state/lock", lambda who: say(f"a build ({who}) is running; waiting for it")):
+    with lock(root / LOCK, lambda who: say(f"a build ({who}) is running; waiting for it")):
         try:
             shutil.rmtree(out)
         except OSError as error:

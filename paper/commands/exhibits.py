@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from paper.commands.project import complete, found, jobs_option, root, session
+from paper.commands.project import complete, found, fresh, jobs_option, root, session
 
 
 @click.command()
@@ -21,15 +22,18 @@ from paper.commands.project import complete, found, jobs_option, root, session
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead.")
 def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
     """Build tables and print them."""
-    with session() as project:
-        steps = found(project.graph, names, "table")
-        project.build([step.key for step in steps])
-        if form == "latex":
-            text = "\n".join((root() / step.targets[0]).read_text(encoding="utf-8") for step in steps)
-        else:
-            from tables._press.render import render
+    if form == "latex" and fresh(f"table:{name}" for name in names):
+        text = _texts(names)
+    else:
+        with session() as project:
+            steps = found(project.graph, names, "table")
+            project.build([step.key for step in steps])
+            if form == "latex":
+                text = _texts(step.name for step in steps)
+            else:
+                from tables._press.render import render
 
-            text = "\n".join(render(project.job(step).call(), step.name, form) for step in steps)
+                text = "\n".join(render(project.job(step).call(), step.name, form) for step in steps)
     if output:
         from artifacts.store.files import write
 
@@ -39,6 +43,10 @@ def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
         click.echo(str(output))
     else:
         click.echo(text, nl=not text.endswith("\n"))
+
+
+def _texts(names: Iterable[str]) -> str:
+    return "\n".join((root() / f"out/tables/{name}.tex").read_text(encoding="utf-8") for name in names)
 
 
 @click.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,13 @@ def session(jobs: int | None = None) -> Iterator[Session]:
 
     with Session.opened(root(), jobs=jobs or 0, debug=bool(_context().get("debug"))) as opened:
         yield opened
+
+
+def fresh(keys: Iterable[str]) -> bool:
+    """Whether the steps `keys` need nothing, told in a few milliseconds; what cannot be told so needs a session."""
+    from artifacts.build.unchanged import unchanged
+
+    return unchanged(root(), keys)
 
 
 class Tolerance(click.FloatRange):

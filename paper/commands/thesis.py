@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from paper.commands.project import complete, found, jobs_option, root, session
+from paper.commands.project import complete, found, fresh, jobs_option, root, session
 
 
 @click.command()
@@ -28,6 +28,9 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
     except SpecError as error:
         raise click.UsageError(f"--site: {error}") from None
     edition.settled(root())
+    if fresh(["thesis:thesis"]) and edition.read(root()) == asked():
+        click.echo("out/thesis.pdf")
+        return
     with session(jobs) as project:
         edition.settle(root(), asked())
         try:

@@ -9,6 +9,7 @@ import pandas as pd
 from analysis.claims import ALPHA, Verdict, directed, judge, untestable
 from analysis.claims._verdicts.words import p
 
+GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
 CHANCE_RANK = 0.5  # of yes after the key against yes after another
 WORDS = {"passkey": "keys", "verification": "whether a key that is shown is the one"}
 ASKED = {
@@ -138,38 +139,37 @@ def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdic
 
 
 def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model retrieves keys, and tells a key that is shown from others, better than a guess.
+    """A pretrained model retrieves keys better than a guess, and of a key that is shown its answers are none better.
 
     Source: thesis, Pretrained models at hand.
     """
     found = []
     for _, row in pretrained_retrieval.iterrows():
-        does = "retrieves" if row["task"] == "passkey" else "tells"
-        found.append(
-            _above(
-                row,
-                f"{row['model']}_{row['task']}_{int(row['tokens'])}",
-                f"{row['display_name']} {does} {WORDS[str(row['task'])]} in prompts of {int(row['tokens'])} tokens "
-                "better than a guess.",
-            )
-        )
+        key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
+        length = f"in prompts of {int(row['tokens'])} tokens"
+        if row["task"] == "passkey":
+            found.append(_above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess."))
+        else:
+            asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
+            found.append(_guess(row, key, f"{asked} {GUESS}"))
     return found
 
 
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model answers questions of knowledge better than a guess.
+    """A pretrained model answers from its prompt better than a guess; asked for what it knows, not told from one.
 
     Source: thesis, Pretrained models at hand.
     """
-    return [
-        _above(
-            row,
-            f"{row['model']}_{row['task']}",
-            f"{row['display_name']}, asked {ASKED[str(row['task'])]}, is right more often than a guess.",
-            f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed",
-        )
-        for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows()
-    ]
+    found = []
+    for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
+        asked = f"{row['display_name']}, asked {ASKED[str(row['task'])]},"
+        unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
+        key = f"{row['model']}_{row['task']}"
+        if row["held_in"] == "prompt":
+            found.append(_above(row, key, f"{asked} is right more often than a guess.", unread))
+        else:
+            found.append(_guess(row, key, f"{asked} {GUESS}", unread))
+    return found
 
 
 def thesis_pretrained_levelled(
@@ -281,6 +281,21 @@ def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
         f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
         f"{100 * chance:.0f} %{more}",
         otherwise="contradicted" if high < chance else "not supported",
+        recomputed=float(row["share"]),
+        n=int(row["n"]),
+        key=key,
+        statement=statement,
+    )
+
+
+def _guess(row: Any, key: str, statement: str, more: str = "") -> Verdict:
+    """By whether Wilson's interval has what a guess gets; that it has does not say that nothing is known."""
+    chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
+    return judge(
+        low <= chance <= high,
+        f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
+        f"{100 * chance:.0f} %{more}",
+        otherwise="contradicted",
         recomputed=float(row["share"]),
         n=int(row["n"]),
         key=key,

@@ -1,0 +1,142 @@
+"""Nothing to do is known from stamps of files, and whatever could have changed is left to the hashes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+
+import pytest
+
+from artifacts.build.unchanged import FILE, STATE, Watch, unchanged
+from artifacts.store.files import digest
+
+SOURCE, MADE = "artifacts/sources/a.csv", "out/tables/a.tex"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder with one source and what was made of it, older than what is done to it next."""
+    for path, text in ((SOURCE, "x\n1\n"), ("tables/a.py", "code\n"), (MADE, "made\n"), (STATE, "{}")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    time.sleep(0.03)
+    return tmp_path
+
+
+def watch(root):
+    mark = root / "out/state/lock"
+    mark.write_text("here\n")
+    return Watch(root, mark)
+
+
+def keep(root, seen, steps=("table:a", "source:a")):
+    entry = {"inputs": {SOURCE: digest(root / SOURCE)}, "outputs": {MADE: digest(root / MADE)}}
+    return seen.keep(steps, [entry])
+
+
+@pytest.fixture
+def kept(project):
+    """The same, remembered as fresh."""
+    assert keep(project, watch(project))
+    return project
+
+
+def test_what_is_as_it_was_is_fresh(kept):
+    assert unchanged(kept, ["table:a"])
+    assert unchanged(kept, ["source:a", "table:a"])
+    assert not unchanged(kept, ["table:b"])
+
+
+def other_text(path):
+    path.write_text("y\n2\n")
+
+
+def time_put_back(path):
+    before = path.stat()
+    path.write_text(path.read_text().upper().replace("1", "2"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_mtime_ns, path.stat().st_size) == (before.st_mtime_ns, before.st_size)
+
+
+def another_file(path):
+    (path.parent / "b.csv").write_text("x\n")
+
+
+def replaced(path):
+    path.with_suffix(".new").write_bytes(path.read_bytes())
+    os.utime(path.with_suffix(".new"), ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    path.with_suffix(".new").replace(path)
+
+
+def removed(path):
+    path.unlink()
+
+
+@pytest.mark.parametrize("change", [other_text, time_put_back, another_file, replaced, removed])
+def test_a_source_that_was_touched_is_left_to_the_hashes(kept, change):
+    change(kept / SOURCE)
+    assert not unchanged(kept, ["table:a"])
+
+
+@pytest.mark.parametrize("path", [MADE, STATE, FILE])
+@pytest.mark.parametrize("change", [other_text, removed])
+def test_what_was_made_and_what_is_remembered_count_too(kept, path, change):
+    change(kept / path)
+    assert not unchanged(kept, ["table:a"])
+
+
+def test_a_copy_knows_nothing(kept, tmp_path_factory):
+    copy = tmp_path_factory.mktemp("copy") / "project"
+    shutil.copytree(kept, copy)  # times are copied along
+    assert not unchanged(copy, ["table:a"])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"format": 0}', '{"format": 1, "steps": 3, "stamps": "", "paths": []}', "[" * 100_000]
+)
+def test_a_damaged_record_is_none(kept, text):
+    (kept / FILE).write_text(text)
+    assert not unchanged(kept, [])
+
+
+def test_a_source_that_changed_after_the_build_began_is_not_remembered(project):
+    seen = watch(project)
+    other_text(project / SOURCE)
+    assert not keep(project, seen)
+    assert not (project / FILE).exists()
+
+
+def test_a_source_as_young_as_the_mark_is_not_remembered(project):
+    (project / SOURCE).write_text("x\n1\n")
+    mark = project / "out/state/lock"
+    mark.write_text("here\n")
+    moment = (project / SOURCE).stat().st_ctime_ns
+    os.utime(mark, ns=(moment, moment))
+    assert not keep(project, Watch(project, mark))
+
+
+def test_what_the_build_made_is_remembered_by_its_content(project):
+    seen = watch(project)
+    (project / MADE).write_text("made anew\n")
+    assert keep(project, seen)
+    assert unchanged(project, ["table:a"])
+
+
+def test_what_someone_else_wrote_meanwhile_is_not(project):
+    seen = watch(project)
+    entry = {"inputs": {}, "outputs": {MADE: digest(project / MADE)}}
+    (project / MADE).write_text("mine\n")
+    assert not seen.keep(["table:a"], [entry])
+
+
+def test_the_record_of_more_steps_stays(kept):
+    before = (kept / FILE).read_bytes()
+    time.sleep(0.03)
+    assert keep(kept, watch(kept), steps=["source:a"])
+    assert (kept / FILE).read_bytes() == before
+    other_text(kept / SOURCE)
+    time.sleep(0.03)
+    assert keep(kept, watch(kept), steps=["source:a"])
+    assert json.loads((kept / FILE).read_text())["steps"] == ["source:a"]
