@@ -35,9 +35,9 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
             Panel(
                 series=lines,
                 title=title,
-                rules=[Rule(at=100 * chance)] if chance else [],
+                rules=[Rule(at=100 * chance, label="a guess")] if chance else [],
                 x=Axis(label="tokens of the prompt", scale="log", base=2, ticks=ticks),
-                y=Axis(label="% of prompts", low=0, high=100),
+                y=Axis(label="% of prompts", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             )
         )
     return Figure(
