@@ -28,6 +28,7 @@ BUCKETS = 16
 DOCUMENTS = 256  # with one query and one key of each head a bucket and document
 SUNK = 48  # of the documents, those that sinks are measured on
 PASS = 32  # documents at a time
+REACH = 4  # training lengths over which plasticity is followed
 SINKS = ("sink", "sink_null", "sink_backcopy", "value_ratio")
 
 
@@ -53,8 +54,8 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     with copies on a sign, `sink_null` what even attention gives; `value_ratio` is the length of the first word's value
     over the mean length of the others'.
     """
-    mixed = _mixed(recipe)
-    held = captured(model, recipe, mixed)
+    mixed = _mixed(recipe.length)
+    held = captured(model, recipe.length, mixed)
     sinks = sunk(model, mixed[:SUNK])
     signed = [words for words, _ in prompts.backcopies(world(), SUNK, recipe.length)]
     copies = sunk(model, signed)
@@ -77,16 +78,32 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     return rows
 
 
-def _mixed(recipe: Recipe) -> list[list[str]]:
+def reach_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
+    """Rows `layer, head, low`: plasticity of the queries from word `low` to `high` of texts beyond the training length.
+
+    A quarter of the text is a training length; the keys are all that come before.
+    """
+    length = REACH * recipe.length
+    held = captured(model, length, _mixed(length))
+    rows = []
+    for place in held.heads:
+        for quarter, part in enumerate(analyse(held, place, Options(bins=REACH)).bins):
+            edges = {"low": quarter * recipe.length, "high": (quarter + 1) * recipe.length}
+            where = {"layer": place.layer, "head": place.query, **edges}
+            rows.append({**where, "plasticity": part["plasticity"], "reason": part["reason"]})
+    return rows
+
+
+def _mixed(length: int) -> list[list[str]]:
     """Held-out documents as in training, the same for all models."""
     draws = (random.Random(f"population/geometry/{number}") for number in range(DOCUMENTS))
-    return [documents.sequence(world(True), draw, recipe.length)[0] for draw in draws]
+    return [documents.sequence(world(True), draw, length)[0] for draw in draws]
 
 
-def captured(model: PreTrainedModel, recipe: Recipe, texts: list[list[str]]) -> Held:
-    """One query and one key a bucket and document, at places that are the same for all heads and models."""
+def captured(model: PreTrainedModel, length: int, texts: list[list[str]]) -> Held:
+    """One query and one key a bucket and document of `length` words, at places that are the same for all models."""
     random = np.random.default_rng(0)
-    size = recipe.length // BUCKETS
+    size = length // BUCKETS
     draws = {side: random.integers(size, size=(len(texts), BUCKETS)) + size * np.arange(BUCKETS) for side in "qk"}
     parts: dict[tuple[int, int, str], list[Any]] = {}
     at = 0
@@ -111,7 +128,7 @@ def captured(model: PreTrainedModel, recipe: Recipe, texts: list[list[str]]) -> 
         for (layer, head, side), some in parts.items()
     }
     heads = tuple(sorted({Head(layer, head, head) for layer, head, _ in files}))
-    return Held(root=Path(), context=recipe.length, bucket_size=size, heads=heads, files=files)
+    return Held(root=Path(), context=length, bucket_size=size, heads=heads, files=files)
 
 
 def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int], tuple[float, float, float]]:

@@ -23,6 +23,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "population_tasks": ("model", "task", "multiple"),
     "population_losses": ("model", "text", "words", "low"),
     "population_heads": ("model", "layer", "head"),
+    "population_reach": ("model", "layer", "head", "low"),
     "population_ablation": ("model", "layer", "head"),
     "population_quantities": ("model", "quantity"),
 }

@@ -151,6 +151,7 @@ def measured(
 
     makers: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "population_heads": lambda: geometry.head_rows(model, recipe),
+        "population_reach": lambda: geometry.reach_rows(model, recipe),
         "population_keys": lambda: outcomes.key_rows(model, which, recipe, say),
         "population_tasks": lambda: outcomes.task_rows(model, which, recipe, say),
         "population_losses": lambda: outcomes.loss_rows(model, recipe),
