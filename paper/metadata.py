@@ -21,7 +21,8 @@ class Metadata:
     Attributes
     ----------
     title, subtitle, author, institution, date, version, licence : str
-        The title page, as plain text plus `$math$` and `*emphasis*`.
+        The title page, as plain text plus `$math$` and `*emphasis*`; all but title and date may be left out, and
+        leave their line out.
     keywords : tuple of str
         For the PDF's description.
     chapters, appendices : tuple of str
@@ -40,8 +41,8 @@ class Metadata:
     """
 
     title: str
-    author: str
     date: str
+    author: str = ""
     subtitle: str = ""
     institution: str = ""
     version: str = ""
@@ -68,7 +69,7 @@ def read(root: Path) -> Metadata:
     try:
         loaded = yaml_of(root, FILE, SpecError)
     except FileNotFoundError:
-        raise SpecError(f"{FILE}: not there; it holds title, author, date and the order of the chapters") from None
+        raise SpecError(f"{FILE}: not there; it holds title, date and the order of the chapters") from None
     if not isinstance(loaded, dict):
         raise SpecError(f"{FILE}: must hold fields, as in `title: ...`")
     known = {item.name: item.type for item in fields(Metadata)}
@@ -79,7 +80,7 @@ def read(root: Path) -> Metadata:
         items: list[Any] = value if isinstance(value, list) else []
         if not isinstance(value, wanted) or not all(isinstance(item, str) for item in items):
             raise SpecError(f"{FILE}: {name} must be {SAID[wanted]}")
-    for name in ("title", "author", "date"):
+    for name in ("title", "date"):
         if not loaded.get(name):
             raise SpecError(f"{FILE}: {name} is missing")
     made: dict[str, Any] = {

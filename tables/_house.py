@@ -32,8 +32,8 @@ def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
     short = rows[rows["captured_context"] < full]["captured_context"]
     return {
         "short": (
-            f"Captured over {' and '.join(tokens(each) for each in sorted(set(short)))} tokens only, the other models "
-            f"over {tokens(full)}: its plasticity and drop are of a shorter range and do not compare."
+            f"Captured over {' and '.join(tokens(each) for each in sorted(set(short)))} tokens, not {tokens(full)}: "
+            "plasticity and drop of a shorter range, which do not compare."
         ),
         "base": "The base checkpoint was captured, the instruction-tuned one scored.",
     }

@@ -31,6 +31,7 @@ from figures import (
     Stacked,
 )
 from figures._press.build import build
+from figures._press.layout import lay_out
 from figures._press.render import TEMPLATES, assets, float_tex, tex
 from figures._press.style import PALETTE, SIGNED, VIRIDIS
 
@@ -268,6 +269,15 @@ def test_room_for_printed_values_opens_only_beyond_the_bars():
     assert low == 0
     assert 105 < high < 130
     assert re.findall(r"\{\$(\d+)\$\};", text) == ["1", "50", "100"]
+
+
+def test_no_mark_stands_on_the_frame_of_a_narrow_panel():
+    """A share of the range is less than half a mark where three panels stand beside one another."""
+    points = Points(x=[1.0, 2.0], y=[0.0, 1.0], entity="neutral")
+    figure = Figure(panels=[Panel(series=[points])] * 3, columns=3, height=30, caption="x")
+    for place in lay_out(figure, "narrow", 0.0).places:
+        for value, scale in ((1.0, place.x), (2.0, place.x), (0.0, place.y), (1.0, place.y)):
+            assert 1.5 < scale.at(value) < scale.length - 1.5
 
 
 def test_names_above_the_axes_keep_apart():

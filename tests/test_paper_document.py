@@ -291,6 +291,7 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("title: T\nauthor: A\n", "paper/metadata.yaml: date is missing"),
+        ("author: A\ndate: D\n", "paper/metadata.yaml: title is missing"),
         ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date must be text; quote it"),
         ("titel: T\n", "paper/metadata.yaml: unknown field 'titel'; did you mean 'title'?"),
         ("title: [\n", "paper/metadata.yaml:2: "),

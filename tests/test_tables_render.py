@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from artifacts.errors import DataError, SpecError
 from artifacts.typeset.glyphs import glyphs
 from artifacts.typeset.numbers import Number, fixed, percent, pvalue, scientific, signed, significant, uncertain
 from tables import Column, Table, integer, markup
@@ -198,6 +200,34 @@ def test_rules_spaces_and_repeats() -> None:
     assert "|     |     |" in render(
         Table(rows=rows, columns=columns, caption="x", rule_before="below"), "t", "markdown"
     )
+
+
+def test_close_paragraphs_show_where_a_row_begins() -> None:
+    """Where no space parts the rows, further lines are indented; below names of groups the whole column is."""
+    rows = pd.DataFrame({"k": ["long words", "more"], "n": [1, 2], "g": ["a", "b"]})
+    columns = [Column("k", "K", width="20mm"), Column("n", "N")]
+    hang, group = r"\hangindent=1em\hangafter=1", r"\leftskip=1em"
+    assert hang not in render(Table(rows=rows, columns=columns, caption="x"), "t")
+    close = render(Table(rows=rows, columns=columns, caption="x", space=0), "t")
+    assert hang + "\\arraybackslash}p{" in close
+    assert group not in close
+    grouped = render(Table(rows=rows, columns=columns, caption="x", space=0, groups="g"), "t")
+    assert group + hang + "\\arraybackslash}p{" in grouped
+
+
+def test_rows_of_different_units_have_digits_of_their_own() -> None:
+    rows = pd.DataFrame({"k": ["a", "b"], "v": [1.25, 30.0], "lo": [1.0, 20.5], "hi": [2.0, 40.5], "d": [2, 0]})
+    column = Column("v", "V", fixed(1), digits="d", ci=("lo", "hi"))
+    shown = render(Table(rows=rows, columns=[Column("k", "K"), column], caption="x"), "t", "markdown")
+    bare = re.sub(r"[^\w.,\[]+", " ", shown)
+    assert "1.25 [1.00, 2.00" in bare
+    assert "30 [21, 41" in bare
+    assert "1.3" not in shown
+    with pytest.raises(SpecError, match="digits= names the field"):
+        render(Table(rows=rows, columns=[Column("k", "K"), replace(column, show=significant(2))], caption="x"), "t")
+    broken = rows.assign(d=[0.5, 1])
+    with pytest.raises(DataError, match="not how many digits"):
+        render(Table(rows=broken, columns=[Column("k", "K"), column], caption="x"), "t")
 
 
 def test_long_turned_and_paragraph_tables() -> None:

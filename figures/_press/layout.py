@@ -21,6 +21,8 @@ from figures._press.text import latex
 from figures._press.ticks import with_ticks
 
 GAP_MM = 3.5
+CLEAR_MM = 1.6
+"""Between the outermost value and the frame: half of a mark, and a little of white."""
 TITLE_MM = 5.0
 
 
@@ -187,7 +189,7 @@ def _scale(panel: Ready, axis: str, values: Sequence[float], length: float) -> S
         low, high = min(low, -room), max(high, count - 1 + room)
         return Scale(kind="linear", low=low, high=high, length=length, reverse=axis == "y")
     grown = panel.bars == axis
-    pad = 0.05 if grown or axis == "y" else 0.03
+    pad = max(0.05 if grown or axis == "y" else 0.03, CLEAR_MM / max(length - 2 * CLEAR_MM, CLEAR_MM))
     found = settle(spec, values, length=length, pad=pad, grounded=grown)
     return found if not grown else _headroom(panel, axis, found)
 

@@ -19,9 +19,10 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         x=rows["recovery"],
         y=rows["name"],
         entity="recomputed",
+        legend=False,
     )
     apart = (printed["reported"] - printed["recovery"]).abs().max()
-    draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="recomputed")
+    draw_up = Points(x=rows["draw_up"], y=rows["name"], entity="recomputed", legend=False)
     off = max((rows[f"{name}_high"] - rows[name]).max() for name in ("recovery", "draw_up"))
     zero = (Rule(at=0, axis="x", dash="solid"),)
     short = rows.loc[rows["captured_context"] < rows["captured_context"].max(), "name"]

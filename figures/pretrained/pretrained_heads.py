@@ -26,7 +26,7 @@ def figure(pretrained_heads: pd.DataFrame, model_metrics: pd.DataFrame) -> Figur
     return Figure(
         panels=panels,
         columns=2,
-        height=45,
+        height=40,
         legend="below",
         caption=(
             "Plasticity of single heads by layer: median of the layer's heads, and from the least to the largest of "

@@ -11,6 +11,8 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
     """One panel a task, a line a model."""
     models = dict(zip(pretrained_retrieval["model"], pretrained_retrieval["display_name"], strict=True))
     ticks = sorted(set(pretrained_retrieval["tokens"]))
+    least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()
+    prompts = f"n = {least}" if least == most else f"n = {least} to {most}"
     panels = []
     for task, title in TASKS.items():
         rows = pretrained_retrieval[pretrained_retrieval["task"] == task]
@@ -35,9 +37,9 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
             Panel(
                 series=lines,
                 title=title,
-                rules=[Rule(at=100 * chance)] if chance else [],
+                rules=[Rule(at=100 * chance, label="a guess")] if chance else [],
                 x=Axis(label="tokens of the prompt", scale="log", base=2, ticks=ticks),
-                y=Axis(label="% of prompts", low=0, high=100),
+                y=Axis(label="% of prompts", low=0, high=104, ticks=[0, 25, 50, 75, 100]),
             )
         )
     return Figure(
@@ -49,7 +51,7 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
         caption=(
             f"Keys of five digits in English filler, by length of the prompt, for {', '.join(models.values())}: those "
             "retrieved exactly, and those shown and rightly taken or refused, where the line is what a guess gets. "
-            f"Unit: one prompt, n = {pretrained_retrieval['n'].min()} a length; bars: Wilson's 95 % interval."
+            f"Unit: one prompt, {prompts} a length; bars: Wilson's 95 % interval."
         ),
         short="Keys retrieved by a pretrained model, by length",
     )

@@ -40,8 +40,8 @@ def figure(pretrained_layers: pd.DataFrame) -> Figure:
         legend="none",
         caption=(
             "Attention that tokens pay the first one, by layer: mean over heads and texts with Student's 95 % interval "
-            f"over texts. Unit: one text. {'; '.join(said)}. A head is a sink when it pays the first token at least .3 "
-            "of its attention, and no less than the five tokens before."
+            f"over texts. Unit: one text. {'; '.join(said)}. A head is a sink when it pays the first token at least "
+            "0.3 of its attention, and no less than the five tokens before."
         ),
         short="Attention to the first token by layer of pretrained models",
     )

@@ -23,8 +23,14 @@ def figure(
     }
     equal = the_test(bias_plasticity_tests, comparison="per token, models over the same window", test="pearson")
     shown = (
-        (bias_plasticity.assign(x=1e3 * bias_plasticity["bias_strength"], y=bias_plasticity["ap_drop"]), "own windows"),
-        (bias_plasticity.assign(x=bias_plasticity["bias_window"], y=bias_plasticity["ap_drop"]), "own windows"),
+        (
+            bias_plasticity.assign(x=1e3 * bias_plasticity["bias_strength"], y=bias_plasticity["ap_drop"]),
+            "own window, per token",
+        ),
+        (
+            bias_plasticity.assign(x=bias_plasticity["bias_window"], y=bias_plasticity["ap_drop"]),
+            "the same, per window",
+        ),
         (same.assign(x=1e3 * same["bias_strength"], y=same["drop_same"]), f"first {window // 1024}K of all"),
     )
     labels = ("bias per token ($\\times 10^{-3}$)", "bias per window", "bias per token ($\\times 10^{-3}$)")

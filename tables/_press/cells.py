@@ -19,6 +19,8 @@ class Cell:
         What the data hold; None when missing or blank.
     uncertainty, low, high, p : float or None
         What goes with the value.
+    digits : int or None
+        Its own digits after the point.
     pieces : Pieces or None
         The rounded number in pieces; None for text.
     words : str
@@ -40,6 +42,7 @@ class Cell:
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    digits: int | None = None
     pieces: Pieces | None = None
     words: str = ""
     marks: tuple[str, ...] = ()

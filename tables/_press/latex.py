@@ -91,11 +91,18 @@ def _short(caption: str, short: str | None) -> str:
 
 
 def _columns(grid: Grid, chosen: Fit) -> str:
-    """Write the columns' types."""
-    types = []
+    r"""Write the columns' types.
+
+    Where rows stand close, a paragraph's further lines are indented, so that each row is seen to begin; below the names
+    of groups the first column is indented as a whole.
+    """
+    types, close = [], not airy(grid)
+    below = grid.table.groups is not None and grid.table.group_style == "row"
     for index, column in enumerate(grid.columns):
         if index in chosen.paragraphs:
             style = _PARAGRAPH[alignment(column)]
+            if close and index == 0 and alignment(column) == "left":
+                style += r"\leftskip=1em" * below + r"\hangindent=1em\hangafter=1"
             types.append(f">{{{style}\\arraybackslash}}p{{{chosen.paragraphs[index]:.1f}pt}}")
         else:
             types.append(_SPEC[alignment(column)])

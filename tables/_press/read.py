@@ -132,7 +132,7 @@ class _Reader:
             return Cell(value=value, marks=marks)
         if isinstance(value, str) and not isinstance(column.show, AsPrinted):
             raise DataError(f"{where} holds the text {value!r}, but the column shows numbers")
-        p = self._number(column.p, row, where)
+        p, digits = self._number(column.p, row, where), self._digits(column, row, where)
         low, high = (self._number(each, row, where) for each in column.ci or (None, None))
         uncertainty = self._number(column.uncertainty, row, where)
         if not isinstance(column.show, AsPrinted):
@@ -148,12 +148,12 @@ class _Reader:
                 raise DataError(
                     f"{where} has a value but no {absent}, and no reason why: name the field that says it as reason="
                 )
-            return Cell(value=value, p=p, marks=marks, reason=reason)
+            return Cell(value=value, p=p, digits=digits, marks=marks, reason=reason)
         if low is not None and high is not None and low > high:
             raise DataError(f"{where} has the interval [{low}, {high}], whose high end comes first")
         if uncertainty is not None and uncertainty < 0:
             raise DataError(f"{where} has the negative uncertainty {uncertainty}")
-        return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, marks=marks)
+        return Cell(value=value, uncertainty=uncertainty, low=low, high=high, p=p, digits=digits, marks=marks)
 
     def truth(self, value: object, row: int) -> bool:
         """Read a cell of `rule_before`."""
@@ -173,6 +173,15 @@ class _Reader:
         if not math.isfinite(value):
             raise DataError(f"{where}: {field} is {value}: leave it empty and give the reason")
         return value
+
+    def _digits(self, column: Column, row: int, where: str) -> int | None:
+        """Read a row's own digits after the point."""
+        if column.digits is None:
+            return None
+        digits = self._number(column.digits, row, where)
+        if digits is None or not float(digits).is_integer():
+            raise DataError(f"{where}: {column.digits} holds {digits!r}, not how many digits stand after the point")
+        return int(digits)
 
     def _marks(self, column: Column, row: int, where: str) -> tuple[str, ...]:
         if column.mark is None:

@@ -72,6 +72,8 @@ def _rounded(column: Column, cell: Cell, levels: tuple[float, ...], place: int) 
     if cell.value is None:
         return cell
     show = column.show
+    if isinstance(show, Fixed) and cell.digits is not None:
+        show = replace(show, digits=cell.digits)
     if isinstance(show, Words):
         return replace(cell, words=text_format.show(cell.value, "plain"))
     cell = replace(cell, stars=stars(cell.p, levels) if cell.p is not None else 0)

@@ -10,7 +10,7 @@ from dataclasses import field as member
 from typing import TYPE_CHECKING, Literal
 
 from artifacts.errors import SpecError
-from artifacts.typeset.numbers import P_LEVELS, AsPrinted, Interval, PValue, Scientific, Show, Uncertain, Words
+from artifacts.typeset.numbers import P_LEVELS, AsPrinted, Fixed, Interval, PValue, Scientific, Show, Uncertain, Words
 from artifacts.typeset.text import prose
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ class Column:
         Its heading, prose (`$math$` and `*emphasis*`); `\n` breaks the line.
     show : format, optional
         From `artifacts.typeset.numbers`; left out, text is shown as text and whole numbers as such.
+    digits : str, optional
+        Field of each row's digits after the point, for rows of different units; they take the place of `fixed`'s.
     uncertainty : str, optional
         Field of a standard deviation or error, shown as `value ± uncertainty`.
     ci : (str, str), optional
@@ -70,6 +72,7 @@ class Column:
     title: str
     show: Show | None = None
     _: KW_ONLY
+    digits: str | None = None
     uncertainty: str | None = None
     ci: tuple[str, str] | None = None
     p: str | None = None
@@ -88,7 +91,7 @@ class Column:
     @property
     def fields(self) -> tuple[str, ...]:
         """Every column of `rows` that it reads."""
-        named = (self.field, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
+        named = (self.field, self.digits, self.uncertainty, *(self.ci or ()), self.p, self.mark, self.reason)
         return tuple(name for name in named if name is not None)
 
 
@@ -264,6 +267,8 @@ def _check_column(column: Column, table: Table, where: str) -> None:
         )
     if isinstance(column.show, Interval):
         raise SpecError(f"{which}: interval() is for prose; in a table give the estimate and ci=(low, high)")
+    if column.digits is not None and not isinstance(column.show, Fixed):
+        raise SpecError(f"{which}: digits= names the field of each row's digits, which is for fixed(digits) only")
     if column.width is not None and not isinstance(column.show, (Words, type(None))):
         raise SpecError(f"{which}: width= makes a paragraph, which is for text, not for numbers")
     if isinstance(column.width, str) and not LENGTH.fullmatch(column.width):

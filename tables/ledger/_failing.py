@@ -65,9 +65,12 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
 
 
 def _short(section: str) -> str:
-    """A section by its number, `4.4` of `4.4 Key Findings and 4.6 Interpretation`; any other by its title."""
+    """A section by its number, `4.4` of `4.4 Key Findings and 4.6 Interpretation`; any other by its title.
+
+    Of a title with another section or figure beside it, the title.
+    """
     numbered = re.match(r"\d+(?:\.\d+)*", section)
-    return numbered[0] if numbered else section
+    return numbered[0] if numbered else re.split(r" and (?=\d|Figure|Table)", section)[0]
 
 
 def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> dict[str, str]:

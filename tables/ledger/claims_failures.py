@@ -15,7 +15,7 @@ def table(
     return Table(
         rows=rows,
         columns=[
-            Column("place", "Document,\nsection", width=0.11, repeat=False),
+            Column("place", "Document,\nsection", width=0.125, repeat=False),
             Column("statement", "The document says", width=0.28),
             Column("sign", "", markup),
             Column("reason", "What the numbers say", width=0.51, repeat=False),

@@ -2,24 +2,24 @@
 
 import pandas as pd
 
-from tables import Column, Table, significant
+from tables import Column, Table, fixed
 
 BASE = 400
 ROWS = (
-    ("keys_all", 1.0, "Keys at the training length (%)", 100.0),
-    ("keys_far", 2.0, "Far keys at 2× (%)", 100.0),
-    ("keys_far", 4.0, "Far keys at 4× (%)", 100.0),
-    ("keys_far", 8.0, "Far keys at 8× (%)", 100.0),
-    ("facts_seen", 0.0, "Facts of the second phase (%)", 100.0),
-    ("facts_held", 0.0, "Facts held out of it (%)", 100.0),
-    ("text_loss", 1.0, "Text (nats a word)", 1.0),
-    ("ap_overall", 1.0, "Plasticity", 1.0),
-    ("ap_last_20", 1.0, "Late plasticity", 1.0),
-    ("ap_drop", 1.0, "Drop of plasticity (hundredths)", 1e2),
-    ("bias_strength", 1.0, "Bias a token (thousandths)", 1e3),
-    ("bias_window", 1.0, "Bias over the window", 1.0),
-    ("sink_backcopy_most", 1.0, "Largest sink", 1.0),
-    ("value_ratio_least", 1.0, "Least value of the first word", 1.0),
+    ("keys_all", 1.0, "Keys at the training length (%)", 100.0, 1),
+    ("keys_far", 2.0, "Far keys at 2× (%)", 100.0, 1),
+    ("keys_far", 4.0, "Far keys at 4× (%)", 100.0, 1),
+    ("keys_far", 8.0, "Far keys at 8× (%)", 100.0, 1),
+    ("facts_seen", 0.0, "Facts of the second phase (%)", 100.0, 1),
+    ("facts_held", 0.0, "Facts held out of it (%)", 100.0, 1),
+    ("text_loss", 1.0, "Text (nats a word)", 1.0, 2),
+    ("ap_overall", 1.0, "Plasticity", 1.0, 2),
+    ("ap_last_20", 1.0, "Late plasticity", 1.0, 2),
+    ("ap_drop", 1.0, "Drop of plasticity (hundredths)", 1e2, 1),
+    ("bias_strength", 1.0, "Bias a token (thousandths)", 1e3, 0),
+    ("bias_window", 1.0, "Bias over the window", 1.0, 1),
+    ("sink_backcopy_most", 1.0, "Largest sink", 1.0, 2),
+    ("value_ratio_least", 1.0, "Least value of the first word", 1.0, 2),
 )
 
 
@@ -29,9 +29,9 @@ def table(population_outcomes: pd.DataFrame) -> Table:
     held = held[held["encoding"] == "own"]
     arms = sorted(held["arm"].unique())
     rows = []
-    for outcome, multiple, label, factor in ROWS:
+    for outcome, multiple, label, factor, digits in ROWS:
         part = held[(held["outcome"] == outcome) & (held["multiple"] == multiple)]
-        row: dict[str, object] = {"what": label}
+        row: dict[str, object] = {"what": label, "digits": digits}
         for arm in arms:
             values = factor * part.loc[part["arm"] == arm, "value"]
             row[arm] = float(values.mean()) if len(values) else None
@@ -45,9 +45,8 @@ def table(population_outcomes: pd.DataFrame) -> Table:
         rows=pd.DataFrame(rows),
         columns=[
             Column("what", "Outcome"),
-            *(Column(arm, arm, significant(3), ci=(f"{arm}_low", f"{arm}_high")) for arm in arms),
+            *(Column(arm, arm, fixed(1), digits="digits", ci=(f"{arm}_low", f"{arm}_high")) for arm in arms),
         ],
-        units="what",
         size="footnotesize",
         column_space=3.0,
         caption=f"What the arms of the population do at base {BASE}: mean over seeds, and the least and most seed.",

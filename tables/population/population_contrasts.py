@@ -2,20 +2,21 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, significant
+from tables import Column, Table, fixed, integer
 
 OUTCOMES = {
-    "keys_far": "far keys",
-    "keys_far_extended": "far keys",
-    "keys_all": "all keys",
-    "facts_held": "held-out facts",
-    "text_loss": "text (nats)",
-    "sink_backcopy_most": "largest sink",
-    "value_ratio_least": "least value",
-    "ap_overall": "plasticity",
-    "bias_strength": "bias a token",
-    "bias_window": "bias over the window",
+    "keys_far": ("far keys (%)", 100, 1),
+    "keys_far_extended": ("far keys (%)", 100, 1),
+    "keys_all": ("all keys (%)", 100, 1),
+    "facts_held": ("held-out facts (%)", 100, 1),
+    "text_loss": ("text (nats)", 1, 3),
+    "sink_backcopy_most": ("largest sink", 1, 2),
+    "value_ratio_least": ("least value", 1, 2),
+    "ap_overall": ("plasticity", 1, 2),
+    "bias_strength": ("bias a token", 1, 2),
+    "bias_window": ("bias over the window", 1, 0),
 }
+"""Words, factor and digits after the point of an outcome."""
 
 TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "temperature"}
 """What is done to an arm's rotation or softmax beyond the trained length, in words."""
@@ -24,13 +25,16 @@ TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "t
 def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.DataFrame) -> Table:
     """Return the table."""
     rows = population_contrasts.copy()
-    rows["what"] = rows["outcome"].map(OUTCOMES)
+    said = pd.DataFrame([OUTCOMES[each] for each in rows["outcome"]], columns=["what", "factor", "digits"])
+    rows[["what", "digits"]] = said[["what", "digits"]].to_numpy()
     rows["arms"] = [_arms(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
     rows["primary"] = rows["role"].map({"primary": "primary", "secondary": ""})
     rows["base"] = [_base(*each) for each in zip(rows["base"].astype(str), rows["first"], rows["second"], strict=True)]
     every = population_contrasts_every.set_index("item")
     for name in ("seeds", "difference", "low", "high", "note"):
         rows[f"every_{name}"] = rows["item"].map(every[name])
+    for name in ("difference", "low", "high"):
+        rows[f"every_{name}"] *= said["factor"].to_numpy()
     measured = int((rows["every_seeds"] > 0).sum())
     return Table(
         rows=rows,
@@ -44,15 +48,15 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             Column(
                 "every_difference",
                 "Difference, all",
-                significant(2),
+                fixed(1),
+                digits="digits",
                 ci=("every_low", "every_high"),
                 reason="every_note",
             ),
             Column("p_holm", "p, count", fixed(3), blank=True),
         ],
-        column_space=1.8,
+        column_space=2.5,
         space="family",
-        units="what",
         size="footnotesize",
         marks={"primary": "The primary contrast."},
         reason="note",
@@ -62,10 +66,10 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
         ),
         short="Planned contrasts of the population",
         note=(
-            "Arms as in the record of the plan; keys and facts are shares. Far keys lie farther than one and a quarter "
-            "training lengths from the question; At: multiples of the training length. Differences of all trained "
-            "models, with Student's intervals over seeds; p of exact sign flips over the seeds whose models count, "
-            "Holm within a family. That all trained models are compared too is no part of the "
+            "Arms as in the record of the plan; keys and facts are in points. Far keys lie farther than one and a "
+            "quarter training lengths from the question; At: multiples of the training length. Differences of all "
+            "trained models, with Student's intervals over seeds; p of exact sign flips over the seeds whose models "
+            "count, Holm within a family. That all trained models are compared too is no part of the "
             "plan: it was added after two seeds, in which arms missed the criterion."
         ),
     )

@@ -6,6 +6,8 @@ from artifacts.typeset.numbers import fixed as fixed_number
 from tables import Column, Table
 
 ARMS = ("kept", "dropped")
+DIGITS = 2
+"""Decimals at most: so few seeds tell no third."""
 UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
@@ -20,8 +22,7 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
     return Table(
         rows=rows,
         columns=[
-            Column("label", "Quantity", width=0.36),
-            Column("unit", "Unit"),
+            Column("label", "Quantity", width=0.43),
             Column("reported_rope", "RoPE", align="right", group="Llama-2-7B"),
             Column("reported_drope", "DroPE", align="right", group="Llama-2-7B", mark="caveat"),
             Column("kept", "kept", align="right", group="Rotation"),
@@ -30,12 +31,13 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
             Column("appears", "Reported\ndirection"),
         ],
         size="footnotesize",
-        column_space=1.8,
+        column_space=3,
+        space="experiment",
         marks={"layer": "Ablated in layer 2, which does not write the spike of that model."},
         caption=(
-            "What dropping the rotation changes beyond training on with it: quantities of which the DroPE report "
-            f"[@africa2026] states a direction. Means over {counts['kept', 'seeds']} seeds; the difference with its "
-            "95 % interval (Student)."
+            "What dropping the rotation changes beyond training on with it, where the DroPE report "
+            f"[@africa2026] states a direction. Means over {counts['kept', 'seeds']} seeds, "
+            "Student's 95 % interval of the difference."
         ),
         short="Experiments 1 to 9 on the population",
         note=(
@@ -49,15 +51,15 @@ def table(population_experiments: pd.DataFrame, population_directions: pd.DataFr
 
 
 def _shown(row: pd.Series) -> dict[str, object]:
-    number = fixed_number(int(row["digits"]))
+    number = fixed_number(min(int(row["digits"]), DIGITS))
 
     def text(value: float) -> str:
         return "" if pd.isna(value) else number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
 
     ends = text(row["difference_low"]), text(row["difference_high"])
     return {
-        "label": row["label"],
-        "unit": UNITS.get(row["unit"], row["unit"]),
+        "label": f"{row['label']} ({UNITS.get(row['unit'], row['unit'])})",
+        "experiment": row["experiment"],
         "reported_rope": text(row["reported_rope"]),
         "reported_drope": text(row["reported_drope"]),
         "caveat": "layer" if row["caveat"] else "",

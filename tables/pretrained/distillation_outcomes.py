@@ -14,7 +14,7 @@ def table(distillation_outcomes: pd.DataFrame) -> Table:
     order = {text: place for place, text in enumerate(TEXTS)}
     rows = rows.sort_values("text", key=lambda texts: texts.map(order).fillna(-1), ignore_index=True)
     first = rows.iloc[0]
-    loss, kl = "Held-out loss (nats)", "Divergence from the teacher (nats)"
+    loss, kl = "Held-out loss (nats)", "Divergence (nats)"
     return Table(
         rows=rows,
         columns=[
@@ -36,6 +36,7 @@ def table(distillation_outcomes: pd.DataFrame) -> Table:
         short="Distillation without rotation at equal tokens",
         note=(
             "*Untouched*: rotation removed in every layer, no step of training. *Share recovered*: 1 at the teacher's "
-            "loss, 0 at that of the untouched model. Held-out windows are of documents that no arm was trained on."
+            "loss, 0 at that of the untouched model. *Divergence*: from the teacher. Held-out windows are of documents "
+            "that no arm was trained on."
         ),
     )

@@ -10,7 +10,7 @@ ROWS = {
     "Attention": {
         "first_attention": ("to the first token", "%", 1),
         "local_attention": ("to the five tokens before", "%", 1),
-        "sink_rate": ("heads that give the first token .3", "%", 1),
+        "sink_rate": ("heads that give the first token 0.3", "%", 1),
     },
     "The same without the rotation in the computation": {
         "first_unrotated": ("to the first token", "%", 1),
@@ -20,7 +20,7 @@ ROWS = {
     },
     "First token": {
         "largest_ratio": ("norm over the others', largest of all layers", "ratio", 1),
-        "largest_ratio_layer": ("after layer", "layer", 0),
+        "largest_ratio_layer": ("layer after which it is largest", "", 0),
         "value_ratio": ("length of its values over the others'", "ratio", 2),
     },
     "Zeroed at the first token": {
@@ -39,7 +39,7 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
         cells = part.set_index(["quantity", "start"]).T
         for group, quantities in ROWS.items():
             for key, (label, unit, digits) in quantities.items():
-                row = {"group": group, "label": label, "unit": unit, "model": name}
+                row = {"group": group, "label": f"{label} ({unit})" if unit else label, "model": name}
                 for start in STARTS:
                     there = (key, start) in cells
                     row[start] = _shown(cells[(key, start)], digits) if there else ""
@@ -52,13 +52,13 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
     return Table(
         rows=frame,
         columns=[
-            Column("label", "", width=0.26),
-            Column("unit", "Unit"),
+            Column("label", "", width=0.42),
             *(Column(start, name, align="right", reason=f"why_{start}") for start, name in STARTS.items()),
         ],
         groups="group",
+        space=0,
         size="footnotesize",
-        column_space=2.5,
+        column_space=3,
         caption=(
             f"{', '.join(dict.fromkeys(frame['model']))} with its beginning token in front of a text, and with a word "
             f"as its tokeniser begins. Unit: one text; n = {texts} parts of {said_tokens} tokens. In brackets "

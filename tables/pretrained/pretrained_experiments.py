@@ -7,6 +7,8 @@ from artifacts.typeset.numbers import fixed as fixed_number
 from tables import Column, Table
 
 BESIDE = ("reported", "small")
+DIGITS = 2
+"""Decimals at most: so few texts and seeds tell no third."""
 UNITS = {"percent": "%", "nats a token": "nats", "dimensions": "count"}
 
 
@@ -18,7 +20,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         if part.loc[~part["column"].isin(BESIDE), "value"].isna().all():
             continue  # asked of other models only
         first = part.iloc[0]
-        number = fixed_number(int(first["digits"]))
+        number = fixed_number(min(int(first["digits"]), DIGITS))
         row = {
             "label": f"{first['label']} ({UNITS.get(first['unit'], first['unit'])})",
             "experiment": first["experiment"],
@@ -28,7 +30,6 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
             row |= {f"v{place}": _shown(each, number), f"note{place}": _reason(each)}
         rows.append(row)
     frame = pd.DataFrame(rows)
-    frame["new"] = ~frame["experiment"].duplicated()
     seeds = int(pretrained_experiments.loc[pretrained_experiments["column"] == "small", "n"].max())
     return Table(
         rows=frame,
@@ -39,10 +40,10 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
                 for place, name in enumerate(names.values())
             ),
         ],
-        rule_before="new",
+        space="experiment",
         long=True,
-        size="footnotesize",
-        column_space=1.8,
+        size="scriptsize",
+        column_space=3,
         caption=(
             "Experiments 1 to 9 of the DroPE report [@africa2026] on pretrained models, beside its rotary Llama and "
             "the small rotary models of this thesis. In brackets 95 % intervals (Student): of the small models over "
