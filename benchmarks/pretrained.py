@@ -6,7 +6,8 @@
 A text of the Python manual on the CPU, one thread, float32. Four ways to read it take turns: the forward alone with the
 `sdpa` kernel; captured, queries and keys of every head written to disk; with exact attention statistics of every head;
 and with the whole attention matrices of the `eager` kernel, as statistics would be had without streaming. CPU seconds,
-least of the repeats, and the rise of each one's own peak of memory. Prints a Markdown table.
+least of the repeats, and the rise of each one's own peak of memory. Then every head of a capture of four such texts is
+analysed, as `python build.py heads` does, once, in one process. Prints two Markdown tables.
 """
 
 from __future__ import annotations
@@ -29,17 +30,22 @@ sys.path.insert(0, str(ROOT))
 
 import torch
 
+from analysis.heads.plasticity import Options
+from analysis.measure.heads import measure
 from analysis.models import parts
 from analysis.models.architecture import forward, run, survey
 from analysis.models.attention import recording
 from analysis.models.attention_statistics import attention_statistics
 from analysis.models.builtin import resolve
+from analysis.models.capture import capture
 from analysis.models.loading import ModelSource, load
+from analysis.models.options import CaptureOptions
 from analysis.models.recorder import VectorRecorder
 from analysis.models.sampling import Buckets, heads
 from analysis.models.texts import Source, texts
 
 WARM = 32  # tokens of the reading that is not timed
+DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head
 
 
 def memory(name: str) -> float:
@@ -106,6 +112,26 @@ def timed(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
     return seconds, memory("VmHWM") - held
 
 
+def analysed(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
+    """Heads of a capture, queries a head, and CPU seconds that their analysis takes; compiled before it is timed."""
+    options = CaptureOptions(
+        model=source,
+        texts=Source("manual:evaluation"),
+        out=folder / "captured",
+        context=tokens,
+        heads=None,
+        buckets=BUCKETS,
+        rate=RATE,
+        limit=DOCUMENTS,
+        windows=True,
+    )
+    place = str(capture(options))
+    measure(folder / "warm", place, Options(), name="bench", jobs=1)
+    start = time.process_time()
+    done = measure(folder / "timed", place, Options(), name="bench", jobs=1)
+    return done.heads, int(DOCUMENTS * BUCKETS * RATE), time.process_time() - start
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -114,7 +140,8 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    loaded = load(ModelSource(str(resolve(ROOT, given.model)), dtype="fp32", device="cpu"))
+    source = ModelSource(str(resolve(ROOT, given.model)), dtype="fp32", device="cpu")
+    loaded = load(source)
     [(_, text), *_] = texts(Source("manual:evaluation"))
     ids = torch.tensor([loaded.tokenizer(text, verbose=False)["input_ids"][: given.tokens]])
     with tempfile.TemporaryDirectory() as folder:
@@ -127,6 +154,7 @@ def main() -> None:
         for action in kinds.values():
             action(ids[:, :WARM])
         runs = [{kind: timed(action, ids) for kind, action in kinds.items()} for _ in range(given.repeat)]
+        count, queries, spent = analysed(source, given.tokens, Path(folder))
     alone = min(each["forward alone"][0] for each in runs)
     print(f"| {given.model}, {ids.shape[1]:,} tokens | CPU s | ratio | tokens a CPU second | MB |")
     print("|:--|--:|--:|--:|--:|")
@@ -134,6 +162,8 @@ def main() -> None:
         seconds = min(each[kind][0] for each in runs)
         rise = max(each[kind][1] for each in runs)
         print(f"| {kind} | {seconds:.2f} | {seconds / alone:.3f} | {ids.shape[1] / seconds:.0f} | {rise:.0f} |")
+    print("\n| heads | queries a head | CPU s | heads a CPU second | of a forward alone |\n|--:|--:|--:|--:|--:|")
+    print(f"| {count} | {queries} | {spent:.2f} | {count / spent:.0f} | {spent / count / alone:.4f} a head |")
 
 
 if __name__ == "__main__":

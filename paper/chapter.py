@@ -37,6 +37,7 @@ FORMATS = (  # of artifacts.typeset.numbers, each a filter here
     "fixed",
     "signed",
     "percent",
+    "points",
     "times",
     "integer",
     "significant",

@@ -1,5 +1,6 @@
 """Fixtures: the project that goldens are rendered from, and throw-away copies of it."""
 
+import compileall
 import difflib
 import os
 import re
@@ -12,10 +13,14 @@ from pathlib import Path
 
 import pytest
 
+import warmed
+
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/golden"
 os.environ["XDG_STATE_HOME"] = tempfile.gettempdir() + "/long-context-thesis-tests"  # no key in the tester's home
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: no test waits for a hub, or asks one again
 os.environ["NUMBA_CACHE_DIR"] = ""  # beside the sources, from where copies of the project take it along
+ROOMS = ("analysis", "artifacts", "figures", "paper", "tables")
 PROGRAMS = ("pdflatex", "latexmk", "pdftoppm")
 
 
@@ -28,6 +33,13 @@ for _number, _default in (
 ):
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, _default)
+
+
+def pytest_configure(config):
+    """Compile the project once: `build.py` writes nothing beside the sources, and copies take what is there along."""
+    if not hasattr(config, "workerinput"):
+        for room in ROOMS:
+            compileall.compile_dir(ROOT / room, quiet=2)
 
 
 def pytest_addoption(parser):
@@ -53,9 +65,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if QUICK.fullmatch(item.path.stem) and item not in slow:
             item.add_marker(pytest.mark.quick)
-    # modules that build or load come first: one that is long and last leaves the other workers idle
+    # modules that build or load come first: one that is long and last leaves the other workers idle; before those that
+    # wait for the analysed project come those that do not, or all workers would wait for the first one to analyse it
     long = {item.path for item in slow}
-    items.sort(key=lambda item: item.path not in long)
+    waiting = {item.path for item in items if {"shipped", "warm"} & set(item.fixturenames)}
+    items.sort(key=lambda item: (item.path not in long, item.path in waiting))
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
         skip = pytest.mark.skip(reason=f"{', '.join(absent)} missing: run `python build.py doctor`")
@@ -71,13 +85,9 @@ def _tracked(*folders: str) -> list[str]:
 
 def copy_project(target: Path) -> Path:
     """Copy the project without what was built, and without measurements that it does not ship."""
-    ignored = shutil.ignore_patterns("out", ".*", "__pycache__", "golden", "*.egg-info")
-    shutil.copytree(ROOT, target, ignore=ignored)
+    ignored = shutil.ignore_patterns("out", ".*", "golden", "*.egg-info")
+    shutil.copytree(ROOT, target, ignore=ignored)  # with time stamps: what is compiled once serves every copy
     shipped = set(_tracked("artifacts/measurements"))
-    for code in (ROOT / "analysis/heads/__pycache__").glob("*.nb[ci]"):  # what is compiled once serves every copy
-        place = target / "analysis/heads/__pycache__"
-        place.mkdir(exist_ok=True)
-        shutil.copy2(code, place)
     for path in (target / "artifacts/measurements").glob("*/*"):
         if path.relative_to(target).as_posix() not in shipped:
             path.unlink()
@@ -85,7 +95,9 @@ def copy_project(target: Path) -> Path:
 
 
 def run(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
-    """Run the command line of the project in `root`."""
+    """Run the command line of the project in `root`; with options, by an interpreter that knows no library yet."""
+    if not options:
+        return warmed.run(root, "build.py", *arguments)
     command = [sys.executable, "build.py", *arguments]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, **options)
 

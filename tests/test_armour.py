@@ -6,13 +6,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from artifacts.build.facts import Reader
-from artifacts.build.graph import load
 from artifacts.build.job import Job
 from artifacts.errors import DataError, SpecError
 from artifacts.store import reader as store
 from artifacts.typeset import armour
 from artifacts.typeset.text import escape, prose
+from claims_memory import graph
 from conftest import ROOT
 
 PAYLOAD = r"$\immediate\pdfobj stream file{/etc/passwd}$ <script>alert(1)</script> *[@x] ^^5cinput"
@@ -20,7 +19,7 @@ SHORT = r"$\pdfobj$*^^5c"  # a figure has no room for more
 TEXT = re.compile(r"^[^:;]*(?: |[A-Z]\w*-)[^:;]*$")  # no key, and no list of reasons by field
 LIVE = re.compile(r"\\immediate|\\pdfobj|\^\^|\\citep\{x")
 NAMES = ("display_name", "statement")
-GRAPH = load(ROOT, Reader(ROOT))
+GRAPH = graph()
 
 
 def naming(kind):

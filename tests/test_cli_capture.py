@@ -80,8 +80,7 @@ def test_jobs_with_a_share_of_the_documents_each_give_the_same_files(lab, tmp_pa
         (["--model", "no/such/folder"], 1, "neither a local folder nor"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(lab, tmp_path, monkeypatch, more, code, words):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_what_is_wrong_is_told_in_a_line(lab, tmp_path, more, code, words):
     done = capture(lab, tmp_path / "out", *more)
     assert done.returncode == code, done.stderr
     assert words in done.stderr

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 import figures._press.view as view_of
-from artifacts.build.facts import Reader
-from artifacts.build.graph import load
 from artifacts.build.job import Job
 from artifacts.errors import DataError, SpecError
 from artifacts.typeset.wording import estimator, readable
+from claims_memory import graph
 from conftest import ROOT
 from exhibit_lint import faults, figure_texts, table_texts
 from figures import Axis, Bars, Bundle, Figure, Heatmap, Line, Panel, Points, Rule, Shade
@@ -24,7 +23,7 @@ from tables._press.layout import airy, separators
 from tables._press.read import read
 from tables._press.render import render
 
-GRAPH = load(ROOT, Reader(ROOT))
+GRAPH = graph()
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
 

@@ -1,20 +1,28 @@
 """What a change moves in the real project: data, code, machinery, templates, schema."""
 
 import re
+import shutil
 
 import pytest
 
 from artifacts.build.facts import Reader
 from artifacts.build.graph import load
-from conftest import run
+from conftest import copy_project, run
 from paper import metadata
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A copy in which one table has been built, which no test changes."""
+    root = copy_project(tmp_path_factory.mktemp("original") / "project")
+    assert run(root, "table", "ap_drop", "models").returncode == 0
+    return root
+
+
 @pytest.fixture
-def built(project):
-    """A copy in which one table has been built."""
-    assert run(project, "table", "ap_drop", "models").returncode == 0
-    return project
+def built(original, tmp_path):
+    """A copy of that one."""
+    return shutil.copytree(original, tmp_path / "project")
 
 
 def due(root, target="table:ap_drop") -> set[str]:

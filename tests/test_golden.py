@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 
 from artifacts.build.changes import at_revision, names_at
-from artifacts.build.facts import Reader
-from artifacts.build.graph import load
 from artifacts.build.job import Job
 from artifacts.store.canonical import agree
+from claims_memory import graph
 from conftest import GOLDEN, ROOT
 from recompute import DUMPS
 
-GRAPH = load(ROOT, Reader(ROOT))
+GRAPH = graph()
 TABLES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "table")
 FIGURES = sorted(step.name for step in GRAPH.steps.values() if step.kind.name == "figure")
 

@@ -92,8 +92,7 @@ def test_absent_and_unreadable_sources(tmp_path: Path) -> None:
         list(texts(Source(str(tmp_path / "latin.txt"))))
 
 
-def test_a_hub_id_without_the_library_or_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_a_hub_id_without_the_library_or_the_hub() -> None:
     with pytest.raises((MissingDependency, DataError)) as caught:
         list(texts(Source("nobody/nothing-at-all")))
     assert "pip install '.[models]'" in str(caught.value) or "local .jsonl" in str(caught.value)

@@ -115,6 +115,18 @@ def test_the_claim_goes_by_the_interval_over_enough_seeds(kept, seeds, verdict):
     assert found["massive_minus_random"].verdict == "not testable"
 
 
+def test_an_interval_beyond_none_holds_only_when_the_test_stands_its_correction():
+    """Differences of 2 over seven seeds: t of 2.83 has p = .030, which stands alone and not as the least of two."""
+    half = 2.0 * 2.4469 / 2.83  # 2.4469: Student's 97.5 % point with six degrees of freedom
+    rows = pd.DataFrame({"quantity": ["one", "two"], "difference": [2.0, 0.1]})
+    rows = rows.assign(difference_low=rows["difference"] - half, difference_high=rows["difference"] + half, seeds=7)
+    rows = rows.assign(direction="higher", appears=["yes", "no"], label="x", unit="%", note="")
+    rows = rows.assign(reported_rope=1.0, reported_drope=2.0, kept=1.0, dropped=3.0)
+    alone = {each.key: each.verdict for each in claims.thesis_population_experiments(rows[:1])}
+    both = {each.key: each.verdict for each in claims.thesis_population_experiments(rows)}
+    assert (alone["one"], both["one"]) == ("holds", "not supported")
+
+
 def keys(letters):
     """A row of keys a model: `own` at the training length, and what is not looked at."""
     rows = [(name, "own", 1.0, said) for name, said in letters.items()]

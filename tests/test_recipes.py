@@ -13,7 +13,7 @@ import yaml
 
 from analysis.measure import recipes
 from analysis.measure.choices import EXPERIMENTS
-from analysis.measure.recipes import Entry, load_recipe, outline, run_recipe, weigh
+from analysis.measure.recipes import Entry, load_recipe, outline, run_recipe, unlisted, weigh
 from analysis.models.architecture import survey
 from analysis.models.estimate import of_config
 from analysis.models.positions import encoding, positional, shift_error
@@ -76,7 +76,11 @@ def test_the_recipes_that_ship() -> None:
         "distilled-retrieval.yaml",
         "distilled.yaml",
         "llama2-drope.yaml",
+        "pretrained-code.yaml",
         "pretrained-experiments.yaml",
+        "pretrained-long.yaml",
+        "pretrained-longest.yaml",
+        "pretrained-repeated.yaml",
         "pretrained-tasks.yaml",
         "pretrained.yaml",
         "study-models.yaml",
@@ -290,6 +294,11 @@ def test_running_weighs_each_model_and_goes_on_after_one_that_fails(
     good = load_recipe(written(tmp_path, {**PLAIN, "models": models[1:]}))
     assert run_recipe(tmp_path, good, device="cpu", again=True) == ["artifacts/measurements/sinks/good.csv"]
     assert plans[-1].again
+
+
+def test_measurements_that_no_exhibit_shows_are_told() -> None:
+    names = ["llama2-7b-drope", "smollm2-135m-bos", "unknown-1b", "smollm2-135"]
+    assert unlisted(names, ROOT) == ["unknown-1b", "smollm2-135"]
 
 
 def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

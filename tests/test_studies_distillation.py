@@ -114,6 +114,27 @@ def test_what_removal_alone_does_is_judged_by_its_direction():
     assert found == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
 
 
+def test_what_the_student_differs_by_from_its_control_is_judged_by_its_direction():
+    rows = quantities("m", "m-untouched", "m-nope", "m-continued")
+    found = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
+    assert found == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
+    turned = rows.rename(columns={"nope": "continued", "continued": "nope"})
+    found = {each.key: each.verdict for each in claims.thesis_distil_trained(turned)}
+    assert found == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
+    assert claims.thesis_distil_trained(quantities("m", "m-untouched")) == []
+
+
+@pytest.mark.parametrize(
+    ("student", "expected"), [(5.0, "holds"), (11.0, "contradicted"), (1.0, "contradicted"), (2.0, "contradicted")]
+)
+def test_less_than_half_of_the_attention_to_neighbours_comes_back(student, expected):
+    rows = pd.DataFrame(
+        {"pair": ["m"], "quantity": ["local_attention"], "teacher": [18.0], "untouched": [2.0], "nope": [student]}
+    )
+    assert [each.verdict for each in claims.thesis_distil_neighbours(rows)] == [expected]
+    assert claims.thesis_distil_neighbours(rows.assign(untouched=18.0)) == []
+
+
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(DataError, match="no student that is a subject with the role own"):
         distillation.distillation_curves(measured(model="other"), SUBJECTS)

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from analysis.statistics import Estimate
+from analysis.statistics.contrast import levels_and_differences
+from analysis.statistics.guards import attach, dependent_units, independent_share
 from analysis.studies._families import corrected
 from artifacts.errors import DataError
 from artifacts.store.descriptor import resource
@@ -39,17 +41,50 @@ def test_a_family_spans_coefficients_and_names_its_role():
         ("*", "*", "pearson", "model", "one", "h", "primary"),
         ("*", "*", "kendall", "model", "one", "h", "post hoc"),
         ("*", "*", "levels", "model", "one", "h", "sensitivity"),
+        ("*", "*", "series", "model", "one", "h", "dependent"),
     )
     tests = [made("a", 0.01), made("b", 0.02), made("a", 0.004, "kendall"), made("a", 0.001, "levels"), made("c", None)]
+    tests.append(attach(made("a", 0.001, "series"), dependent_units(["a", "b"], ["net", "net"], "one network")))
     rows = corrected(tests, families, "r")
-    assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.012, None, None])
+    assert [row.p_adjusted for row in rows] == pytest.approx([0.02, 0.02, 0.012, None, None, None])
     assert [row.adjustment for row in rows] == [
         "Holm over 3 tests of one",
         "Holm over 3 tests of one",
         "Holm over 3 tests of one, post hoc",
         "none, sensitivity",
         "none",
+        "none, dependent",
     ]
+
+
+@pytest.mark.parametrize("role", ["primary", "post hoc"])
+@pytest.mark.parametrize(
+    ("shared", "refused"),
+    [(["net", "net", "net", "net"], True), (["net", "net", "net", "own"], False), (["net", "net", None, None], False)],
+)
+def test_units_of_one_network_are_not_counted(role, shared, refused):
+    families = declared(("*", "*", "*", "model", "one", "h", role))
+    test = attach(made("a", 0.01), dependent_units(["a", "b", "c", "d"], shared, "one network"))
+    if not refused:
+        assert corrected([test], families, "r")[0].p_adjusted == pytest.approx(0.01)
+        return
+    with pytest.raises(DataError, match=f"is {role}, but its units are dependent"):
+        corrected([test], families, "r")
+
+
+def test_points_of_one_series_are_not_counted():
+    levels, differences = levels_and_differences(
+        [1.0, 2.0, 4.0, 5.0, 9.0], [2.0, 1.0, 3.0, 8.0, 9.0], study="r", comparison="a", unit="model"
+    )
+    assert independent_share(levels.note) == 0
+    assert independent_share(differences.note) is None
+    with pytest.raises(DataError, match="units are dependent"):
+        corrected([levels], declared(("*", "*", "*", "model", "one", "h", "primary")), "r")
+
+
+def test_a_test_called_dependent_carries_its_guard():
+    with pytest.raises(DataError, match="without a guard"):
+        corrected([made("a", 0.01)], declared(("*", "*", "*", "model", "one", "h", "dependent")), "r")
 
 
 def test_what_is_measured_apart_is_corrected_apart():
@@ -81,7 +116,7 @@ def test_declarations_agree_with_each_other():
     assert not families.duplicated(["result", *FIELDS]).any()
     said = families.groupby("family")[["hypothesis", "result", "unit"]].nunique()
     assert (said == 1).all(axis=None), said[(said != 1).any(axis=1)]
-    assert families.groupby("family")["role"].agg(lambda roles: set(roles) == {"sensitivity"}).sum() > 0
+    assert set(families["role"]) == {"primary", "post hoc", "sensitivity", "dependent"}
 
 
 def results(shipped):
@@ -111,7 +146,7 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
             if pd.isna(row["p_value"]):
                 continue
             assert len(homes) == 1, (name, *(row[field] for field in FIELDS))
-            if homes[0].role == "sensitivity":
+            if homes[0].role in ("sensitivity", "dependent"):
                 assert pd.isna(row["p_adjusted"]), (name, row["comparison"])
             else:
                 apart = "/".join(row["study"].split("/")[:2]) if name == "anchoring_tests" else ""

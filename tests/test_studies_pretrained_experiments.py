@@ -32,7 +32,15 @@ def others(small=(30.0, 34.0)):
     names = [f"b400-s{seed}-A" for seed in range(1, len(small) + 1)]
     return {
         "pretrained_models": pd.DataFrame({"model": models, "display_name": ["Mine", "Another"]}),
-        "subjects": pd.DataFrame({"model": models, "role": ["pretrained", "pretrained"]}),
+        "subjects": pd.DataFrame(
+            [
+                ("mine", "pretrained", ""),
+                ("another", "pretrained", ""),
+                ("big-rope", "reported", "Big"),
+                ("big-drope", "reported", "Big without"),
+            ],
+            columns=["model", "role", "label"],
+        ),
         "experiments_reported": pd.DataFrame({"quantity": ["layer1_share"], "rope": [0.9]}),
         "population_quantities": pd.DataFrame(
             {"model": names, "quantity": "layer1_share", "value": list(small), "reason": ""}
@@ -52,6 +60,15 @@ def test_a_value_has_its_interval_over_texts_and_stands_beside_reported_and_smal
     assert share.loc["small", "high"] == pytest.approx(32 + 12.7062 * 2, abs=1e-3)
     assert share.loc["another", "note"] == "not measured on this model"
     assert set(found["quantity"]) == {"layer1_share"}  # nobody was asked for the rest
+
+
+def test_a_reported_model_that_was_measured_has_a_column_of_its_own():
+    measured = pd.concat([rows("mine"), rows("big-rope", 0.3)])
+    found = pretrained_experiments(**frames(layer_content=measured), **others()).set_index("column")
+    assert found.loc["big-rope", ["name", "value"]].tolist() == ["Big, measured", pytest.approx(30.0)]
+    assert "big-drope" not in found.index
+    alone = pretrained_experiments(**frames(layer_content=rows("big-drope", 0.2)), **others())
+    assert alone.set_index("column").loc["big-drope", "value"] == pytest.approx(20.0)
 
 
 def test_a_project_without_any_is_told_what_to_run():

@@ -9,7 +9,10 @@ from analysis.claims.thesis import pretrained_tasks as claims
 from analysis.studies.pretrained.ablations import pretrained_ablations, pretrained_disruption
 from analysis.studies.pretrained.answers import pretrained_answers, pretrained_retrieval
 from analysis.studies.pretrained.heads import pretrained_heads
+from analysis.studies.pretrained.knowledge_tests import pretrained_knowledge_tests
 from artifacts.errors import DataError
+from artifacts.store.reader import read
+from conftest import ROOT
 from figures._press.render import tex
 from figures.pretrained import pretrained_ablations as ablations_figure
 from figures.pretrained import pretrained_heads as heads_figure
@@ -19,6 +22,7 @@ from tables.pretrained import pretrained_answers as answers_table
 from tables.pretrained import pretrained_disruption as disruption_table
 
 COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]
+FAMILIES = read(ROOT, "test_families")
 MODELS = pd.DataFrame({"model": ["mine"], "display_name": ["Mine"], "positions": [8192]})
 SUBJECTS = pd.DataFrame({"model": ["mine", "other"], "role": ["pretrained", "lab"]})
 
@@ -71,13 +75,24 @@ def asked(passkey=1.0, verification=0.5, n=20):
     return pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
 
 
-def answered(share=0.5, unparsed=0.25, n=20, top=0.5, random=0.5):
+def answers(share=0.5, unparsed=0.25, n=20, top=0.5, random=0.5):
     rows = []
     for task in ("cities", "passkey"):
         for condition, right in (("baseline", share), ("top1", top), ("random-0", random)):
             for metric, value in (("accuracy", right), ("unparsed", unparsed), ("chance", 0.5)):
                 rows.append(("mine", condition, None, None, "", f"{task}_{metric}", value, n, ""))
-    return pretrained_answers(frame(rows), MODELS, SUBJECTS)
+            for item in range(n):  # the first ones are right
+                found = float(item < round(right * n))
+                rows.append(("mine", condition, None, None, f"{task}-{item:04}", f"{task}_right", found, 1, ""))
+    return frame(rows)
+
+
+def answered(**given):
+    return pretrained_answers(answers(**given), MODELS, SUBJECTS)
+
+
+def levelled(**given):
+    return pretrained_knowledge_tests(answers(**given), MODELS, SUBJECTS, FAMILIES)
 
 
 def verdict(found, key):
@@ -157,30 +172,65 @@ def test_keys_count_by_length_under_the_models_own_encoding_alone():
 
 @pytest.mark.parametrize(
     ("passkey", "verification", "said"),
-    [(1.0, 0.5, ("holds", "not supported")), (0.0, 0.1, ("not supported", "contradicted"))],
+    [
+        (1.0, 0.5, ("holds", "holds")),
+        (0.0, 0.1, ("not supported", "contradicted")),
+        (1.0, 0.9, ("holds", "contradicted")),
+    ],
 )
 def test_keys_are_held_against_a_guess(passkey, verification, said):
     found = claims.thesis_pretrained_keys(asked(passkey, verification))
     assert (verdict(found, "mine_passkey_512"), verdict(found, "mine_verification_512")) == said
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.9, "holds"), (0.5, "not supported"), (0.1, "contradicted")])
-def test_answers_are_held_against_a_guess(share, expected):
-    found = claims.thesis_pretrained_knows(answered(share))
-    assert verdict(found, "mine_cities") == expected
+@pytest.mark.parametrize(
+    ("share", "knowledge", "prompt"),
+    [(0.9, "contradicted", "holds"), (0.5, "holds", "not supported"), (0.1, "contradicted", "contradicted")],
+)
+def test_answers_are_held_against_a_guess(share, knowledge, prompt):
+    """Knowledge is said not to be told from a guess, what stands in the prompt to be better than one."""
+    found = claims.thesis_pretrained_knows(answered(share=share))
+    assert verdict(found, "mine_cities") == knowledge
+    assert verdict(found, "mine_passkey") == prompt
     assert "25 % of the answers are none of those allowed" in found[0].reason
-    assert [each.key for each in found] == ["mine_cities", "mine_passkey"]
+
+
+def test_longer_prompts_may_come_from_a_run_of_their_own():
+    rows = [
+        ("mine", "own/0.0625x", None, None, "", "passkey_exact", 1.0, 20, ""),
+        ("mine-long", "own/0.5x", None, None, "", "passkey_exact", 0.5, 6, ""),
+        ("mine-other", "own/1x", None, None, "", "passkey_exact", 0.5, 6, ""),
+    ]
+    found = pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
+    assert found[["model", "tokens", "n"]].to_numpy().tolist() == [["mine", 512, 20], ["mine", 4096, 6]]
+    assert "n = 6 to 20 a length" in retrieval_figure.figure(found).caption
+    assert "n = 20 a length" in retrieval_figure.figure(found.iloc[:1]).caption
 
 
 @pytest.mark.parametrize(
     ("top", "random", "expected"),
-    [(0.0, 1.0, "holds"), (1.0, 0.0, "contradicted"), (0.5, 0.6, "not supported")],
+    [(0.0, 1.0, "holds"), (1.0, 0.0, "contradicted"), (0.5, 0.6, "not significant"), (0.6, 0.5, "not supported")],
 )
 def test_the_largest_dimensions_are_held_against_random_ones(top, random, expected):
-    [found] = claims.thesis_pretrained_levelled(answered(top=top, random=random))
+    tests = levelled(top=top, random=random)
+    [found] = claims.thesis_pretrained_levelled(answered(top=top, random=random), tests)
     assert (found.key, found.verdict) == ("mine_passkey", expected)
     asked_once = answered().query("condition != 'random-0'")
-    assert claims.thesis_pretrained_levelled(asked_once)[0].verdict == "not testable"
+    assert claims.thesis_pretrained_levelled(asked_once, tests)[0].verdict == "not testable"
+
+
+def test_items_are_compared_in_pairs():
+    found = levelled(share=0.9, top=0.25, random=0.5).set_index("comparison")
+    row = found.loc["passkey, largest against random"]
+    # five items of twenty are right under random dimensions alone: two-sided binomial p of 0 of 5
+    assert (row["n"], row["estimate"], row["p_value"]) == (20, -0.25, pytest.approx(2 * 0.5**5))
+    assert row["p_adjusted"] == pytest.approx(2 * 2 * 0.5**5)  # over two tasks
+    assert pd.isna(found.loc["passkey, random against none", "p_adjusted"])
+    assert found.loc["passkey, random against none", "estimate"] == pytest.approx(-0.4)
+    known = answers()
+    known = known[~((known["condition"] == "top1") & (known["unit_id"] == "passkey-0003"))]
+    with pytest.raises(DataError, match="passkey has other items in top1"):
+        pretrained_knowledge_tests(known, MODELS, SUBJECTS, FAMILIES)
 
 
 def test_heads_are_counted_by_layer():
@@ -209,7 +259,7 @@ def test_exhibits_show_what_was_found():
     assert "512" in str(tex(retrieval_figure.figure(asked()), "r"))
     said = str(render(disruption_table.table(disrupted()), "d"))
     assert "200 random masks" in said
-    assert "Cities and countries" in str(render(answers_table.table(answered()), "t"))
+    assert "Cities and countries" in str(render(answers_table.table(answered(), levelled()), "t"))
     heads = pretrained_heads(
         pd.DataFrame({"model": ["mine"] * 2, "layer": [0, 1], "ap_overall": [0.5, 0.7], "ap_drop": [0.1, 0.2]}),
         MODELS,

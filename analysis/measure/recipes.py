@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from analysis.measure.subject import Options
 from analysis.models.loading import ModelSource
 from analysis.models.shapes import Shape
 from artifacts.errors import DataError, ModelError, ThesisError
+from artifacts.store.paths import SUBJECTS
+from artifacts.store.subjects import subjects
 from artifacts.store.text_file import yaml_of
 
 FOLDER = "artifacts/recipes"
@@ -269,11 +271,27 @@ def run_recipe(
                 shown.say(f"{entry.name}: {said}")
                 failed.append(f"{entry.name}: {said}")
             emptied()
+        for name in unlisted([entry.name for entry in recipe.models], root):
+            shown.say(
+                f"{name}: {SUBJECTS} has no row of it, so that no table or figure shows it; add one with its role "
+                "(docs/extending.md)"
+            )
     if failed:
         raise ModelError(
             f"{len(failed)} of {len(recipe.models)} models not measured; run again for these: " + " | ".join(failed)
         )
     return done
+
+
+def unlisted(names: Iterable[str], root: Path) -> list[str]:
+    """The names of measurements that are no subject, nor a subject's name with an ending.
+
+    None in a project without such a table.
+    """
+    if not (root / SUBJECTS).exists():
+        return []
+    known = tuple(subjects(root))
+    return [name for name in names if not any(name == each or name.startswith(f"{each}-") for each in known)]
 
 
 def weigh(root: Path, source: ModelSource, context: int, scored: int | None = None, *, anyway: bool = False) -> str:

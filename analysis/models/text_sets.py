@@ -22,6 +22,7 @@ PARTS = {"calibration": 0.4, "selection": 0.2, "evaluation": 0.4}  # of the docu
 NOT_CODE = {"site-packages", "dist-packages", "test", "tests", "idlelib", "pydoc_data", "__pycache__"}
 BOOKS = Path("/usr/share/doc")
 VERSE = re.compile(r"(\d?[A-Za-z]+)\d+:\d+ (.*)")
+SENTENCE = re.compile(r"\b[A-Z][^.?!\n]{30,90}\.")  # a line's end or a heading ends none
 HIDDEN = {"script", "style", "head"}
 BLOCKS = {"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "pre", "blockquote", "br", "dt", "dd", "table"}
 
@@ -145,11 +146,24 @@ class _Page(HTMLParser):
             self.said.append(data.replace("\n", " "))
 
 
+def _repeated(read: Callable[[], Texts]) -> Callable[[], Texts]:
+    """A reader that says the first whole sentence of each document again and again, to about the document's length."""
+
+    def again() -> Texts:
+        for title, text in read():
+            if found := SENTENCE.search(text):
+                yield title, " ".join([found[0]] * max(2, len(text) // (len(found[0]) + 1)))
+
+    return again
+
+
+_anarchism = _pages("anarchism", "html")
 SETS: dict[str, Callable[[], Texts]] = {
     "manual": _manual,
     "code": _code,
     "kjv": _kjv,
-    "anarchism": _pages("anarchism", "html"),
+    "anarchism": _anarchism,
+    "anarchism-repeated": _repeated(_anarchism),
     "debian-handbook": _pages("debian-handbook", "html/en-US"),
 }
 JOINED = {"manual"}

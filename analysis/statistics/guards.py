@@ -4,6 +4,7 @@ A guard is a function that returns the notes it raises, none when all is well. A
 `guard NAME: what was seen`, so a table can mark the row by looking for the name (`fired`).
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
@@ -50,6 +51,17 @@ def fired(note: str) -> tuple[str, ...]:
         name for part in note.split(SEPARATOR.strip()) for name in NAMES if part.strip().startswith(f"{PREFIX}{name}:")
     )
     return tuple(dict.fromkeys(found))
+
+
+def independent_share(note: str) -> float | None:
+    """Of the units of a row with `dependent_units`, the share that is independent, 0 where the note counts none.
+
+    None for a row without that guard.
+    """
+    if DEPENDENT_UNITS not in fired(note):
+        return None
+    counted = re.search(r"so (\d+) units are (\d+) independent ones", note)
+    return int(counted[2]) / int(counted[1]) if counted else 0.0
 
 
 def attach(estimate: Estimate, *notes: Notes) -> Estimate:

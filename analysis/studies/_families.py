@@ -10,10 +10,13 @@ from typing import Any
 import pandas as pd
 
 from analysis.statistics.estimate import Estimate
+from analysis.statistics.guards import independent_share
 from analysis.statistics.multiplicity import holm
 from artifacts.errors import DataError
 
-PRIMARY, POST_HOC, SENSITIVITY = "primary", "post hoc", "sensitivity"
+PRIMARY, DEPENDENT = "primary", "dependent"
+COUNTED = (PRIMARY, "post hoc")
+ENOUGH = 0.5  # of the units of a counted test at least so many are independent, by its guard
 ALL = ""  # one family whatever the row
 
 
@@ -41,14 +44,15 @@ def corrected(
     Returns
     -------
     list of Estimate
-        In the order given. Tests with the role `sensitivity` repeat another test under other assumptions, or have
-        dependent units: they keep their p, and are not corrected. Those chosen after the data were seen say `post hoc`
-        in `adjustment`.
+        In the order given. Tests with the role `sensitivity` repeat another test under other assumptions, those with
+        the role `dependent` have units that share a network, a run or a series: both keep their p, and are not
+        corrected. All but the primary ones say their role in `adjustment`.
 
     Raises
     ------
     DataError
-        When a row with a p belongs to no declared family or to several, its unit included.
+        When a row with a p belongs to no declared family or to several, its unit included; when the guard of a counted
+        test says that fewer than half of its units are independent, or a test of the role `dependent` has no guard.
     """
     rows = list(tests)
     declared = test_families[test_families["result"] == result].to_dict("records")
@@ -56,7 +60,7 @@ def corrected(
     named = []
     for row, home in zip(rows, homes, strict=True):
         of = apart(row)
-        counted = home is not None and home["role"] != SENSITIVITY
+        counted = home is not None and home["role"] in COUNTED
         named.append(f"{home['family']}{f' ({of})' if of else ''}" if home is not None and counted else "")
     found = holm(rows, named)
     return [
@@ -73,4 +77,11 @@ def _home(row: Estimate, declared: list[dict[Hashable, Any]], result: str) -> di
     said = " / ".join(repr(getattr(row, name)) for name in fields)
     if len(fitting) != 1:
         raise DataError(f"{where}: {len(fitting)} rows fit the test {said}; declare its family in exactly one")
+    role, share = fitting[0]["role"], independent_share(row.note)
+    if role in COUNTED and share is not None and share < ENOUGH:
+        raise DataError(
+            f"{where}: the test {said} is {role}, but its units are dependent; give it the role {DEPENDENT!r}"
+        )
+    if role == DEPENDENT and share is None:
+        raise DataError(f"{where}: the test {said} is {role} without a guard; attach dependent_units in the study")
     return fitting[0]

@@ -99,13 +99,20 @@ class Column:
         if unknown:
             raise DataError(f"{self.name}: no constraint {unknown[0]!r}; have required, unique, {', '.join(LIMITS)}")
         self.required, self.unique = bool(limits.get("required")), bool(limits.get("unique"))
+        self._known: dict[str, tuple[Any, str]] = {}
         try:
             self.limits = [LIMITS[limit](value, self.kind) for limit, value in limits.items() if limit in LIMITS]
         except (TypeError, ValueError, ArithmeticError, re.error) as error:
             raise DataError(f"{self.name}: a constraint that cannot be read ({error})") from None
 
     def read(self, cell: str) -> tuple[Any, str]:
-        """What a cell means, and what is wrong with it; an empty cell is None."""
+        """What a cell means, and what is wrong with it; an empty cell is None. Most cells stand many times."""
+        found = self._known.get(cell)
+        if found is None:
+            found = self._known[cell] = self._read(cell)
+        return found
+
+    def _read(self, cell: str) -> tuple[Any, str]:
         if not cell:
             return None, "empty, but required" if self.required else ""
         value = TYPES[self.kind](cell)

@@ -275,6 +275,11 @@ def percent(digits: int = 1, *, share: bool = False, sign: bool = False) -> Fixe
     return Fixed(digits, sign=sign, suffix="%", scale=100 if share else 1)
 
 
+def points(digits: int = 0, *, sign: bool = False) -> Fixed:
+    """A difference of two shares in percentage points: data 0.332, `33`; the word follows in the text."""
+    return Fixed(digits, sign=sign, scale=100)
+
+
 def times(digits: int = 1, *, sign: bool = False) -> Fixed:
     """A factor: `2.3×`."""
     return Fixed(digits, sign=sign, suffix="×")

@@ -35,7 +35,7 @@ def table(
                 "difference": test["estimate"],
                 "low": test["ci_low"],
                 "high": test["ci_high"],
-                "p": test["p_adjusted"],
+                "p": test["p_value"],
                 "absolute": found["mean_absolute_difference"],
                 "largest": found["largest_difference"],
                 "layer": found["largest_difference_layer"],
@@ -54,7 +54,7 @@ def table(
             Column("rope", "RoPE", printed(), group="Printed"),
             Column("drope", "DroPE", printed(), group="Printed"),
             Column("difference", "mean", signed(1), ci=("low", "high"), group=group, missing=unpublished),
-            Column("p", "Holm $p$", pvalue(), group=group, missing=unpublished),
+            Column("p", "$p$", pvalue(), group=group, missing=unpublished),
             Column("absolute", "absolute", fixed(1), group=group, missing=unpublished),
             Column("largest", "largest", signed(1), group=group, missing=unpublished),
             Column("layer", "in layer", integer(), group=group, missing=unpublished),
@@ -68,10 +68,8 @@ def table(
         ),
         short="Attention patterns over all layers",
         note=(
-            f"Paired $t$ over {n} layers with 95 % interval, Holm over four tests (both quantities, all layers and "
-            "layers 2 to "
-            "31); absolute: mean of the absolute differences; DroPE more: layers where DroPE attends more; $r$: "
-            "Pearson's "
-            "correlation of the two profiles. Layers of one network are no independent units."
+            f"Paired $t$ over {n} layers with 95 % interval, as if layers were independent, which those of one network "
+            "are not; absolute: mean of the absolute differences; DroPE more: layers where DroPE attends more; $r$: "
+            "Pearson's correlation of the two profiles."
         ),
     )

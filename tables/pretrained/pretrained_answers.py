@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from tables import Column, Table, fixed, pvalue
 
 TASKS = {
     "cities": "Cities and countries",
@@ -13,14 +13,22 @@ TASKS = {
 CONDITIONS = {"baseline": "as it is", "top1": "largest dimensions levelled", "random-0": "random dimensions levelled"}
 
 
-def table(pretrained_answers: pd.DataFrame) -> Table:
-    """One row a condition, grouped by task."""
+AGAINST = {"top1": "largest against none", "random-0": "random against none"}
+
+
+def table(pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame) -> Table:
+    """One row a condition, grouped by task; McNemar's p against the model as it is."""
     frame = pretrained_answers.copy()
     held = {"weights": "in the weights", "prompt": "in the prompt"}
     frame["group"] = [
         f"{TASKS[task]}, {held[where]}" for task, where in zip(frame["task"], frame["held_in"], strict=True)
     ]
     frame["label"] = frame["condition"].map(CONDITIONS)
+    tests = pretrained_knowledge_tests.set_index(["study", "comparison"])["p_value"]
+    frame["p"] = [
+        tests.get((row["model"], f"{row['task']}, {AGAINST.get(row['condition'], '')}"), float("nan"))
+        for _, row in frame.iterrows()
+    ]
     for name in ("share", "low", "high", "unparsed", "chance"):
         frame[name] = 100 * frame[name]
     return Table(
@@ -30,6 +38,7 @@ def table(pretrained_answers: pd.DataFrame) -> Table:
             Column("share", "Right", fixed(0), ci=("low", "high")),
             Column("unparsed", "Unread", fixed(0)),
             Column("chance", "Guess", fixed(0)),
+            Column("p", "$p$", pvalue(), missing="The model as it is."),
             Column("n", "Items"),
         ],
         groups="group",
@@ -41,6 +50,6 @@ def table(pretrained_answers: pd.DataFrame) -> Table:
         short="Answers of a pretrained model",
         note=(
             "Unread: answers that are none of those allowed; they count as not right. Guess: what a guess among the "
-            "allowed answers gets."
+            "allowed answers gets. $p$: McNemar's exact test of the same items against the model as it is, uncorrected."
         ),
     )

@@ -15,6 +15,11 @@ REMOVED = {  # quantity -> what removing the rotation alone would do to it if th
     "layer1_share": (1, "raises attention's share of what layer 1 writes"),
     "local_attention": (-1, "lowers the attention to the five tokens before"),
 }
+TRAINED = {  # quantity -> in what the report's recalibrated model differs from its rotary one
+    "massive_query": (-1, "fewer massive values in queries"),
+    "layer1_share": (1, "more of what layer 1 writes from attention"),
+    "local_attention": (-1, "less attention to the five tokens before"),
+}
 LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
 
 
@@ -115,6 +120,51 @@ def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict
                 )
             )
     return found
+
+
+def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict]:
+    """The student without rotation differs from its control, at equal tokens, as the report's recalibrated model does.
+
+    Source: thesis, Pretrained models.
+    """
+    found = []
+    for _, row in distillation_quantities.dropna(subset=["nope", "continued"]).iterrows():
+        if row["quantity"] in TRAINED:
+            sign, words = TRAINED[str(row["quantity"])]
+            change = float(row["nope"] - row["continued"])
+            found.append(
+                judge(
+                    sign * change > 0,
+                    f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each "
+                    "on the same texts",
+                    recomputed=change,
+                    key=f"{row['pair']}_{row['quantity']}",
+                    statement=f"A pretrained model distilled without rotation has {words} than its control.",
+                )
+            )
+    return found
+
+
+def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verdict]:
+    """Of the attention to neighbours that removing the rotation takes, training on gives back less than half.
+
+    Source: thesis, Pretrained models.
+    """
+    rows = distillation_quantities[distillation_quantities["quantity"] == "local_attention"]
+    return [
+        judge(
+            0 < back < LESS_THAN_HALF,
+            f"{row['teacher']:.1f} % in the teacher, {row['untouched']:.1f} % where the rotation is removed, "
+            f"{row['nope']:.1f} % after training on: {100 * back:.0f} % of what was taken is back",
+            recomputed=back,
+            key=str(row["pair"]),
+            statement="Of the attention to neighbours that removing the rotation takes from a pretrained model, "
+            "training on without it gives back some, and less than half.",
+        )
+        for _, row in rows.dropna(subset=["teacher", "untouched", "nope"]).iterrows()
+        if row["teacher"] != row["untouched"]
+        for back in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
+    ]
 
 
 def _key(row: pd.Series) -> str:

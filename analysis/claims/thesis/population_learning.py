@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.claims import Verdict, judge, untestable
 from analysis.statistics.proportion import wilson_interval
 
-BASE = 400  # the primary one
+BASE = 400  # the rotary base of the arms that the plan contrasts
 METRIC = "ap_last_20"
 
 

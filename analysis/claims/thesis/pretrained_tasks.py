@@ -7,7 +7,10 @@ from typing import Any
 import pandas as pd
 
 from analysis.claims import ALPHA, Verdict, directed, judge, untestable
+from analysis.claims._verdicts.words import p
 
+GUESS = "gives answers whose number right, with its interval, cannot be told from that of a guess."
+CHANCE_RANK = 0.5  # of yes after the key against yes after another
 WORDS = {"passkey": "keys", "verification": "whether a key that is shown is the one"}
 ASKED = {
     "cities": "where cities lie",
@@ -136,71 +139,135 @@ def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdic
 
 
 def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model retrieves keys, and tells a key that is shown from others, better than a guess.
+    """A pretrained model retrieves keys better than a guess, and of a key that is shown its answers are none better.
 
     Source: thesis, Pretrained models at hand.
     """
     found = []
     for _, row in pretrained_retrieval.iterrows():
-        does = "retrieves" if row["task"] == "passkey" else "tells"
-        found.append(
-            _above(
-                row,
-                f"{row['model']}_{row['task']}_{int(row['tokens'])}",
-                f"{row['display_name']} {does} {WORDS[str(row['task'])]} in prompts of {int(row['tokens'])} tokens "
-                "better than a guess.",
-            )
-        )
+        key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
+        length = f"in prompts of {int(row['tokens'])} tokens"
+        if row["task"] == "passkey":
+            found.append(_above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess."))
+        else:
+            asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
+            found.append(_guess(row, key, f"{asked} {GUESS}"))
     return found
 
 
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
-    """A pretrained model answers questions of knowledge better than a guess.
+    """A pretrained model answers from its prompt better than a guess; asked for what it knows, not told from one.
 
     Source: thesis, Pretrained models at hand.
     """
-    return [
-        _above(
-            row,
-            f"{row['model']}_{row['task']}",
-            f"{row['display_name']}, asked {ASKED[str(row['task'])]}, is right more often than a guess.",
-            f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed",
-        )
-        for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows()
-    ]
+    found = []
+    for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
+        asked = f"{row['display_name']}, asked {ASKED[str(row['task'])]},"
+        unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
+        key = f"{row['model']}_{row['task']}"
+        if row["held_in"] == "prompt":
+            found.append(_above(row, key, f"{asked} is right more often than a guess.", unread))
+        else:
+            found.append(_guess(row, key, f"{asked} {GUESS}", unread))
+    return found
 
 
-def thesis_pretrained_levelled(pretrained_answers: pd.DataFrame) -> list[Verdict]:
+def thesis_pretrained_levelled(
+    pretrained_answers: pd.DataFrame, pretrained_knowledge_tests: pd.DataFrame
+) -> list[Verdict]:
     """A pretrained model reads less in its prompt with the largest dimension of each head levelled than a random one.
 
     Source: thesis, Pretrained models at hand.
     """
     found = []
+    tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
         known = {str(row["condition"]): row for _, row in rows.iterrows()}
         statement = (
             f"{rows['display_name'].iloc[0]}, asked {ASKED[str(task)]}, is right less often with the largest dimension "
             "of each head levelled than with a random one."
         )
-        key = f"{model}_{task}"
-        if not {"top1", "random-0"} <= set(known):
+        key, tested = f"{model}_{task}", (model, f"{task}, largest against random")
+        if not {"top1", "random-0"} <= set(known) or tested not in tests.index:
             found.append(untestable("one of both was not asked; both would decide it.", key=key, statement=statement))
             continue
-        top, other = known["top1"], known["random-0"]
+        top, other, test = known["top1"], known["random-0"], tests.loc[tested]
         said = ", ".join(
-            f"{words} {100 * row['share']:.0f} % [{100 * row['low']:.0f}, {100 * row['high']:.0f}]"
+            f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", other))
         )
         found.append(
-            judge(
-                float(top["high"]) < float(other["low"]),
-                f"right: {said}, of {int(top['n'])} items; {100 * top['unparsed']:.0f} % of the answers with the "
-                "largest levelled are none of those allowed",
-                otherwise="contradicted" if float(top["low"]) > float(other["high"]) else "not supported",
-                recomputed=float(top["share"]) - float(other["share"]),
-                n=int(top["n"]),
+            directed(
+                float(test["estimate"]),
+                (float(test["ci_low"]), float(test["ci_high"])),
+                -1,
+                f"right: {said}, over the same {int(test['n'])} items a difference of {100 * test['estimate']:.0f} "
+                f"points [{100 * test['ci_low']:.0f}, {100 * test['ci_high']:.0f}] (McNemar, Holm "
+                f"{p(test['p_adjusted'])}); {100 * top['unparsed']:.0f} % of the answers with the largest levelled are "
+                "none of those allowed",
+                recomputed=float(test["estimate"]),
+                n=int(test["n"]),
+                p_value=float(test["p_value"]),
+                p_adjusted=float(test["p_adjusted"]),
                 key=key,
                 statement=statement,
+            )
+        )
+    return found
+
+
+def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> list[Verdict]:
+    """A pretrained model misses no key, whatever its wording and its place in the prompt.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
+    rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(words))]
+    for (model, part), cells in rows.groupby(["model", "part"], sort=False):
+        least = cells.sort_values(["value", "low"]).iloc[0]
+        found.append(
+            judge(
+                float(least["value"]) == 1,
+                f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
+                f"is {100 * least['value']:.0f} % [{100 * least['low']:.0f}, {100 * least['high']:.0f}], at "
+                f"{int(least['tokens'])} tokens",
+                otherwise="contradicted",
+                recomputed=float(least["value"]),
+                n=int(cells["n"].sum()),
+                key=f"{model}_{part}",
+                statement=f"{cells['display_name'].iloc[0]} finds every key {words[str(part)]}.",
+            )
+        )
+    return found
+
+
+def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> list[Verdict]:
+    """Asked whether a number that is shown is the key, a pretrained model says yes to wrong keys rather than to it.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
+    own = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
+    for _, row in shown[shown["which"] == "wrong"].iterrows():
+        less, sure = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
+        found.append(
+            judge(
+                less and sure,
+                f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
+                f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
+                f"{own[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
+                otherwise="contradicted" if sure and not less else "not supported",
+                recomputed=float(row["auc"]),
+                n=int(row["n"]),
+                p_value=float(row["p"]),
+                p_adjusted=float(row["p_holm"]),
+                key=f"{row['model']}_{int(row['tokens'])}",
+                statement=(
+                    f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather "
+                    "than to the key."
+                ),
             )
         )
     return found
@@ -214,6 +281,21 @@ def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:
         f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
         f"{100 * chance:.0f} %{more}",
         otherwise="contradicted" if high < chance else "not supported",
+        recomputed=float(row["share"]),
+        n=int(row["n"]),
+        key=key,
+        statement=statement,
+    )
+
+
+def _guess(row: Any, key: str, statement: str, more: str = "") -> Verdict:
+    """By whether Wilson's interval has what a guess gets; that it has does not say that nothing is known."""
+    chance, low, high = float(row["chance"]), float(row["low"]), float(row["high"])
+    return judge(
+        low <= chance <= high,
+        f"{100 * row['share']:.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {int(row['n'])}, where a guess gets "
+        f"{100 * chance:.0f} %{more}",
+        otherwise="contradicted",
         recomputed=float(row["share"]),
         n=int(row["n"]),
         key=key,

@@ -86,8 +86,8 @@ def balance_summary(balance_layers: pd.DataFrame, drope_crosslayer: pd.DataFrame
 def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """DroPE against RoPE over the later layers: the difference of attention's share in points, and the correlation.
 
-    Once over layers 2 to 31 and once without the layer with the largest difference; Holm over the two tests of each
-    kind. Layers of one network are no independent units.
+    Once over layers 2 to 31 and once without the layer with the largest difference. Layers of one network are no
+    independent units: each row carries the guard, and no p is corrected.
     """
     later = balance_layers[balance_layers["layer"] >= 2]
     largest = int(later["layer"].iloc[int(later["difference"].abs().to_numpy().argmax())])

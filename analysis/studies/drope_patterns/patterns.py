@@ -70,7 +70,7 @@ def _late_run(gap: pd.Series) -> int:
 def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame) -> pd.DataFrame:
     """DroPE against RoPE over layers: paired differences in points, and how closely the two profiles run together.
 
-    Holm over the four paired tests, and over the four correlations. Layers of one network are no independent units.
+    Layers of one network are no independent units: each row carries the guard, and no p is corrected.
     """
     paired: list[Estimate] = []
     runs: list[Estimate] = []

@@ -7,7 +7,7 @@ import re
 
 import pandas as pd
 
-from analysis.statistics import frame, guards, rounds_to, welch_t_from_stats
+from analysis.statistics import frame, rounds_to, welch_t_from_stats
 from analysis.studies._families import corrected
 from analysis.studies._perplexity import one
 from artifacts.errors import DataError
@@ -94,14 +94,15 @@ def sink_rate_tests(
             study="sink_rate_tests",
             comparison=f"layer {row['layer']:.0f}",
             unit="prompt",
-            note="percentage points, RoPE less DroPE; prompts of both models taken as independent",
+            note=(
+                "percentage points, RoPE less DroPE; prompts of both models taken as independent; the tests of all "
+                "layers share the prompts"
+            ),
             names=MODELS,
         )
         for _, row in sink_rate_layers.iterrows()
     ]
-    units = [str(layer) for layer in sink_rate_layers["layer"]]
-    shared = guards.dependent_units(units, ["prompts"] * len(units), "the prompts, across layers")
-    return frame(guards.attach(test, shared) for test in corrected(tests, test_families, "sink_rate_tests"))
+    return frame(corrected(tests, test_families, "sink_rate_tests"))
 
 
 def _prompts(drope_protocols: pd.DataFrame) -> int:

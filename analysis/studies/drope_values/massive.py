@@ -9,12 +9,10 @@ import pandas as pd
 from analysis.statistics import (
     Estimate,
     Interval,
-    attach,
     frame,
     percent_change,
     welch_t_from_stats,
 )
-from analysis.statistics.guards import dependent_units
 from analysis.studies._families import corrected
 
 TENSORS = ("query", "key", "value")
@@ -168,9 +166,9 @@ def massive_tests(massive_counts: pd.DataFrame, test_families: pd.DataFrame) -> 
             effect="hedges_g",
             note=(
                 "DroPE minus RoPE; printed sd, divisor n as the source's script has it, scaled to n - 1; "
-                "the same texts in both arms, unpaired"
+                "the same texts in both arms, unpaired; "
+                "one model a side, of the same pretrained weights: it speaks of further texts and not of further models"
             ),
         )
-        # one model a side: the test speaks of further texts for these two models, not of further models
-        tests.append(attach(test, dependent_units(("RoPE", "DroPE"), ("pair", "pair"), "their pretrained weights")))
+        tests.append(test)
     return frame(corrected(tests, test_families, "massive_tests"))

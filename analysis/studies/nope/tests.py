@@ -10,7 +10,7 @@ from scipy import stats
 
 from analysis.statistics import fisher, mcnemar_from_counts, wilson, with_note
 from analysis.statistics.estimate import Estimate, frame, join_notes, no
-from analysis.statistics.guards import attach, same_data
+from analysis.statistics.guards import Notes, attach, dependent_units, same_data
 from analysis.studies._families import corrected
 from analysis.studies._weights import shared_text_weights
 from artifacts.errors import DataError
@@ -26,7 +26,8 @@ def nope_count_tests(
     """Layers that recover in either model: Wilson intervals, Fisher's test, and McNemar's where pairs would be extreme.
 
     The two models run the same text layers, so the counts are paired; which layers recover in which model is not
-    printed, and McNemar's p is given for the pairing with the fewest and with the most discordant layers.
+    printed, and McNemar's p is given for the pairing with the fewest and with the most discordant layers. Layers of one
+    network are no independent units.
     """
     said = nope_stated.set_index("statement")["value"]
     counts = [int(said[f"{key}_recovering"]) for key in COUNTS]
@@ -41,6 +42,7 @@ def nope_count_tests(
         attach(
             fisher(counts[0], layers[0], counts[1], layers[1], study=study, comparison="between models", unit="layer"),
             guard,
+            _one_network(sum(layers)),
         )
     )
     if layers[0] != layers[1]:
@@ -49,8 +51,13 @@ def nope_count_tests(
     for word, both in (("fewest", min(counts)), ("most", max(0, sum(counts) - n))):
         table = (both, counts[0] - both, counts[1] - both, n - sum(counts) + both)
         row = mcnemar_from_counts(*table, study=study, comparison=f"{word} discordant layers", unit="layer")
-        tests.append(with_note(row, "the pairing is not printed, this one is an extreme of those possible"))
+        pairing = with_note(row, "the pairing is not printed, this one is an extreme of those possible")
+        tests.append(attach(pairing, _one_network(n)))
     return frame(corrected(tests, test_families, "nope_count_tests"))
+
+
+def _one_network(layers: int) -> Notes:
+    return dependent_units([str(layer) for layer in range(layers)], ["net"] * layers, "one residual stream")
 
 
 def nope_adjacency_bounds(
@@ -158,6 +165,7 @@ def nope_depth_tests(
 
     Layers are counted along the text network, so the same number is the same weights. `estimate` is the mean number of
     the top layers less that of the others; the last row counts the layers in both fives, with the exact p of as few.
+    Every p takes layers for exchangeable, which layers of one network are not; each row carries the guard.
     """
     depth = len(nope_groups)
     tests, fives = [], []
@@ -201,7 +209,8 @@ def nope_depth_tests(
             ),
         )
     )
-    return frame(corrected(tests, test_families, "nope_depth_tests"))
+    guarded = [attach(test, _one_network(depth)) for test in tests]
+    return frame(corrected(guarded, test_families, "nope_depth_tests"))
 
 
 def nope_family_tests(

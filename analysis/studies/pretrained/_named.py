@@ -1,10 +1,13 @@
-"""Which of the subjects are pretrained models, and their names."""
+"""Which of the subjects are pretrained models, which reported ones were measured, and their names."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import pandas as pd
 
 ROLE = "pretrained"
+REPORTED = "reported"  # the role of models of which a document reports measurements
 
 
 def named(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
@@ -12,3 +15,10 @@ def named(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, 
     chosen = subjects.loc[subjects["role"] == ROLE, "model"]
     mine = pretrained_models[pretrained_models["model"].isin(chosen)]
     return dict(zip(mine["model"], mine["display_name"], strict=True))
+
+
+def measured_here(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> dict[str, str]:
+    """Names in print of reported models that somebody measured, by key; none of them ships."""
+    labels = subjects[subjects["role"] == REPORTED].set_index("model")["label"]
+    found = {str(model) for table in tables for model in table["model"].unique()}
+    return {str(model): f"{label}, measured" for model, label in labels.items() if model in found}

@@ -14,6 +14,7 @@ OWN = r"own/(?P<ratio>[0-9.]+)x"  # under the model's own encoding, prompts of a
 TASKS = {"cities": "weights", "sports": "weights", "sentiment": "prompt", "passkey": "prompt"}
 CONDITIONS = ("baseline", "top1", "random-0")
 CHANCE = 0.5  # of a key that is shown: yes or no, as many of each
+LONG = ("-long", "-longest")  # endings of a measurement's name, where longer prompts were asked in a run of their own
 RERUN = "python build.py run --recipe artifacts/recipes/pretrained-tasks.yaml"
 
 
@@ -24,7 +25,8 @@ def pretrained_retrieval(
 
     `ratio` is the length over the model's positions. A guess has no chance at a key of five digits, and one half at
     telling whether a key that is shown is the one. `auc` is the chance that yes is likelier after the key than after
-    another number, whatever the likelier answer is.
+    another number, whatever the likelier answer is. Prompts of the longest lengths, of which fewer could be asked, come
+    from a run of their own.
 
     Raises
     ------
@@ -34,7 +36,8 @@ def pretrained_retrieval(
     rows: list[dict[str, Any]] = []
     for model, name in named(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
-        mine = context_length[(context_length["model"] == model) & (context_length["unit_id"] == "")]
+        own = [model, *(model + ending for ending in LONG)]
+        mine = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
         for task, metric, chance in (
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),

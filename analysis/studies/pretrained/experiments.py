@@ -10,7 +10,7 @@ from scipy import stats
 
 from analysis.measure.quantities import QUANTITIES, Quantity, of_model
 from analysis.statistics.student import student_interval
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import measured_here, named
 from artifacts.errors import DataError
 
 REPORTED, SMALL = "reported", "small"
@@ -38,7 +38,8 @@ def pretrained_experiments(
 
     `reported` is Llama-2-7B with rotation; `small` the mean over the seeds of the population's models with rotation,
     with Student's interval; a pretrained model's value is over its texts, with Student's interval where the measurement
-    keeps the spread over texts of this very number (not of an extreme or a mean over layers). A quantity that no
+    keeps the spread over texts of this very number (not of an extreme or a mean over layers). A reported model that
+    somebody measured has a column as well. A quantity that no
     pretrained model was asked for is left out; a cell without value says why in `note`.
 
     Raises
@@ -57,7 +58,7 @@ def pretrained_experiments(
         "layer_content": layer_content,
         "crosslayer_balance": crosslayer_balance,
     }
-    names = named(pretrained_models, subjects)
+    names = named(pretrained_models, subjects) | measured_here(subjects, frames.values())
     reported = experiments_reported.set_index("quantity")["rope"]
     arm = population_models.query("base == @BASE and arm == @ARM")["model"]
     small = population_quantities[population_quantities["model"].isin(arm)]

@@ -23,11 +23,11 @@ def training_tests(
 ) -> pd.DataFrame:
     """Plasticity against the bias in either unit.
 
-    Over all ten checkpoints: levels (Holm over the four pairs of bias and outcome by two coefficients), first
-    differences, and with the context held fixed, by its logarithm and as it is. Over the six of the short context,
-    where both units are the same up to a factor. Over bins of position: plasticity against the position, its share of
-    the context, and the bias gathered up to it. Checkpoints of one run follow on each other and bins of one checkpoint
-    share its heads, so no p of these tests counts independent evidence; each row carries the guard.
+    Over all ten checkpoints: levels (four pairs of bias and outcome by two coefficients), first differences, and with
+    the context held fixed, by its logarithm and as it is. Over the six of the short context, where both units are the
+    same up to a factor. Over bins of position: plasticity against the position, its share of the context, and the bias
+    gathered up to it. Checkpoints of one run follow on each other and bins of one checkpoint share its heads, so no p
+    of these tests counts independent evidence: each row carries the guard, and none is corrected.
     """
     every = training_trajectory.sort_values("order")
     short = every[every["context"] == every["context"].min()]

@@ -1,0 +1,52 @@
+"""What the thesis says of the ablations that document 004 cites: that a section cites both sides of its table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge
+from analysis.claims._verdicts.words import listed
+
+WORDS = {
+    "layer1_mlp": "the MLP of layer 1",
+    "layer1_attn": "the attention of layer 1",
+    "layer1_both": "all of layer 1",
+    "layer1_bos_only": "the first token in layer 1",
+    "bos_mlp_spike_layer": "the first token's MLP output at the spike",
+    "bos_value_all_layers": "the first token's values in all layers",
+    "bos_value_spike_layer": "the first token's values at the spike",
+}
+MODELS = {"RoPE", "DroPE"}
+
+
+def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> list[Verdict]:
+    """Where an ablation hurts the one model more and another ablation the other, a section that contrasts them says so.
+
+    Source: thesis, Sinks, the first token, and layer 1.
+    Severity: detail.
+    """
+    found = []
+    for (section, group), rows in ablation_sides.groupby(["section", "group"], sort=False):
+        sides = {name: set(part["side"]) & MODELS for name, part in (("all", rows), ("cited", rows[rows["cited"]]))}
+        left = rows[~rows["cited"] & rows["side"].isin(sorted(sides["all"] - sides["cited"]))]
+        whole = not sides["cited"] or left.empty
+        said = listed(
+            [f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in rows[rows["cited"]].iterrows()]
+        )
+        more = listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in left.iterrows()])
+        found.append(
+            judge(
+                whole,
+                f"RoPE's effect over DroPE's is cited for {said}; "
+                + ("no ablation of the table turns to the other side" if whole else f"it turns for {more}, left out")
+                if len(sides["cited"]) < len(MODELS)
+                else f"RoPE's effect over DroPE's is cited for {said}, on both sides of one",
+                otherwise="not supported",
+                failure="" if whole else "control",
+                recomputed=f"{int(rows['cited'].sum())} of {len(rows)} ablations",
+                n=len(rows),
+                key=f"{section}_{str(group).removeprefix('the ')}".replace(" ", "_"),
+                statement=f"Section {section} of the report cites both sides of the ablations of {group}.",
+            )
+        )
+    return found

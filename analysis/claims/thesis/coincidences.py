@@ -1,0 +1,70 @@
+"""What the thesis says of numbers that a document prints for two quantities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, untestable
+from analysis.claims._verdicts.words import listed
+from analysis.statistics.rounding import Interval, difference, meets, printed_interval, ratio
+
+TIES = {"difference": "less", "ratio": "over"}
+
+
+def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidences: pd.DataFrame) -> list[Verdict]:
+    """A number of four digits or more that a document prints for two quantities follows from the one for the other.
+
+    Source: thesis, Methods.
+    Severity: detail.
+    """
+    found = []
+    explained: Any = number_coincidences.set_index(["document", "number"])
+    named = repeated_numbers.assign(quantity=repeated_numbers["quantity"].replace("", "a quantity not named"))
+    for (document, number), cells in named.groupby(["document", "number"], sort=False):
+        quantities = list(dict.fromkeys(cells["quantity"]))
+        if len(quantities) < 2 and "a quantity not named" not in quantities:
+            continue
+        key, statement = (
+            f"{document}_{number}",
+            f"Document {document} prints {number} for more than one quantity, and the one gives the other.",
+        )
+        said = f"{number} is printed as {listed(quantities)}"
+        if (document, number) not in explained.index:
+            found.append(
+                judge(
+                    False,
+                    f"{said}; nothing says why, and one may be a copy of the other",
+                    otherwise="not supported",
+                    recomputed=f"{len(quantities)} quantities",
+                    n=len(cells),
+                    key=key,
+                    statement=statement,
+                )
+            )
+            continue
+        why = explained.loc[(document, number)]
+        if why["relation"] == "undecided":
+            reason = str(why["reason"]).partition(": ")[2]
+            found.append(untestable(f"{said}: {reason}", key=key, statement=statement))
+            continue
+        own, other = _interval(str(number)), _interval(str(why["operand"]))
+        made = difference(own, other) if why["relation"] == "difference" else ratio(own, other)
+        found.append(
+            judge(
+                meets(made, own),
+                f"{said}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
+                f"{made.low:.6g} to {made.high:.6g}",
+                otherwise="contradicted",
+                recomputed=f"{made.low:.6g} to {made.high:.6g}",
+                n=len(cells),
+                key=key,
+                statement=statement,
+            )
+        )
+    return found
+
+
+def _interval(number: str) -> Interval:
+    return printed_interval(float(number), len(number.partition(".")[2]))

@@ -1,0 +1,85 @@
+"""What the thesis says of one pretrained network in two states: without its rotation, and with its beginning token."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, directed, judge, untestable
+from analysis.claims._verdicts.words import p
+
+REMOVED, STARTED = "rotation removed", "token in front"
+SAID = {
+    "massive values of queries": ("queries", 1, "its queries have more massive values, not fewer"),
+    "attention to the first token": ("first", -1, "it attends less to the first token"),
+    "attention to near tokens": ("near", -1, "it attends less to near tokens"),
+    "entropy of attention over even attention": ("entropy", 1, "its attention is more even"),
+}
+
+
+def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_models: pd.DataFrame) -> list[Verdict]:
+    """Without its rotation and without training a model has no fewer massive values, and attends less to near tokens.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    names = pretrained_models.set_index("model")["display_name"]
+    for _, test in pretrained_text_tests.iterrows():
+        contrast, quantity = str(test["comparison"]).split(": ")
+        if contrast != REMOVED or quantity not in SAID:
+            continue
+        short, sign, words = SAID[quantity]
+        found.append(
+            directed(
+                float(test["estimate"]),
+                (float(test["ci_low"]), float(test["ci_high"])),
+                sign,
+                f"over {int(test['n'])} texts the difference is {test['estimate']:.1f} [{test['ci_low']:.1f}, "
+                f"{test['ci_high']:.1f}] (paired t, Holm {p(test['p_adjusted'])}, after the data were seen)",
+                recomputed=float(test["estimate"]),
+                n=int(test["n"]),
+                p_value=float(test["p_value"]),
+                p_adjusted=float(test["p_adjusted"]),
+                key=f"{test['study']}_{short}",
+                statement=f"With the rotation of {names[test['study']]} removed and nothing trained, {words}.",
+            )
+        )
+    return found
+
+
+def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[Verdict]:
+    """Heads keep their class more often than by chance without rotation, and less often than with a new beginning.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    found = []
+    for model, rows in pretrained_head_agreement[pretrained_head_agreement["layer"].isna()].groupby("model"):
+        known = {str(row["contrast"]): row for _, row in rows.iterrows()}
+        statement = (
+            f"Heads of {rows['display_name'].iloc[0]} keep their class when the rotation is removed more often than by "
+            "chance among the heads of a layer, and less often than when the beginning token is put in front."
+        )
+        if not {REMOVED, STARTED} <= set(known):
+            missing = "one of the two states was not measured; both would decide it."
+            found.append(untestable(missing, key=str(model), statement=statement))
+            continue
+        removed, started = known[REMOVED], known[STARTED]
+        said = ", ".join(
+            f"{int(row['same'])} of {int(row['heads'])} with {words} ({row['expected']:.0f} by chance; kappa "
+            f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}])"
+            for words, row in (("the rotation removed", removed), ("the token in front", started))
+        )
+        found.append(
+            judge(
+                float(removed["low"]) > 0 and float(removed["high"]) < float(started["low"]),
+                f"heads of one class in both states: {said}",
+                otherwise="contradicted"
+                if float(removed["high"]) < 0 or float(removed["low"]) > float(started["high"])
+                else "not supported",
+                recomputed=float(removed["kappa"]),
+                n=int(removed["heads"]),
+                ci=(float(removed["low"]), float(removed["high"])),
+                key=str(model),
+                statement=statement,
+            )
+        )
+    return found

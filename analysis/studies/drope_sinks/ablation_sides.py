@@ -1,0 +1,57 @@
+"""Ablations that sections of document 004 cite, beside those of the same table that they leave out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from artifacts.errors import DataError
+
+MODELS = ("RoPE", "DroPE")
+GROUPS = {
+    "layer 1": ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"),
+    "the first token": ("bos_mlp_spike_layer", "bos_value_all_layers", "bos_value_spike_layer"),
+}
+CLEAR = 2.0  # a contrast of the models that is closer to one has no side
+
+
+def ablation_sides(
+    ablation_citations: pd.DataFrame, layer1_effects: pd.DataFrame, bos_ablation_contrasts: pd.DataFrame
+) -> pd.DataFrame:
+    """One row a section, group of ablations and ablation: RoPE's ratio over DroPE's, and whether the section cites it.
+
+    `side` is the model that the ablation hurts more, by `CLEAR` at least; an ablation counts as cited when the section
+    prints its effect on both models. Sections that contrast the models under no ablation of a group are left out.
+
+    Raises
+    ------
+    DataError
+        When a section cites an ablation of no group.
+    """
+    ratios = layer1_effects.pivot(index="condition", columns="positional", values="ratio")
+    contrast = {str(name): float(value) for name, value in (ratios[MODELS[0]] / ratios[MODELS[1]]).items()}
+    for _, row in bos_ablation_contrasts.iterrows():
+        contrast[str(row["ablation"])] = float(row["ratio"])
+    unknown = set(ablation_citations["ablation"]) - {each for group in GROUPS.values() for each in group}
+    if unknown:
+        raise DataError(f"ablation_citations has {', '.join(sorted(unknown))}, which no group of ablations holds")
+    rows: list[dict[str, Any]] = []
+    for source, cells in ablation_citations.groupby("source", sort=False):
+        for group, names in GROUPS.items():
+            models = {name: set(cells.loc[cells["ablation"] == name, "positional"]) for name in names}
+            cited = {name for name, seen in models.items() if seen == set(MODELS)}
+            for name in names if cited else ():
+                rows.append(
+                    {
+                        **{"section": str(source).partition(" ")[2], "group": group, "ablation": name},
+                        **{"contrast": contrast[name], "side": _side(contrast[name]), "cited": name in cited},
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _side(contrast: float) -> str:
+    if 1 / CLEAR < contrast < CLEAR:
+        return "neither"
+    return MODELS[0] if contrast > 1 else MODELS[1]

@@ -1,0 +1,53 @@
+"""Which measurements of one network are set side by side: with and without rotation, and with another beginning."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from analysis.studies.pretrained._named import REPORTED, named
+from analysis.studies.pretrained.beginning import STARTS
+from analysis.studies.pretrained.distillation import ARMS
+from analysis.studies.pretrained.distillation import ROLE as STUDENT
+
+UNTOUCHED = "control"  # role of the model whose rotation is removed and that is not trained
+
+
+class Pair(NamedTuple):
+    """Two measurements: the key of the pair, what tells them apart, and the names of both."""
+
+    model: str
+    contrast: str
+    first: str
+    second: str
+
+
+def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]:
+    """Pairs by model, reported ones last; a measurement may be missing.
+
+    `rotation removed` is the untrained model without rotation against the model, `trained without` the student
+    without rotation against the one that was trained on with it, and `token in front` the model reading its beginning
+    token against reading a word. `reported pair` is a document's model without rotation against its model with it,
+    where somebody has measured both.
+    """
+    found = []
+    for model in named(pretrained_models, subjects):
+        mine = subjects[subjects["pair"] == model]
+        for untouched in mine.loc[mine["role"] == UNTOUCHED, "model"]:
+            found.append(Pair(model, "rotation removed", str(untouched), model))
+        arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in mine[mine["role"] == STUDENT].iterrows()}
+        if set(arms) == set(ARMS.values()):
+            found.append(Pair(model, "trained without", arms["nope"], arms["continued"]))
+        found.append(Pair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
+    for name, mine in subjects[subjects["role"] == REPORTED].groupby("pair"):
+        sides = dict(zip(mine["side"], mine["model"], strict=True))
+        if name and set(sides) == set(ARMS):
+            found.append(Pair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
+    return found
+
+
+def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
+    """Names in print by key of the pair; a reported pair has that of its model with rotation."""
+    reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
+    return named(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))

@@ -1,0 +1,103 @@
+"""Whether a head attends alike in two states of one network: classes of heads, and attention to the first token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.statistics.bootstrap import percentile_interval, resamples
+from analysis.statistics.coefficient import coefficient
+from analysis.studies.pretrained._pairs import Pair, names, pairs
+from artifacts.errors import DataError
+
+CLASSES = ("sink", "local", "distributed", "mixed")
+PREFIX = "pattern_"
+DRAWS = 2000
+COLUMNS = (
+    *("model", "display_name", "contrast", "layer", "heads", "same", "expected", "kappa", "low", "high", "r", "note"),
+)
+RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
+
+
+def pretrained_head_agreement(
+    attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Heads that keep their class, one row a model, contrast and layer, and one of all layers (without `layer`).
+
+    `same` counts heads of one class in both states, `expected` those that would agree if the classes of a layer were
+    given out anew among its heads, and `kappa` is Cohen's (1960): (same - expected) / (heads - expected). Of all layers
+    both are summed before they are compared, so that it asks of heads and not of layers; its interval draws layers
+    anew. `r` is Pearson's coefficient of the heads' attention to the first token, of all layers after each layer's mean
+    is taken off.
+
+    Raises
+    ------
+    DataError
+        When no network was measured in two states, or the heads of the two differ.
+    """
+    known = names(pretrained_models, subjects)
+    rows: list[dict[str, Any]] = []
+    for pair in pairs(pretrained_models, subjects):
+        heads = _heads(attention_patterns, pair)
+        if heads is None:
+            continue
+        common = {"model": pair.model, "display_name": known[pair.model], "contrast": pair.contrast}
+        layers = [(layer, each, *_counted(each)) for layer, each in heads.groupby(level="layer")]
+        for layer, each, same, expected in layers:
+            facts = {"layer": layer, "heads": len(each), "same": same, "expected": expected, "r": _r(each)}
+            rows.append(
+                {**common, **facts, "kappa": _kappa(same, expected, len(each)), "note": "low, high: of all layers"}
+            )
+        counts = np.array([(same, expected, len(each)) for _, each, same, expected in layers])
+        sides = ["first_attention", "second_attention"]
+        centred = heads[sides] - heads.groupby(level="layer")[sides].transform("mean")
+        same, expected, n = counts.sum(axis=0)
+        whole = {"heads": int(n), "same": int(same), "expected": expected, "kappa": _kappa(same, expected, n)}
+        rows.append({**common, **whole, "r": _r(centred), **_interval(counts), "note": "layer: all of them"})
+    if not rows:
+        raise DataError(f"attention_patterns has no network in two states; run: {RERUN}")
+    made = pd.DataFrame(rows).reindex(columns=list(COLUMNS)).astype({"layer": "Int64"})
+    for column, why in (("kappa", "every head is of one class"), ("r", "attention that does not vary")):
+        gap = made[column].isna()
+        made.loc[gap, "note"] = [f"{note}; {column}: {why}" for note in made.loc[gap, "note"]]
+    return made
+
+
+def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
+    """Class and attention to the first token of each head in both states, indexed by layer and head."""
+    found: dict[str, Any] = {}
+    for side, model in (("first", pair.first), ("second", pair.second)):
+        mine = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
+        mine = mine.astype({"layer": int, "head": int}).set_index(["layer", "head"])
+        classed = mine.loc[mine["metric"].str.startswith(PREFIX), "metric"].str.removeprefix(PREFIX)
+        attention = mine.loc[(mine["metric"] == "first_attention") & (mine["condition"] == ""), "value"].astype(float)
+        if classed.empty:
+            return None
+        found[side], found[f"{side}_attention"] = classed, attention
+    if set(found["first"].index) != set(found["second"].index):
+        raise DataError(f"attention_patterns: {pair.first} and {pair.second} have other heads; run: {RERUN}")
+    return pd.DataFrame(found)
+
+
+def _counted(heads: pd.DataFrame) -> tuple[int, float]:
+    """Heads of one class in both states, and those that would be by chance."""
+    totals = [heads[side].value_counts().reindex(CLASSES, fill_value=0).to_numpy() for side in ("first", "second")]
+    return int((heads["first"] == heads["second"]).sum()), float((totals[0] * totals[1]).sum() / len(heads))
+
+
+def _kappa(same: float, expected: float, heads: float) -> float | None:
+    return None if expected >= heads else (same - expected) / (heads - expected)
+
+
+def _r(heads: pd.DataFrame) -> float | None:
+    return coefficient(heads["first_attention"].to_numpy(dtype=float), heads["second_attention"].to_numpy(dtype=float))
+
+
+def _interval(counts: NDArray[np.float64]) -> dict[str, float]:
+    """Percentile interval of kappa when layers are drawn anew; `counts` has same, expected and heads by layer."""
+    same, expected, heads = np.concatenate([counts[index].sum(axis=1) for index in resamples(len(counts), DRAWS)]).T
+    kappas = (same - expected)[expected < heads] / (heads - expected)[expected < heads]
+    return dict(zip(("low", "high"), percentile_interval(kappas), strict=True)) if len(kappas) else {}

@@ -1,0 +1,52 @@
+"""What levelling dimensions does to the answers of a pretrained model, item by item."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.statistics.estimate import Estimate, frame
+from analysis.statistics.proportion import mcnemar
+from analysis.studies._families import corrected
+from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained.answers import RERUN, TASKS
+from artifacts.errors import DataError
+
+CONTRASTS = {
+    "largest against random": ("top1", "random-0"),
+    "largest against none": ("top1", "baseline"),
+    "random against none": ("random-0", "baseline"),
+}
+
+
+def pretrained_knowledge_tests(
+    knowledge: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
+    """McNemar's exact test of the same items under two conditions, one row a model, task and contrast.
+
+    `study` is the model, `comparison` reads `TASK, CONTRAST`; `estimate` is the share right under the first condition
+    less that under the second, an answer that could not be read counting as not right. Holm is over the tasks of one
+    contrast of one model; with random dimensions against none is a control and is not corrected.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was asked, or the items of two conditions differ.
+    """
+    tests: list[Estimate] = []
+    for model in named(pretrained_models, subjects):
+        mine = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
+        for task in TASKS:
+            items = mine[mine["metric"] == f"{task}_right"]
+            by = {str(condition): each.set_index("unit_id")["value"] for condition, each in items.groupby("condition")}
+            for contrast, (first, second) in CONTRASTS.items():
+                if not {first, second} <= set(by):
+                    continue
+                if set(by[first].index) != set(by[second].index):
+                    raise DataError(
+                        f"knowledge/{model}: {task} has other items in {first} than in {second}; run: {RERUN}"
+                    )
+                one, other = by[first].sort_index(), by[second].sort_index()
+                tests.append(mcnemar(one, other, study=model, comparison=f"{task}, {contrast}", unit="item"))
+    if not tests:
+        raise DataError(f"knowledge has no pretrained model; run: {RERUN}")
+    return frame(corrected(tests, test_families, "pretrained_knowledge_tests", lambda row: row.study))

@@ -1,0 +1,125 @@
+"""What trained models of others show on another kind of text: repeated sentences, and source code, beside prose.
+
+Texts of the kinds are different ones, so that differences are of independent groups.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+from scipy import stats
+
+from analysis.statistics.student import student_interval
+from analysis.studies.pretrained._named import named
+from artifacts.errors import DataError
+
+REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by its texts
+TARGETS = ("massive", "random", "matched", "smallest")
+FILLS = ("zero", "mean")
+TENSORS = {"q": "query", "k": "key", "v": "value"}
+BOTH = 2  # texts that a difference of means needs on either side
+
+
+def pretrained_repeated(
+    disruption: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """What massive dimensions filled cost on natural text and on repeated sentences, in nats a token.
+
+    One row a model, fill and target. `plain` is the loss of the model as it is on either kind, `natural` and
+    `repeated` what filling adds to it, mean over texts with Student's interval, `difference` the latter less the former
+    with Welch's. Massive dimensions are those above 5 times the mean on other texts of the kind.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was disrupted on both.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        kinds = {
+            "natural": disruption[disruption["model"] == model],
+            "repeated": disruption[disruption["model"] == model + REPEATED],
+        }
+        for fill in FILLS:
+            for target in TARGETS:
+                condition = f"threshold_{target}_{fill}_pre"
+                found = {kind: part[part["condition"] == condition] for kind, part in kinds.items()}
+                values = {
+                    kind: part.loc[(part["unit_id"] != "") & (part["metric"] == "text_delta_nats"), "value"].dropna()
+                    for kind, part in found.items()
+                }
+                if min(map(len, values.values())) < BOTH:
+                    continue
+                plain = {f"plain_{kind}": _plain(part) for kind, part in found.items()}
+                rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **plain})
+                rows[-1] |= _beside(values)
+    if not rows:
+        raise DataError(
+            "disruption has no pretrained model on both kinds of text; run: python build.py run --recipe "
+            "artifacts/recipes/pretrained-repeated.yaml"
+        )
+    return pd.DataFrame(rows)
+
+
+def pretrained_kinds(
+    massive_values: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Massive values on prose and on source code: one row a model, place, threshold and tensor.
+
+    Means over texts with Student's interval; `difference` is code less prose, with Welch's.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was measured on both.
+    """
+    whole = massive_values[massive_values["unit_id"] != ""]
+    parts = whole["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
+    tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
+    whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor", "value"])
+    rows: list[dict[str, Any]] = []
+    for model, name in named(pretrained_models, subjects).items():
+        both = whole[whole["model"].isin([model, model + CODE])]
+        for (where, threshold, tensor), each in both.groupby(["where", "threshold", "tensor"], sort=True):
+            values = {
+                "prose": each.loc[each["model"] == model, "value"],
+                "code": each.loc[each["model"] == model + CODE, "value"],
+            }
+            if min(map(len, values.values())) < BOTH:
+                continue
+            rows.append({"model": model, "display_name": name, "where": where, "threshold": float(str(threshold))})
+            rows[-1] |= {"tensor": tensor, **_beside(values)}
+    if not rows:
+        raise DataError(
+            "massive_values has no pretrained model on prose and on code; run: python build.py run --recipe "
+            "artifacts/recipes/pretrained-code.yaml"
+        )
+    return pd.DataFrame(rows)
+
+
+def _plain(part: pd.DataFrame) -> float:
+    """Nats a token of the model as it is, from what a condition costs and where it leads."""
+    whole: Any = part[part["unit_id"] == ""].set_index("metric")["value"]
+    return math.log(float(whole["perplexity"])) - float(whole["delta_nats"])
+
+
+def _beside(values: dict[str, Any]) -> dict[str, Any]:
+    """Means of two groups with their intervals, and the second less the first with its own."""
+    found: dict[str, Any] = {}
+    for kind, some in values.items():
+        mean = float(some.mean())
+        low, high = student_interval(some.to_numpy(dtype=float)) or (mean, mean)  # texts that agree exactly
+        found |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(some)}
+    first, second = values.values()
+    found["difference"] = float(second.mean() - first.mean())
+    found["low"], found["high"] = _welch(first, second, found["difference"])
+    return found
+
+
+def _welch(first: pd.Series, second: pd.Series, difference: float) -> tuple[float, float]:
+    if first.nunique() == second.nunique() == 1:
+        return difference, difference
+    ends = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
+    return float(ends.low), float(ends.high)

@@ -1,0 +1,100 @@
+"""One network in two states, text by text: without its rotation and with it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from analysis.statistics.estimate import Estimate, frame
+from analysis.statistics.paired import paired_t
+from analysis.studies._families import corrected
+from analysis.studies.pretrained._pairs import Pair, pairs
+from artifacts.errors import DataError
+
+RERUN = "python build.py run --recipe artifacts/recipes/distilled.yaml"
+STARTED = "token in front"  # told by `pretrained_beginning`, over the same texts
+
+
+class Read(NamedTuple):
+    """Where a quantity is by text: its name, table, metric, condition, and what values are multiplied by."""
+
+    name: str
+    table: str
+    metric: str
+    condition: str
+    scale: float
+
+
+BY_TEXT = (
+    Read("massive values of queries", "massive_values", "massive_total_q", "pre lambda=5", 1.0),
+    Read("massive values of keys", "massive_values", "massive_total_k", "pre lambda=5", 1.0),
+    Read("largest query dimension over the mean", "massive_values", "largest_ratio_q", "pre", 1.0),
+    Read("largest key dimension over the mean", "massive_values", "largest_ratio_k", "pre", 1.0),
+    Read("attention to the first token", "attention_patterns", "first_attention", "", 100.0),
+    Read("attention to near tokens", "attention_patterns", "local_attention", "", 100.0),
+    Read("entropy of attention over even attention", "attention_patterns", "entropy_share", "", 100.0),
+    Read("attention's share of what layers write", "layer_content", "contribution_mean_of_ratios", "content", 100.0),
+)
+
+
+def pretrained_text_tests(
+    massive_values: pd.DataFrame,
+    attention_patterns: pd.DataFrame,
+    layer_content: pd.DataFrame,
+    pretrained_models: pd.DataFrame,
+    subjects: pd.DataFrame,
+    test_families: pd.DataFrame,
+) -> pd.DataFrame:
+    """Paired t-tests over texts, one row a model, contrast and quantity.
+
+    `study` is the model, `comparison` reads `CONTRAST: QUANTITY` and `estimate` is without rotation less with it, in
+    percent where the quantity is a share; every quantity is a mean or a sum over layers and heads. Holm is over the
+    quantities of one contrast of one model. The tests speak of further texts for this one network.
+
+    Raises
+    ------
+    DataError
+        When no network was measured in both states, or the texts of the two differ.
+    """
+    tables = {
+        "massive_values": massive_values,
+        "attention_patterns": attention_patterns,
+        "layer_content": layer_content,
+    }
+    tests: list[Estimate] = []
+    for pair in pairs(pretrained_models, subjects):
+        if pair.contrast == STARTED:
+            continue
+        for read in BY_TEXT:
+            first, second = (_texts(tables[read.table], model, read) for model in (pair.first, pair.second))
+            if first.empty or second.empty:
+                continue
+            if list(first.index) != list(second.index):
+                raise DataError(f"{read.table}: {pair.first} and {pair.second} were given other texts; run: {RERUN}")
+            tests.append(_test(pair, read, first, second))
+    if not tests:
+        raise DataError(f"no pretrained model was measured with and without rotation; run: {RERUN}")
+    return frame(corrected(tests, test_families, "pretrained_text_tests", _apart))
+
+
+def _apart(row: Estimate) -> str:
+    return f"{row.study}, {row.comparison.split(':')[0]}"
+
+
+def _texts(table: pd.DataFrame, model: str, read: Read) -> pd.Series:
+    mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
+    mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
+    return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
+
+
+def _test(pair: Pair, read: Read, first: pd.Series, second: pd.Series) -> Estimate:
+    return paired_t(
+        first.to_numpy(),
+        second.to_numpy(),
+        study=pair.model,
+        comparison=f"{pair.contrast}: {read.name}",
+        unit="text",
+        note=f"{pair.first} less {pair.second}",
+        names=(pair.first, pair.second),
+    )

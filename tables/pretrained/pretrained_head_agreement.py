@@ -1,0 +1,55 @@
+"""Heads that attend alike in two states of one network, by thirds of the layers."""
+
+from typing import Any
+
+import pandas as pd
+
+from tables import Column, Table, fixed
+
+CONTRASTS = {
+    "rotation removed": "Rotation removed, nothing trained",
+    "trained without": "Trained on without rotation against with it",
+    "reported pair": "The report's pair, measured: without rotation against with it",
+    "token in front": "Beginning token in front against a word",
+}
+THIRDS = 3
+
+
+def table(pretrained_head_agreement: pd.DataFrame) -> Table:
+    """One row a third of the layers, and one of all."""
+    rows: list[dict[str, Any]] = []
+    for (model, contrast), cells in pretrained_head_agreement.groupby(["display_name", "contrast"], sort=False):
+        group = f"{CONTRASTS[str(contrast)]} ({model})"
+        single = cells[cells["layer"].notna()]
+        third = single["layer"].astype(int) * THIRDS // len(single)
+        for place in range(THIRDS):
+            part = single[third == place]
+            label = f"Layers {part['layer'].min()} to {part['layer'].max()}"
+            sums: dict[str, Any] = {"why": "Of all layers together."}
+            sums |= {column: part[column].sum() for column in ("heads", "same", "expected")}
+            rows.append({"group": group, "label": label, "r": part["r"].median(), **sums})
+        whole = cells[cells["layer"].isna()].iloc[0]
+        rows.append({"group": group, "label": "All layers", **{str(name): whole[name] for name in whole.index}})
+    return Table(
+        rows=pd.DataFrame(rows),
+        columns=[
+            Column("label", "", width=0.32),
+            Column("heads", "Heads"),
+            Column("same", "Same class"),
+            Column("expected", "by chance", fixed(0)),
+            Column("kappa", r"$\kappa$", fixed(2), ci=("low", "high"), reason="why"),
+            Column("r", "$r$", fixed(2)),
+        ],
+        groups="group",
+        size="footnotesize",
+        caption=(
+            "Heads that keep their class of attention (to the first token, to near ones, spread, mixed) in two states "
+            "of one network. Unit: one head; in brackets the 95 % interval over layers drawn anew."
+        ),
+        short="Heads of one class in two states of a network",
+        note=(
+            "By chance: heads that would agree if the classes of a layer were given out anew among its heads. "
+            "$\\kappa$: Cohen's, of the sums over layers. $r$: Pearson's coefficient of the heads' attention to the "
+            "first token, of some layers the median over them, of all after each layer's mean is taken off."
+        ),
+    )

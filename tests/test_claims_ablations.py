@@ -1,0 +1,88 @@
+"""Ablations that a section cites beside those that it leaves out: made by hand, in both directions."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis.ablations import thesis_ablations_both_sides
+from analysis.studies.drope_sinks.ablation_sides import ablation_sides
+from artifacts.errors import DataError
+from artifacts.store.reader import read
+from conftest import ROOT
+
+MLP, ATTENTION, BOTH, FIRST = "layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"
+
+
+def cited(*ablations, models=("RoPE", "DroPE")):
+    rows = [("said", each, model, "9 1.1") for each in ablations for model in models]
+    return pd.DataFrame(rows, columns=["statement", "ablation", "positional", "source"])
+
+
+def effects(mlp=9.0, attention=0.01, both=6.0, first=8.0):
+    rows = []
+    for name, contrast in ((MLP, mlp), (ATTENTION, attention), (BOTH, both), (FIRST, first)):
+        rows += [(name, "RoPE", 100 * contrast), (name, "DroPE", 100.0)]
+    return pd.DataFrame(rows, columns=["condition", "positional", "ratio"])
+
+
+TOKEN = pd.DataFrame(
+    {"ablation": ["bos_mlp_spike_layer", "bos_value_all_layers", "bos_value_spike_layer"], "ratio": [1000.0, 1.2, 0.9]}
+)
+
+
+def judged(citations, **given):
+    return thesis_ablations_both_sides(ablation_sides(citations, effects(**given), TOKEN))
+
+
+@pytest.mark.parametrize(
+    ("citations", "given", "verdict"),
+    [
+        (cited(ATTENTION), {}, "not supported"),
+        (cited(MLP), {}, "not supported"),
+        (cited(MLP, BOTH, FIRST), {}, "not supported"),
+        (cited(MLP, ATTENTION), {}, "holds"),
+        (cited(MLP), {"attention": 1.5}, "holds"),  # no clear side
+        (cited(MLP), {"attention": 0.6}, "holds"),
+        (cited(MLP), {"attention": 0.4}, "not supported"),
+    ],
+)
+def test_a_section_cites_both_sides_where_there_are_two(citations, given, verdict):
+    [found] = judged(citations, **given)
+    assert (found.key, found.verdict) == ("1.1_layer_1", verdict)
+
+
+def test_what_is_left_out_is_named():
+    [found] = judged(cited(ATTENTION))
+    assert "it turns for the MLP of layer 1 (9), all of layer 1 (6) and the first token in layer 1 (8)" in found.reason
+    assert found.failure == "control"
+
+
+def test_effects_on_one_model_contrast_nothing():
+    assert ablation_sides(cited(MLP, models=["RoPE"]), effects(), TOKEN).empty
+    rows = ablation_sides(pd.concat([cited(ATTENTION), cited(MLP, models=["RoPE"])]), effects(), TOKEN)
+    assert rows.loc[rows["cited"], "ablation"].tolist() == [ATTENTION]
+
+
+def test_groups_are_judged_apart():
+    found = judged(cited(ATTENTION, "bos_mlp_spike_layer"))
+    assert {each.key: each.verdict for each in found} == {
+        "1.1_layer_1": "not supported",
+        "1.1_first_token": "holds",
+    }
+
+
+def test_an_ablation_of_no_group_is_refused():
+    with pytest.raises(DataError, match="layer2_mlp, which no group"):
+        ablation_sides(cited("layer2_mlp"), effects(), TOKEN)
+
+
+def test_citations_are_statements_of_the_document():
+    citations, stated = read(ROOT, "ablation_citations"), read(ROOT, "drope_stated")
+    known = stated.set_index("statement")["source"]
+    assert set(citations["statement"]) <= set(known.index)
+    assert (known[citations["statement"]].to_numpy() == citations["source"].to_numpy()).all()
+    about = stated[stated["quantity"].str.contains("Perplexity ratio, layer-1|under BOS-MLP ablation")]
+    perplexities = about[about["quantity"].str.startswith("Perplexity")]["statement"]
+    again = {"s7_4_drope_mlp", "s7_4_rope_mlp_again"}  # in the ratio that the section prints, or once more
+    assert set(perplexities) - again <= set(citations["statement"])

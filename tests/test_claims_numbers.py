@@ -1,0 +1,109 @@
+"""Numbers printed for two quantities: the list is whole, what is unexplained is told, what is explained is computed."""
+
+from __future__ import annotations
+
+import csv
+
+import pandas as pd
+import pytest
+
+from analysis.claims._verdicts import numbers
+from analysis.claims.thesis.coincidences import thesis_numbers_told_apart
+from artifacts.store.reader import read
+from conftest import ROOT
+
+PLACE = ("document", "number", "table", "cell")
+
+
+def cells(*quantities, number="1249"):
+    rows = [("9", number, "table", f"row {place}", each, "9 T1") for place, each in enumerate(quantities)]
+    return pd.DataFrame(rows, columns=[*PLACE, "quantity", "source"])
+
+
+def why(relation, operand="", number="1249"):
+    row = ("9", number, relation, operand, "", "reason: a table would decide")
+    return pd.DataFrame([row], columns=["document", "number", "relation", "operand", "place", "reason"])
+
+
+NONE = why("ratio", "1.00", number="7777")
+
+
+@pytest.mark.parametrize(
+    ("printed", "number"),
+    [
+        ("+115,929%", "115929"),
+        ("0.6045", "0.6045"),
+        ("~1,815x", "1815"),
+        ("0.0604", None),  # three digits
+        ("4,096", None),  # a power of two
+        ("12,000", None),  # round
+        ("3.512-31.64", None),  # two numbers
+        ("no", None),
+    ],
+)
+def test_only_long_numbers_tell(printed, number):
+    assert numbers.telling(printed) == number
+
+
+def test_every_repeated_number_is_listed_with_its_quantity():
+    with (ROOT / numbers.LISTED).open(encoding="utf-8", newline="") as stream:
+        listed = list(csv.DictReader(stream))
+    found = numbers.kept(numbers.repeated(ROOT), listed)
+    assert found == [{name: row[name] for name in found[0]} for row in listed], (
+        "run: python -m analysis.claims._verdicts.numbers"
+    )
+    assert [row for row in listed if not row["quantity"]] == []
+
+
+def test_a_cell_that_is_new_has_no_quantity_and_others_keep_theirs():
+    row = {"document": "9", "number": "1249", "table": "table", "source": "9 T1"}
+    found = numbers.kept(
+        [{**row, "cell": "old"}, {**row, "cell": "new"}], [{**row, "cell": "old", "quantity": "a ratio"}]
+    )
+    assert [each["quantity"] for each in found] == ["a ratio", ""]
+    assert [each["reason"] for each in found] == ["", "quantity: to be named"]
+
+
+def test_one_quantity_may_be_printed_often():
+    assert thesis_numbers_told_apart(cells("a ratio", "a ratio"), NONE) == []
+
+
+@pytest.mark.parametrize("quantities", [("a ratio", "a count"), ("a ratio", "")])
+def test_two_quantities_without_a_reason_are_told(quantities):
+    [found] = thesis_numbers_told_apart(cells(*quantities), NONE)
+    assert (found.key, found.verdict) == ("9_1249", "not supported")
+    assert "may be a copy" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("relation", "operand", "verdict"),
+    [
+        ("ratio", "1.00", "holds"),
+        ("ratio", "1.10", "contradicted"),
+        ("difference", "0.6", "holds"),
+        ("difference", "3.1", "contradicted"),
+        ("undecided", "", "not testable"),
+    ],
+)
+def test_what_ties_two_quantities_is_computed(relation, operand, verdict):
+    [found] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
+    assert found.verdict == verdict
+
+
+def test_operands_are_printed_where_it_is_said():
+    explained = read(ROOT, "number_coincidences")
+    tied = explained[explained["relation"] != "undecided"]
+    assert len(tied)
+    for _, row in tied.iterrows():
+        table, _, cell = str(row["place"]).partition(": ")
+        with (ROOT / f"artifacts/sources/{table}.csv").open(encoding="utf-8", newline="") as stream:
+            printed = [
+                each["printed"] for each in csv.DictReader(stream) if set(cell.split(" / ")) <= set(each.values())
+            ]
+        assert [text.strip("+%×") for text in printed] == [str(row["operand"])], row["place"]
+
+
+def test_every_explanation_is_of_a_number_that_stands_for_two_quantities():
+    listed, explained = read(ROOT, "repeated_numbers"), read(ROOT, "number_coincidences")
+    counts = listed.groupby(["document", "number"])["quantity"].nunique()
+    assert set(counts[counts > 1].index) == set(map(tuple, explained[["document", "number"]].to_numpy()))

@@ -1,0 +1,298 @@
+"""One pretrained network in two states, and its keys by the parts of a prompt: results, exhibits, claims both ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.inter_rater import cohens_kappa
+
+from analysis.claims.thesis import pretrained_states as claims
+from analysis.claims.thesis import pretrained_tasks
+from analysis.statistics.rank_sum import rank_sum_p
+from analysis.studies.pretrained._pairs import pairs
+from analysis.studies.pretrained.head_agreement import CLASSES, pretrained_head_agreement
+from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_parts
+from analysis.studies.pretrained.text_tests import pretrained_text_tests
+from artifacts.errors import DataError
+from artifacts.store.reader import read
+from conftest import ROOT
+from tables._press.render import render
+from tables.pretrained import pretrained_head_agreement as heads_table
+from tables.pretrained import pretrained_retrieval_parts as parts_table
+from tables.pretrained import pretrained_text_tests as texts_table
+
+FAMILIES = read(ROOT, "test_families")
+COLUMNS = ["model", "condition", "layer", "head", "unit_id", "metric", "value", "n", "reason"]
+MODELS = pd.DataFrame({"model": ["mine"], "display_name": ["Mine"], "positions": [8192]})
+SUBJECTS = pd.DataFrame(
+    [
+        ("big-rope", "reported", "big", "rope", "Big"),
+        ("big-drope", "reported", "big", "drope", "Big without"),
+        ("alone", "reported", "", "", "Alone"),
+        ("mine", "pretrained", "", "", ""),
+        ("mine-bare", "control", "mine", "drope", ""),
+        ("mine-a", "own", "mine", "drope", ""),
+        ("mine-b", "own", "mine", "rope", ""),
+    ],
+    columns=["model", "role", "pair", "side", "label"],
+)
+TEXTS = range(6)
+
+
+def frame(rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def test_pairs_are_found_by_roles_and_sides():
+    found = {pair.contrast: (pair.first, pair.second) for pair in pairs(MODELS, SUBJECTS)}
+    assert found == {
+        "rotation removed": ("mine-bare", "mine"),
+        "trained without": ("mine-a", "mine-b"),
+        "token in front": ("mine-bos", "mine-word"),
+        "reported pair": ("big-drope", "big-rope"),
+    }
+    one_arm = SUBJECTS[SUBJECTS["model"] != "mine-b"]
+    assert "trained without" not in {pair.contrast for pair in pairs(MODELS, one_arm)}
+
+
+def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
+    """A measurement by a recipe of the report's own pair shows up without a change of code."""
+    known = {"big-rope": MIXED, "big-drope": LESS}
+    found = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    assert set(found["display_name"]) == {"Big"}
+    assert "The report's pair, measured" in str(render(heads_table.table(found), "h"))
+    rows = [
+        (model, "", None, None, f"text{text}", "first_attention", 0.5 + sign * (0.1 + text / 100), 2, "")
+        for model, sign in (("big-rope", 0), ("big-drope", 1))
+        for text in TEXTS
+    ]
+    tests = pretrained_text_tests(frame([]), frame(rows), frame([]), MODELS, SUBJECTS, FAMILIES)
+    assert tests["comparison"].tolist() == ["reported pair: attention to the first token"]
+    assert tests["estimate"].tolist() == pytest.approx([12.5])
+    assert "DroPE less RoPE} (Big)".replace("} (", " (") in str(render(texts_table.table(tests, MODELS, SUBJECTS), "t"))
+
+
+def by_text(massive=(3.0, 5.0, 4.0, 6.0, 2.0, 5.0), first=-0.02, near=-0.1, entropy=0.2, other=range(6)):
+    noise = np.array([0.01, -0.01, 0.02, 0.0, -0.02, 0.015])
+    rows = {"massive_values": [], "attention_patterns": [], "layer_content": []}
+    for model, sign, texts in (("mine", 0, TEXTS), ("mine-bare", 1, other)):
+        for text, drift, more in zip(texts, noise, massive, strict=True):
+            unit = f"text{text}"
+            rows["massive_values"].append(
+                (model, "pre lambda=5", None, None, unit, "massive_total_q", 100 + sign * more, 2, "")
+            )
+            for metric, base, change in (
+                ("first_attention", 0.5, first),
+                ("local_attention", 0.3, near),
+                ("entropy_share", 0.4, entropy),
+            ):
+                value = base + sign * (change + drift)
+                rows["attention_patterns"].append((model, "", None, None, unit, metric, value, 2, ""))
+            rows["attention_patterns"].append((model, "", 0, None, unit, "first_attention", 9.0, 2, ""))
+    tables = [frame(rows[name]) for name in ("massive_values", "attention_patterns", "layer_content")]
+    return pretrained_text_tests(*tables, MODELS, SUBJECTS, FAMILIES)
+
+
+def test_texts_are_compared_in_pairs_and_corrected_over_quantities():
+    found = by_text().set_index("comparison")
+    assert len(found) == 4
+    row = found.loc["rotation removed: massive values of queries"]
+    known = stats.ttest_1samp([3.0, 5.0, 4.0, 6.0, 2.0, 5.0], 0)
+    assert (row["estimate"], row["p_value"]) == pytest.approx((25 / 6, known.pvalue))
+    assert row["n"] == len(TEXTS)
+    assert found["adjustment"].str.startswith("Holm over 4 tests of rotation by text (mine, rotation removed)").all()
+    assert found.loc["rotation removed: attention to near tokens", "estimate"] == pytest.approx(-9.75)  # points
+    with pytest.raises(DataError, match="other texts"):
+        by_text(other=range(1, 7))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "holds"),
+        ({"massive": (-3.0, -5.0, -4.0, -6.0, -2.0, -5.0)}, "contradicted"),
+        ({"massive": (9.0, -8.0, 7.0, -6.0, 5.0, -4.0)}, "not significant"),
+    ],
+)
+def test_massive_values_without_rotation_are_judged_by_text(given, expected):
+    found = {each.key: each.verdict for each in claims.thesis_rotation_removed(by_text(**given), MODELS)}
+    assert found["mine_queries"] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [({"first": 0.2}, "mine_first"), ({"near": 0.1}, "mine_near"), ({"entropy": -0.2}, "mine_entropy")],
+)
+def test_attention_without_rotation_is_judged_by_its_sign(given, key):
+    verdicts = [
+        {each.key: each.verdict for each in claims.thesis_rotation_removed(by_text(**one), MODELS)}[key]
+        for one in ({"first": -0.2}, given)
+    ]
+    assert verdicts == ["holds", "contradicted"]
+
+
+def patterns(by_model):
+    """Rows of classes and of attention; `by_model` maps a name to the classes of each layer's heads."""
+    rows = []
+    for model, layers in by_model.items():
+        for layer, classes in enumerate(layers):
+            for head, kind in enumerate(classes):
+                rows.append((model, "sink>=0.3", layer, head, "", f"pattern_{kind}", 1, 6, ""))
+                rows.append((model, "", layer, head, "", "first_attention", (head + CLASSES.index(kind)) / 10, 6, ""))
+    return frame(rows)
+
+
+MIXED = [
+    ["sink", "sink", "local", "local"],
+    ["local", "mixed", "sink", "local"],
+    ["mixed", "sink", "mixed", "local"],
+] * 4
+LESS = [
+    ["sink", "sink", "local", "sink"],
+    ["local", "mixed", "sink", "mixed"],
+    ["mixed", "local", "mixed", "local"],
+] * 4
+TURNED = [[*each[1:], each[0]] for each in MIXED]
+
+
+def agreement(removed, started):
+    known = {"mine": MIXED, "mine-bare": removed, "mine-word": MIXED, "mine-bos": started}
+    return pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+
+
+def test_heads_agree_within_their_layer():
+    found = agreement(LESS, MIXED)
+    rows = found[found["contrast"] == "rotation removed"].set_index("layer")
+    table = np.array([[2, 0], [1, 1]])  # layer 0: the model's classes by those without rotation
+    assert rows["kappa"].iloc[0] == pytest.approx(cohens_kappa(table).kappa)
+    assert rows["same"].iloc[:3].tolist() == [3, 3, 3]
+    whole = found[found["layer"].isna()].set_index("contrast")
+    assert whole.loc["token in front", ["same", "kappa", "r"]].tolist() == pytest.approx([48, 1.0, 1.0])
+    expected = 4 * sum([(2 * 3 + 2 * 1) / 4, (2 * 1 + 1 * 2 + 1 * 1) / 4, (2 * 2 + 1 * 0 + 1 * 2) / 4])
+    assert whole.loc["rotation removed", "expected"] == pytest.approx(expected)
+    assert whole.loc["rotation removed", "kappa"] == pytest.approx((36 - expected) / (48 - expected))
+
+
+def test_layers_of_one_class_are_no_agreement_of_heads():
+    uniform = [["sink"] * 4, ["local"] * 4, ["mixed"] * 4]
+    known = {"mine": uniform, "mine-bare": uniform}
+    found = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    assert found["same"].iloc[-1] == 12
+    assert found["kappa"].isna().all()
+    assert found["note"].str.contains("every head is of one class").all()
+
+
+def test_states_with_other_heads_are_refused():
+    with pytest.raises(DataError, match="other heads"):
+        agreement(LESS[:-1], MIXED)
+
+
+@pytest.mark.parametrize(
+    ("removed", "started", "expected"),
+    [
+        (LESS, MIXED, "holds"),
+        (MIXED, LESS, "contradicted"),
+        (LESS, LESS, "not supported"),
+        (TURNED, MIXED, "contradicted"),
+    ],
+)
+def test_heads_are_held_against_chance_and_against_the_other_state(removed, started, expected):
+    [found] = claims.thesis_heads_change_class(agreement(removed, started))
+    assert found.verdict == expected
+    alone = agreement(removed, started).query("contrast == 'rotation removed'")
+    assert claims.thesis_heads_change_class(alone)[0].verdict == "not testable"
+
+
+def parts(form=1.0, depth=1.0, auc=0.0):
+    own = "own/0.0625x"
+    rows = [
+        ("mine", own, None, None, "", "passkey_exact", 0.5, 12, ""),
+        ("mine", f"{own}/form:key", None, None, "", "passkey_exact", form, 6, ""),
+        ("mine", f"{own}/form:code", None, None, "", "passkey_exact", 1.0, 6, ""),
+        ("mine", f"{own}/depth:0.2-0.4", None, None, "", "passkey_exact", depth, 4, ""),
+        ("mine", "yarn/2x/form:key", None, None, "", "passkey_exact", 0.1, 6, ""),
+        ("mine", own, None, None, "", "p_yes_exact", 0.2, 6, ""),
+        ("mine", own, None, None, "", "p_yes_exact_sd", 0.01, 6, ""),
+        ("mine", own, None, None, "", "p_yes_raw_exact", 0.05, 6, ""),
+        ("mine", own, None, None, "", "p_yes_swapped", 0.3, 3, ""),
+        ("mine", own, None, None, "", "verification_auc_swapped", 0.1, 9, ""),
+        ("mine", own, None, None, "", "p_yes_other", 0.5, 3, ""),
+        ("mine", own, None, None, "", "verification_auc", auc, 12, ""),
+    ]
+    return pretrained_retrieval_parts(frame(rows), MODELS, SUBJECTS)
+
+
+def test_parts_of_prompts_under_the_models_own_encoding():
+    found = parts(form=0.5).set_index(["part", "which"])
+    assert found["tokens"].eq(512).all()
+    assert sorted(found.index) == [
+        ("depth", "0.2-0.4"),
+        ("form", "code"),
+        ("form", "key"),
+        ("shown", "exact"),
+        ("shown", "other"),
+        ("shown", "swapped"),
+        ("shown", "wrong"),
+    ]
+    assert found.loc[("form", "key"), ["low", "high"]].tolist() == pytest.approx([0.1876, 0.8124], abs=1e-4)  # 3 of 6
+    assert found.loc[("shown", "swapped"), ["value", "auc"]].tolist() == [0.3, 0.1]
+    assert pd.isna(found.loc[("shown", "exact"), "auc"])
+    wrong = found.loc[("shown", "wrong")]
+    # six against six, none above: two of the 924 orders are as extreme
+    assert wrong[["value", "n", "auc", "p"]].tolist() == pytest.approx([0.4, 6, 0.0, 2 / 924])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_exact_p_follows_from_the_share_of_pairs(seed):
+    chance = np.random.default_rng(seed)
+    one, other = chance.normal(size=6), chance.normal(0.5, size=5)
+    auc = (one[:, None] > other).mean()
+    known = stats.mannwhitneyu(one, other, method="exact").pvalue
+    assert rank_sum_p(auc, 6, 5) == pytest.approx(known)
+    with pytest.raises(ValueError, match="no whole number"):
+        rank_sum_p(0.51, 6, 5)
+    with pytest.raises(ValueError, match="at least one"):
+        rank_sum_p(0.5, 0, 5)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, ["holds", "holds"]),
+        ({"form": 0.5}, ["holds", "contradicted"]),
+        ({"depth": 0.75}, ["contradicted", "holds"]),
+    ],
+)
+def test_a_key_that_is_missed_anywhere_counts(given, expected):
+    found = pretrained_tasks.thesis_pretrained_places(parts(**given))
+    assert [each.verdict for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("auc", "expected"),
+    [(0.0, "holds"), (1.0, "contradicted"), (14 / 36, "not supported"), (20 / 36, "not supported")],
+)
+def test_yes_after_wrong_keys_is_held_against_chance(auc, expected):
+    [found] = pretrained_tasks.thesis_pretrained_shown(parts(auc=auc))
+    assert found.verdict == expected
+
+
+def test_a_project_without_two_states_is_told_what_to_run():
+    for study in (
+        lambda: pretrained_text_tests(frame([]), frame([]), frame([]), MODELS, SUBJECTS, FAMILIES),
+        lambda: pretrained_head_agreement(frame([]), MODELS, SUBJECTS),
+    ):
+        with pytest.raises(DataError, match=r"distilled\.yaml"):
+            study()
+    with pytest.raises(DataError, match=r"pretrained-tasks\.yaml"):
+        pretrained_retrieval_parts(frame([]), MODELS, SUBJECTS)
+
+
+def test_exhibits_show_what_was_found():
+    assert "Massive values of queries" in str(render(texts_table.table(by_text(), MODELS, SUBJECTS), "t"))
+    said = str(render(heads_table.table(agreement(LESS, MIXED)), "h"))
+    assert "Layers 0 to 3" in said
+    assert "All layers" in said
+    assert "two digits exchanged" in str(render(parts_table.table(parts()), "p"))

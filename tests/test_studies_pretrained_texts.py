@@ -1,0 +1,107 @@
+"""Repeated sentences and source code beside prose: results, tables, and claims in both directions."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis import pretrained_texts as claims
+from analysis.models import text_sets
+from analysis.models.texts import Source, texts
+from analysis.studies.pretrained.other_texts import pretrained_kinds, pretrained_repeated
+from artifacts.errors import DataError
+from tables._press.render import render
+from tables.pretrained import pretrained_kinds as kinds_table
+from tables.pretrained import pretrained_repeated as repeated_table
+
+COLUMNS = ["model", "condition", "unit_id", "metric", "value", "n"]
+MODELS = pd.DataFrame({"model": ["mine"], "display_name": ["Mine"]})
+SUBJECTS = pd.DataFrame({"model": ["mine", "other"], "role": ["pretrained", "lab"]})
+
+
+def disrupted(model, values, plain):
+    name = "threshold_massive_zero_pre"
+    mean = sum(values) / len(values)
+    rows = [(model, name, "", "delta_nats", mean, len(values))]
+    rows += [(model, name, "", "perplexity", math.exp(plain + mean), len(values))]
+    rows += [(model, name, f"text-{place}", "text_delta_nats", value, 1) for place, value in enumerate(values)]
+    return rows
+
+
+def repeated(natural=(1.0, 1.2, 1.1), again=(3.0, 3.2, 3.4)):
+    rows = disrupted("mine", natural, 4.0) + disrupted("mine-repeated", again, 1.5) + disrupted("other", again, 2.0)
+    return pretrained_repeated(pd.DataFrame(rows, columns=COLUMNS), MODELS, SUBJECTS)
+
+
+def kinds(prose=(10.0, 12.0, 11.0), code=(20.0, 22.0, 23.0)):
+    rows = [
+        (model, "pre lambda=5", f"text-{place}", "massive_total_q", value, 1)
+        for model, values in (("mine", prose), ("mine-code", code), ("other-code", code))
+        for place, value in enumerate(values)
+    ]
+    rows.append(("mine", "pre lambda=5", "", "massive_total_q", 99.0, 3))
+    return pretrained_kinds(pd.DataFrame(rows, columns=COLUMNS), MODELS, SUBJECTS)
+
+
+def test_a_loss_is_had_on_either_kind_of_text():
+    [row] = repeated().to_dict("records")
+    assert (row["natural_texts"], row["repeated_texts"]) == (3, 3)
+    assert [row["plain_natural"], row["plain_repeated"]] == pytest.approx([4.0, 1.5])
+    assert [row["natural"], row["repeated"], row["difference"]] == pytest.approx([1.1, 3.2, 2.1])
+    degrees = ((0.01 + 0.04) / 3) ** 2 / ((0.01 / 3) ** 2 / 2 + (0.04 / 3) ** 2 / 2)
+    assert degrees == pytest.approx(2.941, abs=1e-3)
+    half = 3.2196 * math.sqrt((0.01 + 0.04) / 3)
+    assert [row["low"], row["high"]] == pytest.approx([2.1 - half, 2.1 + half], abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [((3.0, 3.2, 3.4), "holds"), ((0.1, 0.2, 0.1), "contradicted"), ((0.5, 2.0, 1.5), "not significant")],
+)
+def test_repeated_sentences_are_held_against_natural_text(again, expected):
+    [found] = claims.thesis_pretrained_repeated(repeated(again=again))
+    assert (found.key, found.verdict) == ("mine_zero", expected)
+
+
+def test_massive_values_are_counted_on_prose_and_on_code():
+    [row] = kinds().to_dict("records")
+    assert [row["prose"], row["code"], row["tensor"]] == [11.0, pytest.approx(65 / 3), "query"]
+    assert row["low"] > 0
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [((20.0, 22.0, 23.0), "holds"), ((1.0, 2.0, 1.0), "holds"), ((8.0, 16.0, 12.0), "not significant")],
+)
+def test_code_is_held_against_prose(code, expected):
+    [found] = claims.thesis_pretrained_kinds(kinds(code=code))
+    assert (found.key, found.verdict) == ("mine_query", expected)
+
+
+def test_groups_that_do_not_vary_have_the_difference_itself_as_interval():
+    [row] = kinds((10.0, 10.0), (12.0, 12.0)).to_dict("records")
+    assert [row["low"], row["difference"], row["high"]] == [2.0, 2.0, 2.0]
+
+
+def test_a_project_without_is_told_what_to_run():
+    none = pd.DataFrame(disrupted("mine", (1.0, 2.0), 3.0), columns=COLUMNS)
+    with pytest.raises(DataError, match=r"pretrained-repeated\.yaml"):
+        pretrained_repeated(none, MODELS, SUBJECTS)
+    none = none.assign(condition="pre lambda=5", metric="massive_total_q")
+    with pytest.raises(DataError, match=r"pretrained-code\.yaml"):
+        pretrained_kinds(none, MODELS, SUBJECTS)
+
+
+def test_tables_show_what_was_found():
+    said = str(render(repeated_table.table(repeated()), "r"))
+    assert "4.00 and 1.50 nats a token" in said
+    assert "Source code" in str(render(kinds_table.table(kinds()), "k"))
+
+
+def test_a_set_repeats_the_first_whole_sentence_of_each_document(monkeypatch):
+    heading, sentence = "F.1 A heading without an end\n", "This is the first sentence of the text."
+    book = [("a", f"{heading}{sentence} This is another one, and it is as long."), ("b", "No sentence here")]
+    monkeypatch.setitem(text_sets.SETS, "again", text_sets._repeated(lambda: iter(book)))
+    assert list(texts(Source("again"))) == [("a", f"{sentence} {sentence}")]

@@ -1,0 +1,107 @@
+"""An interpreter that has imported the libraries already: it forks for each command, which then starts in no time.
+
+Run as a program, it reads requests from standard input, a line of JSON each, and answers on standard output. Each
+command is a process of its own, in its own folder, with the sources that lie there; only libraries are shared.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import types
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+# What commands import outside the project; none starts a thread, and one that is missing is left to the command.
+LIBRARIES = ("click", "yaml", "jinja2", "numpy", "pandas", "pyarrow", "scipy.stats", "scipy.optimize")
+
+
+class Interpreter:
+    """A running warmed interpreter, with the environment that the libraries saw when they were imported."""
+
+    def __init__(self) -> None:
+        self.environment = _environment()
+        # a session of its own: Ctrl-C in the tests' terminal ends the tests, and then this
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        atexit.register(self.end)
+
+    def run(self, root: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `script` of the folder `root`; what it printed and its exit code, negative where a signal ended it."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with tempfile.TemporaryDirectory() as folder:
+            printed = [Path(folder) / name for name in ("out", "err")]
+            for file in printed:
+                file.touch()
+            self.process.stdin.write(json.dumps([str(root), [script, *arguments], *map(str, printed)]) + "\n")
+            self.process.stdin.flush()
+            code = int(self.process.stdout.readline())
+            return subprocess.CompletedProcess([script, *arguments], code, *(file.read_text() for file in printed))
+
+    def end(self) -> None:
+        """End it and wait, so that its seconds count among the tests'."""
+        self.process.communicate()
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+@cache
+def _interpreter() -> Interpreter:
+    return Interpreter()
+
+
+def run(root: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script by the warmed interpreter, or by a fresh one where libraries might read another environment."""
+    warmed = _interpreter()
+    if warmed.environment == _environment():
+        return warmed.run(root, script, *arguments)
+    command = [sys.executable, script, *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+def serve() -> None:
+    """Answer requests until there are no more; return in the child, which is to run what `sys.argv` says."""
+    for line in sys.stdin:
+        root, arguments, *printed = json.loads(line)
+        child = os.fork()
+        if not child:
+            os.chdir(root)
+            for number, path in enumerate((os.devnull, *printed)):
+                opened = os.open(path, os.O_RDWR | os.O_APPEND)
+                os.dup2(opened, number)
+                os.close(opened)
+            sys.argv, sys.path[:0] = arguments, [root]
+            return
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+    sys.exit()
+
+
+if __name__ == "__main__":
+    for library in LIBRARIES:
+        with suppress(ImportError):
+            import_module(library)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.freeze()
+    serve()
+    place = str(Path(sys.argv[0]).absolute())
+    main = types.ModuleType("__main__")
+    main.__file__ = place
+    sys.modules["__main__"] = main
+    exec(compile(Path(place).read_text(), place, "exec"), main.__dict__)
