@@ -166,9 +166,21 @@ def test_tables_show_measured_models_apart(shared, entered):
     assert "(without thinking 250 samples); 95% intervals" in after
     assert "without thinking 34.50 to 40.50;" in after
     assert "random weights, the null reference. Measured by this project on the questions of smoke-set" in after
-    declines = decline_table.table(given["length_decline"], decline, lengths)
-    assert "40.0%" in render(declines, "length_decline", "markdown")
+    declines = render(decline_table.table(given["length_decline"], decline, lengths), "length_decline", "markdown")
+    assert "40.0%" in declines
+    assert "Below the rule: measured by this project" in declines
     reported = [read(ROOT, name) for name in ("lbp_correlations", "lbp_correlations_extended", "correlation_contrasts")]
     shown = render(correlation_table.table(*reported, tests, found), "lbp_correlations", "markdown")
     assert "*These and the models that this project scored, 9 in all*" in shown
     assert "random-llama stays outside (null reference)" in shown
+
+
+def test_a_score_on_other_questions_has_no_row_among_declines_of_the_benchmark(shared):
+    reported = read(ROOT, "length_decline")
+    lengths, found = studied(shared, block("random-llama", role="null reference", data="smoke-set"))
+    table = decline_table.table(reported, measured_longbench.measured_decline(lengths, found), lengths)
+    assert len(table.rows) == reported["model"].nunique()
+    shown = render(table, "length_decline", "markdown")
+    assert "| random-llama" not in shown
+    assert "and left out: random-llama (asked the questions of smoke-set)." in shown
+    assert "Below the rule" not in shown

@@ -10,6 +10,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from analysis.claims.thesis import pretrained_states as claims
 from analysis.claims.thesis import pretrained_tasks
+from analysis.statistics.rank_sum import rank_sum_p
 from analysis.studies.pretrained._pairs import pairs
 from analysis.studies.pretrained.head_agreement import CLASSES, pretrained_head_agreement
 from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_parts
@@ -204,7 +205,7 @@ def test_heads_are_held_against_chance_and_against_the_other_state(removed, star
     assert claims.thesis_heads_change_class(alone)[0].verdict == "not testable"
 
 
-def parts(form=1.0, depth=1.0, auc=0.1):
+def parts(form=1.0, depth=1.0, auc=0.0):
     own = "own/0.0625x"
     rows = [
         ("mine", own, None, None, "", "passkey_exact", 0.5, 12, ""),
@@ -216,7 +217,9 @@ def parts(form=1.0, depth=1.0, auc=0.1):
         ("mine", own, None, None, "", "p_yes_exact_sd", 0.01, 6, ""),
         ("mine", own, None, None, "", "p_yes_raw_exact", 0.05, 6, ""),
         ("mine", own, None, None, "", "p_yes_swapped", 0.3, 3, ""),
-        ("mine", own, None, None, "", "verification_auc_swapped", auc, 9, ""),
+        ("mine", own, None, None, "", "verification_auc_swapped", 0.1, 9, ""),
+        ("mine", own, None, None, "", "p_yes_other", 0.5, 3, ""),
+        ("mine", own, None, None, "", "verification_auc", auc, 12, ""),
     ]
     return pretrained_retrieval_parts(frame(rows), MODELS, SUBJECTS)
 
@@ -229,11 +232,29 @@ def test_parts_of_prompts_under_the_models_own_encoding():
         ("form", "code"),
         ("form", "key"),
         ("shown", "exact"),
+        ("shown", "other"),
         ("shown", "swapped"),
+        ("shown", "wrong"),
     ]
     assert found.loc[("form", "key"), ["low", "high"]].tolist() == pytest.approx([0.1876, 0.8124], abs=1e-4)  # 3 of 6
     assert found.loc[("shown", "swapped"), ["value", "auc"]].tolist() == [0.3, 0.1]
     assert pd.isna(found.loc[("shown", "exact"), "auc"])
+    wrong = found.loc[("shown", "wrong")]
+    # six against six, none above: two of the 924 orders are as extreme
+    assert wrong[["value", "n", "auc", "p"]].tolist() == pytest.approx([0.4, 6, 0.0, 2 / 924])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_exact_p_follows_from_the_share_of_pairs(seed):
+    chance = np.random.default_rng(seed)
+    one, other = chance.normal(size=6), chance.normal(0.5, size=5)
+    auc = (one[:, None] > other).mean()
+    known = stats.mannwhitneyu(one, other, method="exact").pvalue
+    assert rank_sum_p(auc, 6, 5) == pytest.approx(known)
+    with pytest.raises(ValueError, match="no whole number"):
+        rank_sum_p(0.51, 6, 5)
+    with pytest.raises(ValueError, match="at least one"):
+        rank_sum_p(0.5, 0, 5)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +270,10 @@ def test_a_key_that_is_missed_anywhere_counts(given, expected):
     assert [each.verdict for each in found] == expected
 
 
-@pytest.mark.parametrize(("auc", "expected"), [(0.1, "holds"), (0.9, "contradicted"), (0.5, "not supported")])
+@pytest.mark.parametrize(
+    ("auc", "expected"),
+    [(0.0, "holds"), (1.0, "contradicted"), (14 / 36, "not supported"), (20 / 36, "not supported")],
+)
 def test_yes_after_wrong_keys_is_held_against_chance(auc, expected):
     [found] = pretrained_tasks.thesis_pretrained_shown(parts(auc=auc))
     assert found.verdict == expected

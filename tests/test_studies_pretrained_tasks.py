@@ -203,6 +203,8 @@ def test_longer_prompts_may_come_from_a_run_of_their_own():
     ]
     found = pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
     assert found[["model", "tokens", "n"]].to_numpy().tolist() == [["mine", 512, 20], ["mine", 4096, 6]]
+    assert "n = 6 to 20 a length" in retrieval_figure.figure(found).caption
+    assert "n = 20 a length" in retrieval_figure.figure(found.iloc[:1]).caption
 
 
 @pytest.mark.parametrize(

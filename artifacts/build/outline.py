@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from artifacts.errors import SpecError
 
@@ -136,8 +136,3 @@ def nodes(steps: Iterable[_Step]) -> list[Node]:
         for step in steps
         if not step.kind.follows
     ]
-
-
-def frozen(outline: Outline) -> dict[str, Any]:
-    """The edges downward, by key: what a script needs to walk them."""
-    return {key: list(below) for key, below in outline.down.items()}

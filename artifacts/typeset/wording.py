@@ -121,13 +121,6 @@ def stated(row: pd.Series, digits: int = 2) -> str:
     return phrase
 
 
-def base_scored(models: pd.DataFrame) -> str:
-    """Name the models that were captured as base and scored as instruction-tuned checkpoints, in one sentence."""
-    rows = models.drop_duplicates("model")
-    names = list(rows.loc[rows["checkpoint_match"].str.startswith("base captured"), "display_name"])
-    return f"Captured as base, scored as instruction-tuned checkpoints: {listed(names)}." if names else ""
-
-
 def listed(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     if len(words) < 2:

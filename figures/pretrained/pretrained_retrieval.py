@@ -11,6 +11,8 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
     """One panel a task, a line a model."""
     models = dict(zip(pretrained_retrieval["model"], pretrained_retrieval["display_name"], strict=True))
     ticks = sorted(set(pretrained_retrieval["tokens"]))
+    least, most = pretrained_retrieval["n"].min(), pretrained_retrieval["n"].max()
+    prompts = f"n = {least}" if least == most else f"n = {least} to {most}"
     panels = []
     for task, title in TASKS.items():
         rows = pretrained_retrieval[pretrained_retrieval["task"] == task]
@@ -49,7 +51,7 @@ def figure(pretrained_retrieval: pd.DataFrame) -> Figure:
         caption=(
             f"Keys of five digits in English filler, by length of the prompt, for {', '.join(models.values())}: those "
             "retrieved exactly, and those shown and rightly taken or refused, where the line is what a guess gets. "
-            f"Unit: one prompt, n = {pretrained_retrieval['n'].min()} a length; bars: Wilson's 95 % interval."
+            f"Unit: one prompt, {prompts} a length; bars: Wilson's 95 % interval."
         ),
         short="Keys retrieved by a pretrained model, by length",
     )

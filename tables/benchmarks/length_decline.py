@@ -5,7 +5,7 @@ import pandas as pd
 from artifacts.typeset.wording import MODES
 from tables import Column, Table, fixed, percent, signed
 from tables._house import model_footnotes, model_marks
-from tables.benchmarks._longbench import measured_footnotes, measured_mark
+from tables.benchmarks._longbench import BENCHMARK, measured_footnotes, measured_mark
 
 
 def table(
@@ -22,8 +22,11 @@ def table(
         for name in ("lbp_8k", "lbp_128k", "decline"):
             rows[f"{mode}_{name}"] = values.loc[rows["model"], name].to_numpy()
     reported = len(rows)
-    rows = pd.concat([rows.assign(reason=""), _measured(measured_decline)], ignore_index=True)
+    asked = measured_decline["data"] == BENCHMARK  # other questions have no decline of the benchmark's score
+    below, outside = measured_decline[asked], measured_decline[~asked]
+    rows = pd.concat([rows.assign(reason=""), _measured(below)], ignore_index=True)
     rows["first_measured"] = rows.index == reported
+    scores = measured_lbp_lengths[measured_lbp_lengths["model"].isin(below["model"])]
     columns = [
         Column("display_name", "Model", mark="mark"),
         Column("ap_drop", "Plasticity\ndrop", fixed(3)),
@@ -40,16 +43,24 @@ def table(
         columns=columns,
         reason="reason",
         rule_before="first_measured",
-        marks={**model_footnotes(facts, full), **measured_footnotes(measured_lbp_lengths, measured_decline)},
+        marks={**model_footnotes(facts, full), **measured_footnotes(scores, below)},
         caption=(
             f"Relative decline of LongBench Pro from 8K to 128K tokens, $1 - s_{{128K}} / s_{{8K}}$, beside the "
             f"plasticity drop and the total drop over length bins, {reported} models. Unit: one model. Scores as "
             "published "
-            "[@longbenchpro2026], drops as printed in the study [@shcherb2026]. Below the rule: measured by this "
-            "project, in no test."
+            "[@longbenchpro2026], drops as printed in the study [@shcherb2026]."
+            + (" Below the rule: measured by this project, in no test." if len(below) else "")
         ),
         short="Relative decline of LongBench Pro beside the plasticity drops",
+        note=[_outside(outside)] if len(outside) else [],
     )
+
+
+def _outside(decline: pd.DataFrame) -> str:
+    """Say which models this project scored on questions that are not the benchmark's."""
+    models = decline.drop_duplicates("model").sort_values("model")
+    said = [f"{row['display_name']} (asked the questions of {row['data']})" for _, row in models.iterrows()]
+    return f"Scored by this project on questions that are not the benchmark's, and left out: {', '.join(said)}."
 
 
 def _measured(decline: pd.DataFrame) -> pd.DataFrame:

@@ -67,9 +67,7 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
         note=(
             "Plasticity: mean over heads and pairs of keys of $4p(1-p)$, $p$ being the probability that a query ranks "
             "one key above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the "
-            "attention "
-            "logit per position, bias per window that "
-            "times the captured context, which is what a comparison over different contexts needs."
+            "attention logit per position, bias per window that times the captured context."
             + _measuring(measured_models)
         ),
     )
@@ -100,7 +98,7 @@ def _way(rows: pd.DataFrame) -> str:
 
 def _measured(row: pd.Series, shared: bool) -> str:
     """Word the footnote of a measured model: over what, and how sure its means are."""
-    what = "A network with random weights on random words, the null reference: " if row["model"] == NULL else ""
+    what = "The null, random weights on random words: " if row["model"] == NULL else ""
     way = "" if shared else f"{estimator(row['estimator'], row['pairs'])}; "
     number = fixed_number(3)
     ends = [

@@ -248,22 +248,26 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> list[Ve
     Source: thesis, Pretrained models at hand.
     """
     found = []
-    rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
-    for model, cells in rows.groupby("model", sort=False):
-        own, wrong = cells[cells["which"] == "exact"], cells[cells["which"] != "exact"]
-        most, least = (wrong.sort_values("auc").iloc[place] for place in (-1, 0))
+    shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
+    own = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
+    for _, row in shown[shown["which"] == "wrong"].iterrows():
+        less, sure = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
         found.append(
             judge(
-                float(most["auc"]) < CHANCE_RANK,
-                f"yes is likelier after the key than after a wrong one in {100 * least['auc']:.0f} to "
-                f"{100 * most['auc']:.0f} % of the comparisons of each length and kind of wrong key (half by chance); "
-                f"its mean probability is {own['value'].min():.2f} to {own['value'].max():.2f} after the key and "
-                f"{wrong['value'].min():.2f} to {wrong['value'].max():.2f} after others",
-                otherwise="contradicted" if float(least["auc"]) > CHANCE_RANK else "not supported",
-                recomputed=float(most["auc"]),
-                n=int(cells["n"].sum()),
-                key=str(model),
-                statement=f"{cells['display_name'].iloc[0]} says yes to wrong keys rather than to the key.",
+                less and sure,
+                f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
+                f"chance; exact {p(row['p'])}, Holm over lengths {p(row['p_holm'])}); its mean probability is "
+                f"{own[row['model'], row['tokens']]:.2f} after the key and {row['value']:.2f} after others",
+                otherwise="contradicted" if sure and not less else "not supported",
+                recomputed=float(row["auc"]),
+                n=int(row["n"]),
+                p_value=float(row["p"]),
+                p_adjusted=float(row["p_holm"]),
+                key=f"{row['model']}_{int(row['tokens'])}",
+                statement=(
+                    f"{row['display_name']}, in prompts of {int(row['tokens'])} tokens, says yes to wrong keys rather "
+                    "than to the key."
+                ),
             )
         )
     return found

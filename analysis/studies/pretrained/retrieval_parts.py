@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import Any
 
 import pandas as pd
 
+from analysis.statistics.multiplicity import holm_p
 from analysis.statistics.proportion import wilson_interval
+from analysis.statistics.rank_sum import rank_sum_p
 from analysis.studies.pretrained._named import named
 from analysis.studies.pretrained.answers import RERUN
 from artifacts.errors import DataError
@@ -15,7 +18,22 @@ from artifacts.errors import DataError
 PART = re.compile(r"own/(?P<ratio>[0-9.]+)x/(?P<part>form|depth):(?P<which>.+)")
 WHOLE = re.compile(r"own/(?P<ratio>[0-9.]+)x")
 SAID = "p_yes_"
-COLUMNS = ("model", "display_name", "tokens", "part", "which", "value", "low", "high", "n", "auc", "note")
+EXACT = "exact"  # the key itself
+COLUMNS = (
+    "model",
+    "display_name",
+    "tokens",
+    "part",
+    "which",
+    "value",
+    "low",
+    "high",
+    "n",
+    "auc",
+    "p",
+    "p_holm",
+    "note",
+)
 
 
 def pretrained_retrieval_parts(
@@ -24,8 +42,9 @@ def pretrained_retrieval_parts(
     """Keys found by wording (`form`) and by fifth of the depth (`depth`), and yes said to each kind of key (`shown`).
 
     `value` of `form` and `depth` is the share of keys found, with Wilson's interval over prompts. Of `shown` it is the
-    mean probability of yes, of yes and no, after the key itself (`exact`) or one kind of wrong key; `auc` is the chance
-    that yes is likelier after the key than after that kind.
+    mean probability of yes, of yes and no, after the key itself (`exact`), one kind of wrong key, or any (`wrong`);
+    `auc` is the chance that yes is likelier after the key than after that kind. Of any wrong key it has the two-sided p
+    of the exact test of Mann and Whitney (1947), and Holm's over the lengths of a model.
 
     Raises
     ------
@@ -37,7 +56,8 @@ def pretrained_retrieval_parts(
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         mine = context_length[(context_length["model"] == model) & (context_length["unit_id"] == "")]
         known = mine[mine["value"].notna()]
-        aucs = mine.set_index(["condition", "metric"])["value"]
+        aucs: Any = mine.set_index(["condition", "metric"])["value"]
+        together: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
         for _, each in known.iterrows():
             condition, metric = str(each["condition"]), str(each["metric"])
             value, n = float(each["value"]), int(each["n"])
@@ -56,11 +76,36 @@ def pretrained_retrieval_parts(
                 auc = aucs.get((condition, f"verification_auc_{kind}"))
                 why = "low, high: a mean probability" + ("; auc: the key itself" if kind == "exact" else "")
                 found = {"part": "shown", "which": kind, "auc": auc, "note": why}
+                together[condition].append((kind, value, n))
             else:
                 continue
             tokens = round(float(match["ratio"]) * positions)
             rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **found})
+        wrong = [_wrong(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in together.items()]
+        lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in together]
+        tested = [row["p"] for row in wrong if row.get("p") is not None]
+        adjusted = iter(holm_p(tested))
+        for tokens, row in zip(lengths, wrong, strict=True):
+            holm = next(adjusted) if row.get("p") is not None else None
+            if row:
+                rows.append({"model": model, "display_name": name, "tokens": tokens, **row, "p_holm": holm})
     if not rows:
         raise DataError(f"context_length has no pretrained model; run: {RERUN}")
     made = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    made["note"] = [
+        f"{note}; p, p_holm: of any wrong key" if pd.isna(p) else note
+        for note, p in zip(made["note"], made["p"], strict=True)
+    ]
     return made.sort_values(["model", "part", "tokens", "which"], ignore_index=True)
+
+
+def _wrong(kinds: list[tuple[str, float, int]], auc: float | None) -> dict[str, Any]:
+    """All wrong keys of a length together, against the key itself; empty where there are none."""
+    own = sum(n for kind, _, n in kinds if kind == EXACT)
+    others = [(value, n) for kind, value, n in kinds if kind != EXACT]
+    count = sum(n for _, n in others)
+    if not own or not count or auc is None or pd.isna(auc):
+        return {}
+    mean = sum(value * n for value, n in others) / count
+    shown = {"part": "shown", "which": "wrong", "value": mean, "n": count, "auc": float(auc)}
+    return {**shown, "p": rank_sum_p(float(auc), own, count), "note": "low, high: a mean probability"}

@@ -1,0 +1,32 @@
+"""The rank-sum test of two independent samples, from the share of pairs that a paper or a measurement keeps."""
+
+from scipy import stats
+
+
+def rank_sum_p(above: float, first: int, second: int) -> float:
+    """Two-sided exact p of Mann and Whitney (1947).
+
+    Parameters
+    ----------
+    above : float
+        Share of the pairs in which the first sample is above the second, the area under the ROC curve.
+    first, second : int
+        Values in either sample; none is in both.
+
+    Raises
+    ------
+    ValueError
+        When a sample is empty, or no such share of so many pairs can be, as it is with ties.
+    """
+    if min(first, second) < 1:
+        raise ValueError(f"rank_sum_p: samples of {first} and {second}; give at least one value each")
+    pairs = above * first * second
+    if not 0 <= above <= 1 or abs(pairs - round(pairs)) > 1e-6:
+        raise ValueError(f"rank_sum_p: {above:g} of {first} x {second} pairs is no whole number; ties have no exact p")
+    # any samples with so many pairs will do: each of the first stands above as many of the second as are still due
+    places, due = [], round(pairs)
+    for place in range(first):
+        below = min(second, due)
+        places.append(below + 0.5 + place / (2 * first + 2))
+        due -= below
+    return float(stats.mannwhitneyu(places, range(1, second + 1), method="exact").pvalue)
