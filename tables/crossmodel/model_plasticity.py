@@ -98,7 +98,7 @@ def _way(rows: pd.DataFrame) -> str:
 
 def _measured(row: pd.Series, shared: bool) -> str:
     """Word the footnote of a measured model: over what, and how sure its means are."""
-    what = "The null, random weights on random words: " if row["model"] == NULL else ""
+    what = "Random weights and words, a null: " if row["model"] == NULL else ""
     way = "" if shared else f"{estimator(row['estimator'], row['pairs'])}; "
     number = fixed_number(3)
     ends = [
@@ -106,5 +106,5 @@ def _measured(row: pd.Series, shared: bool) -> str:
         for word, name in (("overall", "ap_overall"), ("drop", "ap_drop"))
         if pd.notna(row[f"{name}_low"])
     ]
-    over = f"{row['heads']} heads of {row['key_heads']} key heads over {tokens(row['captured_context'])} tokens"
+    over = f"{row['heads']} heads of {row['key_heads']} key heads, {tokens(row['captured_context'])} tokens"
     return f"{what}{way}{over}{'; ' if ends else ''}{', '.join(ends)}."
