@@ -1,0 +1,83 @@
+"""Plasticity beyond the training length: whether it falls where keys are no longer found. Post hoc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics import holm_p
+from analysis.statistics.student import t_p
+from analysis.studies.population._outcomes import over_seeds
+
+BASE = 400  # the rotary base of the arms that the plan contrasts
+TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}
+
+
+def population_reach_levels(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
+    """Mean plasticity over heads by arm and training length of a text, over seeds: Student's interval, least and most.
+
+    Every trained model of the smaller base is in, whether or not it met the criterion.
+    """
+    values = _by_seed(population_reach, population_models)
+    rows = []
+    for (arm, low), part in values.groupby(["arm", "low"]):
+        seeds = part["plasticity"].to_numpy(dtype=np.float64)
+        ends = over_seeds(seeds)
+        rows.append(
+            {
+                "arm": arm,
+                "low": int(low),
+                "high": int(part["high"].iloc[0]),
+                "value": float(seeds.mean()),
+                "ci_low": ends[0],
+                "ci_high": ends[1],
+                "least": float(seeds.min()),
+                "most": float(seeds.max()),
+                "seeds": len(seeds),
+                "note": "" if ends[0] is not None else "one seed has no interval",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def population_reach_tests(population_reach: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
+    """Three comparisons over seeds, Holm-corrected together: how plasticity changes from the first to the last length.
+
+    `B_change` and `C_change` are last less first of an arm, `C_less_B` the arms at the last length. Student's t over
+    seeds.
+    """
+    wide = _by_seed(population_reach, population_models).pivot_table(
+        index="seed", columns=["arm", "low"], values="plasticity"
+    )
+    rows: list[dict[str, Any]] = []
+    for item, (one, two, change) in TESTED.items():
+        lows = sorted(wide[one].columns) if one in wide else []
+        first, last = (
+            (wide[one][lows[-1]], wide[two][lows[0 if change else -1]]) if lows and two in wide else (None, None)
+        )
+        given = (first - last).dropna().to_numpy(dtype=np.float64) if first is not None else np.empty(0)
+        ends = over_seeds(given)
+        row = {"item": item, "difference": float(given.mean()) if len(given) else None, "low": ends[0], "high": ends[1]}
+        row |= {"least": float(given.min()) if len(given) else None, "most": float(given.max()) if len(given) else None}
+        row |= {"seeds": len(given), "p": _p(given), "note": "" if len(given) > 1 else "fewer than two seeds have both"}
+        rows.append(row)
+    table = pd.DataFrame(rows).assign(p_holm=np.nan)
+    table["p"] = table["p"].astype(float)
+    tested = table["p"].notna()
+    table.loc[tested, "p_holm"] = holm_p(table.loc[tested, "p"].tolist())
+    return table
+
+
+def _p(given: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
+    if len(given) < 2 or not given.std():
+        return None
+    return t_p(float(given.mean() / (given.std(ddof=1) / len(given) ** 0.5)), len(given) - 1)
+
+
+def _by_seed(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """One row a model and training length: the mean over its heads, those without a value left out."""
+    known = models.loc[models["base"] == BASE, ["model", "arm", "seed"]]
+    whole = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
+    return whole.merge(known, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)

@@ -1,0 +1,36 @@
+"""Plasticity of the population by training length of a text."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer
+
+ARMS = {"A": "rotation, from scratch", "B": "trained on with rotation", "C": "trained on without"}
+
+
+def table(population_reach_levels: pd.DataFrame) -> Table:
+    """One row an arm and training length."""
+    rows = population_reach_levels.copy()
+    rows["training"] = rows["arm"].map(ARMS)
+    rows["words"] = [f"{low + 1} to {high}" for low, high in zip(rows["low"], rows["high"], strict=True)]
+    return Table(
+        rows=rows,
+        columns=[
+            Column("arm", "Arm"),
+            Column("training", "Training"),
+            Column("words", "Words of the text"),
+            Column("value", "Plasticity", fixed(2), ci=("ci_low", "ci_high"), reason="note"),
+            Column("least", "least", fixed(2), group="Seeds"),
+            Column("most", "most", fixed(2), group="Seeds"),
+            Column("seeds", "number", integer(), group="Seeds"),
+        ],
+        space="arm",
+        caption=(
+            "Plasticity of the population within and beyond its training length, mean over heads and seeds with "
+            "Student's interval over seeds. Unit: one training seed."
+        ),
+        short="Plasticity of the population beyond its training length",
+        note=(
+            "Queries of a quarter of texts of four training lengths, over all pairs of keys before them; all trained "
+            "models of the primary base, measured after the plan."
+        ),
+    )
