@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -79,8 +80,8 @@ def run(
             said = "; ".join(state.reports.values())
             shown.update(state.kept + state.done, state.total, said, state.seconds_left)
 
-        # what a family wrote is in the tables, where a later run looks; a result kept in a job's folder tells nothing
-        version = f"{work.recipe_digest(Recipe())}-{len(known)}"
+        # what a family wrote is in the tables, where this run looked; a result kept in a job's folder tells nothing
+        version = f"{work.recipe_digest(Recipe())}-{time.time_ns()}"
         found = run_jobs(work.family, calls, pool, folder, names=names, version=version, progress=tell)
     return [f"{model}: trained and measured" for some in found for model in some]
 

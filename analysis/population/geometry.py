@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.heads.plasticity import Options
+from analysis.heads.head import Head as Vectored
+from analysis.heads.plasticity import Options, plasticity
 from analysis.language import documents
 from analysis.language.words import tokens, world
 from analysis.measure.finding import METRICS, analyse
@@ -29,6 +30,7 @@ DOCUMENTS = 256  # with one query and one key of each head a bucket and document
 SUNK = 48  # of the documents, those that sinks are measured on
 PASS = 32  # documents at a time
 REACH = 4  # training lengths over which plasticity is followed
+PAIRS = 20_000  # of keys a bin, drawn, where bins are many
 SINKS = ("sink", "sink_null", "sink_backcopy", "value_ratio")
 
 
@@ -81,16 +83,39 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
 def reach_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     """Rows `layer, head, low`: plasticity of the queries from word `low` to `high` of texts beyond the training length.
 
-    A quarter of the text is a training length; the keys are all that come before.
+    A quarter of the text is a training length; the keys are all that come before. Bins are as wide as within the
+    training length, since rotation moves the queries of a wide one as content would.
     """
     length = REACH * recipe.length
-    held = captured(model, length, _mixed(length))
+    held = captured(model, length, _mixed(length), REACH * BUCKETS)
+    options = Options(cap=PAIRS)
     rows = []
     for place in held.heads:
-        for quarter, part in enumerate(analyse(held, place, Options(bins=REACH)).bins):
+        queries, keys = held.queries(place), held.keys(place)
+        head = Vectored(
+            queries=queries.vectors,
+            query_positions=queries.position.astype(np.int64),
+            query_documents=queries.document.astype(np.int64),
+            keys=keys.vectors,
+            key_positions=keys.position.astype(np.int64),
+            key_documents=keys.document.astype(np.int64),
+            context=length,
+            buckets=REACH * BUCKETS,
+        )
+        profile = plasticity(head, options).profile
+        for quarter in range(REACH):
+            part = slice(quarter * BUCKETS, (quarter + 1) * BUCKETS)
+            known = ~np.isnan(profile.values[part])
             edges = {"low": quarter * recipe.length, "high": (quarter + 1) * recipe.length}
-            where = {"layer": place.layer, "head": place.query, **edges}
-            rows.append({**where, "plasticity": part["plasticity"], "reason": part["reason"]})
+            rows.append(
+                {
+                    "layer": place.layer,
+                    "head": place.query,
+                    **edges,
+                    "plasticity": float(profile.values[part][known].mean()) if known.any() else None,
+                    "reason": "" if known.any() else profile.reasons[part][0],
+                }
+            )
     return rows
 
 
@@ -100,11 +125,11 @@ def _mixed(length: int) -> list[list[str]]:
     return [documents.sequence(world(True), draw, length)[0] for draw in draws]
 
 
-def captured(model: PreTrainedModel, length: int, texts: list[list[str]]) -> Held:
+def captured(model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS) -> Held:
     """One query and one key a bucket and document of `length` words, at places that are the same for all models."""
     random = np.random.default_rng(0)
-    size = length // BUCKETS
-    draws = {side: random.integers(size, size=(len(texts), BUCKETS)) + size * np.arange(BUCKETS) for side in "qk"}
+    size = length // buckets
+    draws = {side: random.integers(size, size=(len(texts), buckets)) + size * np.arange(buckets) for side in "qk"}
     parts: dict[tuple[int, int, str], list[Any]] = {}
     at = 0
 
@@ -119,11 +144,11 @@ def captured(model: PreTrainedModel, length: int, texts: list[list[str]]) -> Hel
     for at in range(0, len(texts), PASS):
         _read(model, texts[at : at + PASS], record)
     count = len(texts)
-    bucket = np.tile(np.arange(BUCKETS, dtype=np.int32), count)
-    document = np.repeat(np.arange(count, dtype=np.int32), BUCKETS)
+    bucket = np.tile(np.arange(buckets, dtype=np.int32), count)
+    document = np.repeat(np.arange(count, dtype=np.int32), buckets)
     files = {
         (layer, head, side): Vectors(
-            bucket, document, draws[side].ravel().astype(np.int32), np.concatenate(some).reshape(count * BUCKETS, -1)
+            bucket, document, draws[side].ravel().astype(np.int32), np.concatenate(some).reshape(count * buckets, -1)
         )
         for (layer, head, side), some in parts.items()
     }

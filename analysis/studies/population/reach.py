@@ -22,13 +22,13 @@ def population_reach_levels(population_reach: pd.DataFrame, population_models: p
     """
     values = _by_seed(population_reach, population_models)
     rows = []
-    for (arm, low), part in values.groupby(["arm", "low"]):
+    for _, part in values.groupby(["arm", "low"]):
         seeds = part["plasticity"].to_numpy(dtype=np.float64)
         ends = over_seeds(seeds)
         rows.append(
             {
-                "arm": arm,
-                "low": int(low),
+                "arm": str(part["arm"].iloc[0]),
+                "low": int(part["low"].iloc[0]),
                 "high": int(part["high"].iloc[0]),
                 "value": float(seeds.mean()),
                 "ci_low": ends[0],
@@ -80,4 +80,5 @@ def _by_seed(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """One row a model and training length: the mean over its heads, those without a value left out."""
     known = models.loc[models["base"] == BASE, ["model", "arm", "seed"]]
     whole = reach.dropna(subset="plasticity").groupby(["model", "low", "high"], as_index=False)["plasticity"].mean()
-    return whole.merge(known, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)
+    joined: pd.DataFrame = whole.merge(known, on="model").sort_values(["arm", "seed", "low"], ignore_index=True)
+    return joined
