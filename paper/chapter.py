@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
 from artifacts.store.text_file import text_of
+from artifacts.typeset import templates
 from paper.bound import bound, linked, origin, origins_of
 from paper.lookup import nearest, number
 from paper.row import Row, handle, row
@@ -201,23 +202,10 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
     def use(artifact: str, /, **fixed: Any) -> Callable[..., Row]:
         return handle(_frame(frames, artifact), artifact, fixed)
 
-    environment = jinja2.Environment(
-        variable_start_string="<<",
-        variable_end_string=">>",
-        block_start_string="<%",
-        block_end_string="%>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-        optimized=False,  # constants would be finalized at compile time, where an error has no line
-        undefined=jinja2.StrictUndefined,
-        finalize=finalize,
-    )
-    environment.globals.clear()
-    environment.globals.update(
+    # optimized: constants would be finalized at compile time, where an error has no line
+    found = templates.environment(optimized=False, finalize=finalize)
+    found.globals.clear()
+    found.globals.update(
         n=n,
         claim=claim,
         mark=lambda name, /: claim(name).mark,
@@ -226,9 +214,9 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         table=lambda name, /: Latex(rf"\input{{tables/{name}}}"),
         figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
     )
-    environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
-    environment.filters.update(words=words, span=span, prose=lambda text: Latex(prose(str(text), "latex")))
-    return environment
+    found.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
+    found.filters.update(words=words, span=span, prose=lambda text: Latex(prose(str(text), "latex")))
+    return found
 
 
 def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:

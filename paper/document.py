@@ -11,6 +11,7 @@ from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
+from artifacts.typeset.templates import environment
 from paper import latex, lint, log, metadata
 from paper.edition import address
 from paper.edition import read as edition_of
@@ -68,33 +69,25 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
 
     from artifacts.typeset.text import prose
 
-    environment = jinja2.Environment(
-        variable_start_string="<<",
-        variable_end_string=">>",
-        block_start_string="<%",
-        block_end_string="%>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
     edition = edition_of(root)
     site = edition.site or (address(described.site) if described.site else "")
     titles = ("title", "subtitle", "author", "institution", "date", "version", "licence")
     try:
-        return environment.from_string(text_of(root, TEMPLATE, SpecError)).render(
-            {name: prose(getattr(described, name), "latex") for name in titles},
-            keywords=[prose(word, "latex") for word in described.keywords],
-            preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
-            preview=preview,
-            abstract="abstract" in metadata.templates(root) and not preview,
-            chapters=described.chapters,
-            appendices=described.appendices,
-            revision=edition.words,
-            site=site,
-            printed=site if "://" in site else "",
+        return (
+            environment()
+            .from_string(text_of(root, TEMPLATE, SpecError))
+            .render(
+                {name: prose(getattr(described, name), "latex") for name in titles},
+                keywords=[prose(word, "latex") for word in described.keywords],
+                preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
+                preview=preview,
+                abstract="abstract" in metadata.templates(root) and not preview,
+                chapters=described.chapters,
+                appendices=described.appendices,
+                revision=edition.words,
+                site=site,
+                printed=site if "://" in site else "",
+            )
         )
     except jinja2.TemplateError as error:
         raise SpecError(f"{TEMPLATE}:{getattr(error, 'lineno', 0) or 0}: {error.message}") from error

@@ -26,7 +26,7 @@ def test_local_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("slrum", {}, r"unknown executor 'slrum': it is local or slurm; did you mean \"slurm\"\?"),
+        ("slrum", {}, r"unknown executor 'slrum': it is local or slurm; did you mean slurm\?"),
         ("k8s", {}, "unknown executor 'k8s': it is local or slurm$"),
         ("local", {"workers": 0}, "0 jobs at a time: give 1 or more"),
         ("local", {"resources": Resources(partition="p", minutes=20)}, "keeps no partition and no minutes limit"),

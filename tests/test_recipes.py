@@ -213,7 +213,7 @@ def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"titel": "x"}, r"mine\.yaml: titel is no key of a recipe; did you mean title\?"),
+        ({"titel": "x"}, r"mine\.yaml: titel is no key of a recipe; did you mean title"),
         ({"frobnicate": 1}, "frobnicate is no key of a recipe; keys are title, experiments"),
         ({"title": 3}, "title = 3 is not text"),
         ({"items": "many"}, "items = 'many' is not a whole number"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
@@ -12,6 +11,7 @@ from typing import Any, Literal
 
 from analysis.jobs.resources import Resources
 from artifacts.errors import ThesisError
+from artifacts.near import nearest
 
 EXECUTORS = ("local", "slurm")
 
@@ -83,6 +83,5 @@ def open_executor(
         if workers == "gpu":
             raise ThesisError('workers "gpu" means the GPUs of this machine; for slurm give the GPUs of each job')
         return SlurmExecutor(folder / "slurm", asked, workers)
-    near = difflib.get_close_matches(name, EXECUTORS, 1)
-    hint = f'; did you mean "{near[0]}"?' if near else ""
-    raise ThesisError(f"unknown executor {name!r}: it is {' or '.join(EXECUTORS)}{hint}")
+    hint = nearest(name, EXECUTORS).rstrip()
+    raise ThesisError(f"unknown executor {name!r}: it is {' or '.join(EXECUTORS)}{'; ' if hint else ''}{hint}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from analysis.measure.subject import Options
 from analysis.models.loading import ModelSource
 from analysis.models.shapes import Shape
 from artifacts.errors import DataError, ModelError, ThesisError
+from artifacts.near import nearest
 from artifacts.store.paths import SUBJECTS
 from artifacts.store.subjects import subjects
 from artifacts.store.text_file import yaml_of
@@ -346,8 +346,7 @@ def _checked(content: Any, known: Mapping[str, Any], file: str, where: str, need
     label = f"{where}." if where else ""
     for key, value in content.items():
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"keys are {', '.join(known)}"
+            hint = nearest(str(key), known).rstrip() or f"keys are {', '.join(known)}"
             raise DataError(f"{file}: {label}{key} is no key of a recipe; {hint}")
         kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
         if not any(_is(value, kind) for kind in kinds):
@@ -390,8 +389,7 @@ def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     names = [asked] if isinstance(asked, str) else asked
     for name in names:
         if name not in EXPERIMENTS:
-            near = difflib.get_close_matches(str(name), EXPERIMENTS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(EXPERIMENTS)}, or {ALL}"
+            hint = nearest(str(name), EXPERIMENTS).rstrip() or f"they are {', '.join(EXPERIMENTS)}, or {ALL}"
             raise DataError(f"{file}: experiments has {name!r}, which is none; {hint}")
     if not names:
         raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")

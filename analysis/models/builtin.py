@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from analysis.models.pretrained import PACKAGES, from_file, packaged
 from artifacts.errors import ModelError
+from artifacts.near import nearest
 
 NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
 FOLDER = "artifacts/models"
@@ -39,9 +39,8 @@ def resolve(root: Path, name: str) -> str:
         return str(from_file(root, Path(name).expanduser()))
     if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name
-    near = difflib.get_close_matches(name, (*NAMES, *PACKAGES), n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
     known = ", ".join((*NAMES, *PACKAGES))
+    hint = nearest(name, (*NAMES, *PACKAGES))
     raise ModelError(
         f"{name!r} is no folder and not known by name ({known}); {hint}a Hub model has its owner in front, "
         "as owner/name"

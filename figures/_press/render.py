@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError
+from artifacts.typeset import templates
 from artifacts.typeset.armour import guarded
 from figures._press.check import check
 from figures._press.text import latex
@@ -92,22 +93,7 @@ def _first_sentence(caption: str) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader([TEMPLATES, ROOM]),
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,  # the output is LaTeX; text is escaped by artifacts.typeset.text
-    )
+    return templates.environment(TEMPLATES, ROOM)
 
 
 def _render(template: str, fields: dict[str, Any]) -> str:

@@ -4,39 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from artifacts.errors import SpecError
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from artifacts.typeset.templates import environment
 
 FOLDER = Path(__file__).parent / "templates"
 PLACE = "tables/_press/templates"
 
 
-@cache
-def environment(folder: Path = FOLDER) -> Environment:
-    """Return the environment: `<< value >>`, `<% statement %>` and `<# comment #>`, since braces belong to LaTeX.
-
-    Values arrive escaped for their format, so nothing is escaped here; an unknown name is an error.
-    """
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        variable_start_string="<<",
-        variable_end_string=">>",
-        block_start_string="<%",
-        block_end_string="%>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )
+_environment = cache(environment)
 
 
 def fill(template: str, name: str, folder: Path = FOLDER, **values: object) -> str:
@@ -50,7 +26,7 @@ def fill(template: str, name: str, folder: Path = FOLDER, **values: object) -> s
     import jinja2
 
     try:
-        return environment(folder).get_template(template).render(name=name, **values)
+        return _environment(folder).get_template(template).render(name=name, **values)
     except jinja2.TemplateNotFound as error:
         raise SpecError(f"{PLACE}/{error.name}: no such template (table {name})") from None
     except jinja2.TemplateSyntaxError as error:

@@ -1,0 +1,40 @@
+"""Templates of LaTeX: one set of signs for all rooms, since braces and percent signs belong to LaTeX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def environment(*folders: Path, **options: Any) -> Environment:
+    """An environment with `<< value >>`, `<% statement %>` and `<# comment #>`; an unknown name is an error.
+
+    Nothing is escaped here: values arrive escaped for their format (`artifacts.typeset.text`).
+
+    Parameters
+    ----------
+    folders : Path
+        Where templates lie; none where they are given as text.
+    options
+        As of `jinja2.Environment`.
+    """
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(list(map(str, folders))) if folders else None,
+        variable_start_string="<<",
+        variable_end_string=">>",
+        block_start_string="<%",
+        block_end_string="%>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        **options,
+    )
