@@ -57,7 +57,7 @@ def test_a_model_folder_becomes_a_row_of_the_table(lab, tmp_path):
     table = run(lab / "project", "table", "model_plasticity", "--format", "markdown")
     assert table.returncode == 0, table.stderr
     assert "\n| tiny" in table.stdout
-    assert "key heads over 32 tokens" in table.stdout
+    assert "key heads, 32 tokens" in table.stdout
 
 
 def test_jobs_with_a_share_of_the_documents_each_give_the_same_files(lab, tmp_path):
