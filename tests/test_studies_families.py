@@ -131,6 +131,12 @@ def results(shipped):
     return found
 
 
+APART = {  # families that are corrected for each subject by itself, as their studies say
+    "anchoring_tests": lambda row: "/".join(row["study"].split("/")[:2]),
+    "pretrained_text_tests": lambda row: (row["study"], row["comparison"].split(":")[0]),
+}
+
+
 def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
     families = read(shipped, "test_families")
     used = set()
@@ -149,7 +155,7 @@ def test_every_test_belongs_to_one_family_and_its_adjusted_p_follows(shipped):
             if homes[0].role in ("sensitivity", "dependent"):
                 assert pd.isna(row["p_adjusted"]), (name, row["comparison"])
             else:
-                apart = "/".join(row["study"].split("/")[:2]) if name == "anchoring_tests" else ""
+                apart = APART[name](row) if name in APART else ""
                 counted[(homes[0].family, apart)].append(position)
         for positions in counted.values():
             family = tests.loc[positions]
