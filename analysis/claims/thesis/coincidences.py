@@ -31,10 +31,11 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
             f"Document {document} prints {number} for more than one quantity, and the one gives the other.",
         )
         said = f"{number} is printed as {listed(quantities)}"
-        if (document, number) not in explained.index:
+        known = (document, number) in explained.index
+        if not known:
             found.append(
                 judge(
-                    False,
+                    known,
                     f"{said}; nothing says why, and one may be a copy of the other",
                     otherwise="not supported",
                     recomputed=f"{len(quantities)} quantities",
