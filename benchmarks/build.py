@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
     parser.add_argument("--built", action="store_true", help="begin from this project's out/ [build all anew]")
     options = parser.parse_args()
-    from paper import document, figure_pdf, latex
+    from paper import document, figure_pdf
     from paper.latex import environment
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -156,9 +156,7 @@ def main() -> None:
             seconds[name] = time.perf_counter() - start
 
         def whole() -> None:
-            done = latex.latexmk("thesis.tex", cwd=out, output=document.STATE)
-            if done.returncode:
-                raise SystemExit(f"latexmk failed:\n{done.output[-2000:]}")
+            document.compile_thesis(project)
 
         names = sorted(path.stem for path in (out / "figures").glob("*.pdf"))
         longest = sorted(names, key=lambda name: -profile.get(f"picture:{name}", 0.0))

@@ -12,7 +12,7 @@ from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
 from artifacts.typeset.templates import environment
-from paper import latex, lint, log, metadata
+from paper import formats, latex, lint, log, metadata
 from paper.edition import address
 from paper.edition import read as edition_of
 from paper.metadata import Metadata
@@ -122,8 +122,11 @@ def _compiled(root: Path) -> bytes:
     state = out / STATE
     files.write(state / RUNNING, b"")
     files.write(state / "references.bib", (root / BIBLIOGRAPHY).read_bytes())
-    done = latex.latexmk("thesis.tex", cwd=out, output=STATE)
-    found = _log(out)
+    process.require("pdflatex")
+    text = (out / "thesis.tex").read_text(encoding="utf-8")
+    form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
+    found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
     if done.timed_out or done.returncode or found.errors:
         if done.timed_out:
             raise LatexError("latexmk took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
@@ -139,6 +142,46 @@ def _compiled(root: Path) -> bytes:
     if faults:
         raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex")
     return (state / "thesis.pdf").read_bytes()
+
+
+def _once(out: Path, form: str) -> process.Completed | None:
+    """One pass alone, where a finished run left its files and neither they nor the bibliography change by it.
+
+    Most changes of a table or a figure move no number of a page. Anything else, an error among it, is latexmk's.
+    """
+    state = out / STATE
+    before = _auxiliary(state)
+    if not {".aux", ".bbl", ".pdf"} <= {path.suffix for path in before} or _stale(state):
+        return None
+    done = latex.pdflatex(
+        "thesis.tex",
+        cwd=out,
+        output=STATE,
+        job="thesis",
+        form=form,
+        formats=formats.FOLDER,
+        record=True,
+        timeout=latex.PASS_TIMEOUT,
+    )
+    report = state / "thesis.log"
+    if done.timed_out or done.returncode or not report.is_file():
+        return None
+    found = log.parse(report.read_text(encoding="utf-8", errors="replace"), out)
+    after = _auxiliary(state)
+    same = all(after.get(path) == known for path, known in before.items() if path.suffix != ".pdf")
+    return done if same and not found.errors and not found.rerun else None
+
+
+def _auxiliary(state: Path) -> dict[Path, str]:
+    """Hashes of what a run hands to the next one, and its PDF."""
+    names = (f"thesis.{end}" for end in ("aux", "toc", "lof", "lot", "out", "bbl", "pdf"))
+    return {state / name: files.digest(state / name) for name in names if (state / name).is_file()}
+
+
+def _stale(state: Path) -> bool:
+    """Whether the bibliography was set from other entries than those that lie there now."""
+    bibliography, made = state / "references.bib", state / "thesis.bbl"
+    return bibliography.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
 def _further(out: Path, found: log.Log) -> log.Log:
@@ -210,12 +253,3 @@ def _check(root: Path, described: Metadata) -> None:
     findings = lint.citations(templates, bibliography) + lint.references(templates)
     if findings:
         raise SpecError("\n".join(map(str, findings)))
-
-
-def _log(out: Path) -> log.Log:
-    path = out / STATE / "thesis.log"
-    if not path.is_file():
-        return log.Log((), (), False)
-    content = path.read_bytes()
-    files.write(out / "logs" / "thesis.log", content)
-    return log.parse(content.decode("utf-8", errors="replace"), out)

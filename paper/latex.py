@@ -56,7 +56,15 @@ def environment(*, inputs: Sequence[str] = (), formats: str = "", bibliographies
 
 
 def pdflatex(
-    document: str, *, cwd: Path, output: str, job: str, form: str = "", formats: str = "", timeout: float
+    document: str,
+    *,
+    cwd: Path,
+    output: str,
+    job: str,
+    form: str = "",
+    formats: str = "",
+    record: bool = False,
+    timeout: float,
 ) -> process.Completed:
     """One pass of pdflatex.
 
@@ -72,11 +80,14 @@ def pdflatex(
         Stem of the files in `output`.
     form, formats : str
         Name and folder of a precompiled format.
+    record : bool
+        Whether to list the files that are read, in a `.fls`.
     timeout : float
         Seconds.
     """
     form_flag = (f"-fmt={form}",) if form else ()
-    argv = ("pdflatex", *form_flag, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
+    recorder = ("-recorder",) if record else ()
+    argv = ("pdflatex", *form_flag, *recorder, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
     return process.run(argv, cwd, timeout, environment(formats=formats))
 
 
@@ -93,7 +104,9 @@ def through(document: str, *, cwd: Path, output: str, job: str, timeout: float =
     return process.run(argv, cwd, timeout, environment(inputs=(output,), bibliographies=output))
 
 
-def latexmk(document: str, *, cwd: Path, output: str, timeout: float = 5 * PASS_TIMEOUT) -> process.Completed:
+def latexmk(
+    document: str, *, cwd: Path, output: str, form: str = "", formats: str = "", timeout: float = 5 * PASS_TIMEOUT
+) -> process.Completed:
     """As many passes of pdflatex and bibtex as `document` needs; `-norc` ignores the user's own settings.
 
     Parameters
@@ -104,10 +117,12 @@ def latexmk(document: str, *, cwd: Path, output: str, timeout: float = 5 * PASS_
         The output folder.
     output : str
         Folder for the PDF and everything that speeds up the next run, relative to `cwd`; it holds the `.bib` file.
+    form, formats : str
+        Name and folder of a precompiled format.
     timeout : float
         Seconds for all passes together.
     """
     process.require("latexmk", "pdflatex", "bibtex")
-    engine = " ".join(("pdflatex", *FLAGS, "%O", "%S"))
+    engine = " ".join(("pdflatex", *((f"-fmt={form}",) if form else ()), *FLAGS, "%O", "%S"))
     argv = ("latexmk", "-norc", "-pdf", "-bibtex", f"-pdflatex={engine}", f"-outdir={output}", document)
-    return process.run(argv, cwd, timeout, environment(bibliographies=output))
+    return process.run(argv, cwd, timeout, environment(bibliographies=output, formats=formats))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from artifacts.errors import LatexError
+from artifacts.store import files
 from paper.hints import hint
 
 SHOWN = 20  # errors listed after the first
@@ -142,6 +143,16 @@ def parse(text: str, folder: Path | None = None) -> Log:
         errors[-1] = replace(errors[-1], file=fatal[0].file, line=fatal[0].line)
     found = errors or fatal
     return Log(_traced(found, folder), _traced(warnings, folder), any(_RERUN.search(line) for line in lines))
+
+
+def read(out: Path, path: str, kept: str) -> Log:
+    """Parse the log `path` below `out`, and keep a copy at `kept` where a reader finds it; no log is an empty one."""
+    try:
+        text = (out / path).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return Log((), (), False)
+    files.write(out / kept, text.encode())
+    return parse(text, out)
 
 
 def origin(text: str, line: int) -> str:

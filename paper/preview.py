@@ -6,10 +6,11 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
-from paper import calls, document, latex, log, metadata
+from paper import calls, document, formats, latex, log, metadata
 
 PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the next preview short
 
@@ -33,9 +34,12 @@ def compiled(root: Path, name: str) -> bytes:
     state = f"{PREVIEWS}/{name}"
     described = metadata.read(root)
     alone = replace(described, chapters=(name,), appendices=())
-    files.write(out / state / f"{name}.tex", document.render(root, alone, preview=True).encode())
+    text = document.render(root, alone, preview=True)
+    files.write(out / state / f"{name}.tex", text.encode())
     files.write(out / state / "references.bib", (root / document.BIBLIOGRAPHY).read_bytes())
-    done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state)
+    process.require("pdflatex")
+    form = formats.made(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state, form=form, formats=formats.FOLDER)
     record = out / state / f"{name}.log"
     found = log.parse(record.read_text(errors="replace") if record.is_file() else "", out)
     made = out / state / f"{name}.pdf"

@@ -5,6 +5,7 @@ import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from artifacts.build import process
 from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
-from paper import bundle, chapter, document, figure_pdf, latex, lint, log, metadata, pdf, preview
+from paper import bundle, chapter, document, figure_pdf, formats, latex, lint, log, metadata, pdf, preview
 
 PAPER = Path(__file__).parent.parent / "paper"
 needs_latex = pytest.mark.skipif(
@@ -131,9 +132,9 @@ def test_what_a_killed_run_left_fails_no_other(
     seen: list[bool] = []
     latexmk = latex.latexmk
 
-    def watched(name: str, *, cwd: Path, output: str) -> process.Completed:
+    def watched(name: str, *, cwd: Path, output: str, **form: str) -> process.Completed:
         seen.append((cwd / output / "thesis.aux").exists())
-        return latexmk(name, cwd=cwd, output=output)
+        return latexmk(name, cwd=cwd, output=output, **form)
 
     monkeypatch.setattr(latex, "latexmk", watched)
     assert content(document.build(settle(root))).startswith(b"%PDF")
@@ -149,7 +150,7 @@ def test_a_fault_that_comes_back_from_clean_is_told(
     root, calls = project(), []
     put(root, "out/state/latex/thesis/thesis.aux", CUT)
 
-    def failing(name: str, *, cwd: Path, output: str) -> process.Completed:
+    def failing(name: str, *, cwd: Path, output: str, **form: str) -> process.Completed:
         calls.append(name)
         return process.Completed(1, "! It is wrong.")
 
@@ -193,7 +194,10 @@ def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
     assert content(document.build(settle(other))) == thesis
     # Nothing changed: the same again, and a pass more finds nothing to update.
     assert content(document.build(job)) == thesis
-    done = latex.pdflatex("thesis.tex", cwd=root / "out", output=document.STATE, job="thesis", timeout=60)
+    form = formats.made(root / "out", (root / "out/thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    assert (root / f"out/{formats.FOLDER}/{form}.fmt").is_file()
+    again = {"output": document.STATE, "job": "thesis", "form": form, "formats": formats.FOLDER, "timeout": 60}
+    done = latex.pdflatex("thesis.tex", cwd=root / "out", **again)
     assert done.returncode == 0
     assert (root / "out" / document.STATE / "thesis.pdf").read_bytes() == thesis
 
@@ -215,7 +219,9 @@ def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
         "thesis.tex",
     ]
     (tmp_path / "empty").mkdir()
-    assert bundle.dry_run(packed, tmp_path / "empty") == thesis
+    alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
+    assert [pdf.pages(alone), pdf.text(alone)] == [pdf.pages(thesis), pdf.text(thesis)]
+    bundle.tried(packed, thesis)
     with pytest.raises(SpecError, match="not empty"):
         bundle.dry_run(packed, tmp_path / "empty")
 
@@ -333,3 +339,45 @@ def test_every_entry_of_our_bibliography_is_complete(project: Callable[..., Path
     root = project()
     words = pdf.text(content(document.build(settle(root, ONE + "\\nocite{*}\n"))))
     assert "Permutation P-values should never be zero" in words
+
+
+@pytest.mark.latex
+@needs_latex
+def test_an_error_of_the_preamble_is_told_by_its_line(project: Callable[..., Path]) -> None:
+    root = project()
+    path = root / "paper/preamble.tex"
+    path.write_text(path.read_text() + "\\notacommand\n")
+    job = settle(root)
+    with pytest.raises(LatexError, match="in the preamble") as caught:
+        document.build(job)
+    line = (root / "out/thesis.tex").read_text().split("\n").index("\\notacommand") + 1
+    assert f"out/thesis.tex:{line}" in str(caught.value)
+    assert "paper/preamble.tex" in str(caught.value)
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_change_that_moves_nothing_takes_one_pass(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project()
+    first = content(document.build(settle(root)))
+    calls: list[str] = []
+    latexmk = latex.latexmk
+
+    def watched(name: str, **given: Any) -> process.Completed:
+        calls.append(name)
+        return latexmk(name, **given)
+
+    monkeypatch.setattr(latex, "latexmk", watched)
+    table = root / "out/tables/x.tex"
+    words = table.read_text()
+    table.write_text(words.replace("A note", "Some words"))
+    changed = document.compile_thesis(root)
+    assert "Some words" in pdf.text(changed)
+    assert calls == []
+    table.write_text(words.replace("A note", "A note\\label{moved}"))  # an auxiliary file changes
+    assert document.compile_thesis(root)
+    assert calls == ["thesis.tex"]
+    table.write_text(words)
+    assert document.compile_thesis(root) == first

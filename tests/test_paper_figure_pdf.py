@@ -8,7 +8,7 @@ import pytest
 from artifacts.build import process
 from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
-from paper import figure_pdf, latex, pdf
+from paper import figure_pdf, formats, latex, pdf
 
 needs_latex = pytest.mark.skipif(bool(process.missing("pdflatex", "kpsewhich")), reason="needs pdflatex")
 
@@ -117,12 +117,12 @@ def test_labels_inside_a_figure_get_their_second_pass(tmp_path: Path) -> None:
 def test_without_the_end_of_the_preamble(tmp_path: Path) -> None:
     text = FIGURE.replace("\\csname endofdump\\endcsname\n", "")
     with pytest.raises(SpecError, match=r"^out/figures/x.tex: no line"):
-        figure_pdf.preamble(text, "figures/x.tex")
+        formats.preamble(text, "figures/x.tex")
 
 
 def test_comments_do_not_part_preambles() -> None:
-    one, lines = figure_pdf.preamble(FIGURE.replace("NAME", "one"), "one")
-    two, _ = figure_pdf.preamble(FIGURE.replace("NAME", "two"), "two")
+    one, lines = formats.preamble(FIGURE.replace("NAME", "one"), "one")
+    two, _ = formats.preamble(FIGURE.replace("NAME", "two"), "two")
     assert one == two
     assert lines == [2, 3, 4, 5, 6]
 
