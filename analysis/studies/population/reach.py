@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.statistics import holm_p
-from analysis.statistics.student import t_p
 from analysis.studies.population._outcomes import over_seeds
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
@@ -71,9 +70,9 @@ def population_reach_tests(population_reach: pd.DataFrame, population_models: pd
 
 
 def _p(given: np.ndarray[Any, np.dtype[np.float64]]) -> float | None:
-    if len(given) < 2 or not given.std():
-        return None
-    return t_p(float(given.mean() / (given.std(ddof=1) / len(given) ** 0.5)), len(given) - 1)
+    from scipy import stats
+
+    return float(stats.ttest_1samp(given, 0.0).pvalue) if len(given) > 1 and given.std() else None
 
 
 def _by_seed(reach: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
