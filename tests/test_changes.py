@@ -1,10 +1,10 @@
-"""Changes against a git revision: cells, rows, columns, whole tables, and words."""
+"""Changes against a git revision: cells, rows, columns and whole tables."""
 
 import subprocess
 
 import pytest
 
-from artifacts.build.changes import Change, results, summary, tables
+from artifacts.build.changes import Change, results, summary
 from artifacts.errors import DataError
 
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
@@ -13,12 +13,8 @@ GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "artifacts/results").mkdir(parents=True)
-    (tmp_path / "tests/golden/tables").mkdir(parents=True)
     (tmp_path / "artifacts/results/r.csv").write_text("name,n,x\na,1,0.5\nb,1,2\n")
     (tmp_path / "artifacts/results/gone.csv").write_text("x\n1\n")
-    (tmp_path / "tests/golden/tables/t.md").write_text(
-        "Caption.\n\n| Model | x |\n|---|--:|\n| a | 1.0 |\n| b | 2.0 |\n"
-    )
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     subprocess.run([*GIT, "add", "-A"], cwd=tmp_path, check=True)
     subprocess.run([*GIT, "commit", "-qm", "x"], cwd=tmp_path, check=True)
@@ -27,7 +23,6 @@ def root(tmp_path):
 
 def test_nothing_changed(root):
     assert list(results(root, "HEAD", 1e-6)) == []
-    assert list(tables(root, "HEAD", {"t": (root / "tests/golden/tables/t.md").read_text()}, 1e-6)) == []
 
 
 def test_cells_rows_columns_and_tables(root):
@@ -51,45 +46,28 @@ def test_tolerance_is_relative(root):
     assert list(results(root, "HEAD", 1e-3)) == []
 
 
-def test_tables_by_cell_and_by_words(root):
-    old = (root / "tests/golden/tables/t.md").read_text()
-    assert [str(change) for change in tables(root, "HEAD", {"t": old.replace("2.0", "2.5")}, 0)] == [
-        "table t: b, x: 2.0 -> 2.5 (+0.5, +25 %)"
-    ]
-    [change] = tables(root, "HEAD", {"t": old.replace("Caption", "Title")}, 0)
-    assert change.place == "caption or notes"
-
-
-def test_a_table_is_new_once_its_golden_file_is_there(root):
-    same = (root / "tests/golden/tables/t.md").read_text()
-    assert list(tables(root, "HEAD", {"t": same, "dump": same}, 0)) == []
-    (root / "tests/golden/tables/dump.md").write_text(same)
-    (found,) = tables(root, "HEAD", {"t": same, "dump": same}, 0)
-    assert str(found) == "table dump: whole table: (none) -> present"
-
-
 def test_a_summary_shows_few_changes_in_full():
-    changes = [Change("result r", "a, x", "1", "2"), Change("table t", "b, x", "1", "4")]
+    changes = [Change("r", "a, x", "1", "2"), Change("t", "b, x", "1", "4")]
     assert summary(changes) == [
-        "2 differences in 1 result and 1 table; 0 of verdicts",
+        "2 differences in 2 results; 0 of verdicts",
         "result r: a, x: 1 -> 2 (+1, +100 %)",
-        "table t: b, x: 1 -> 4 (+3, +300 %)",
+        "result t: b, x: 1 -> 4 (+3, +300 %)",
     ]
 
 
 def test_a_summary_is_a_page_that_begins_with_what_matters():
-    curve = [Change("result curve", f"{row}, y", "1", f"{1 + row / 1e4}") for row in range(1000)]
-    others = [Change(f"table t{number}", "a, x", "1.0", "1.1") for number in range(80)]
-    gone = [Change("result gone", "whole table", "present", "")]
-    verdicts = [Change("result claims", f"c{number}, verdict", "holds", "contradicted") for number in range(30)]
+    curve = [Change("curve", f"{row}, y", "1", f"{1 + row / 1e4}") for row in range(1000)]
+    others = [Change(f"t{number}", "a, x", "1.0", "1.1") for number in range(80)]
+    gone = [Change("gone", "whole table", "present", "")]
+    verdicts = [Change("claims", f"c{number}, verdict", "holds", "contradicted") for number in range(30)]
     lines = summary([*curve, *others, *gone, *verdicts])
     assert len(lines) <= 45
-    assert lines[0] == "1111 differences in 3 results and 80 tables; 30 of verdicts"
+    assert lines[0] == "1111 differences in 83 results; 30 of verdicts"
     assert lines[1] == "result claims: c0, verdict: holds -> contradicted"
     assert lines[16] == "... and 15 more verdicts; `python build.py claims --check` names them"
     assert lines[17:19] == ["result claims: 30 differences", "result gone: whole table: present -> (none)"]
-    assert any(line.startswith("table t0: a, x: 1.0 -> 1.1") for line in lines) or lines[-1].startswith("... and")
-    assert lines[-1].endswith("more exhibits; --all names every cell")
+    assert any(line.startswith("result t0: a, x: 1.0 -> 1.1") for line in lines) or lines[-1].startswith("... and")
+    assert lines[-1].endswith("more results; --all names every cell")
 
 
 def test_unknown_revision_and_no_checkout(root, tmp_path_factory):

@@ -282,9 +282,9 @@ def test_diff_shows_a_changed_cell_and_its_size(project):
     (project / ".gitignore").write_text("/out/\n")
     subprocess.run([*git, "add", "-A"], cwd=project, check=True)
     subprocess.run([*git, "commit", "-qm", "x"], cwd=project, check=True)
-    assert run(project, "diff", "HEAD", "--results-only", "--check").returncode == 0
+    assert run(project, "diff", "HEAD", "--check").returncode == 0
     edit(project, DECILES, "0.6224", "0.6324")
-    done = run(project, "diff", "HEAD", "--results-only", "--check")
+    done = run(project, "diff", "HEAD", "--check")
     assert done.returncode == 1
     assert "result captured_models: ministral3-3b, ap_overall: 0.6224 -> 0.6324 (+0.01, +1.61 %)" in done.stdout
     fails(run(project, "diff", "nowhere"), "no revision 'nowhere'")

@@ -1,12 +1,11 @@
-"""Changes: results and tables compared with those of a git revision, cell by cell."""
+"""Changes: results compared with those of a git revision, cell by cell."""
 
 from __future__ import annotations
 
 import io
 import itertools
 import subprocess
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pandas as pd
 from artifacts.errors import DataError
 from artifacts.store.canonical import same_cells
 
-GOLDEN = "tests/golden/tables"
 PAGE = 45
 """Lines of a page."""
 Rows = dict[str, dict[str, str]]
@@ -23,15 +21,15 @@ Rows = dict[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class Change:
-    """One cell (or row, or column) that differs; `place` says where in `exhibit`."""
+    """One cell (or row, or column) that differs; `place` says where in `result`."""
 
-    exhibit: str
+    result: str
     place: str
     before: str
     after: str
 
     def __str__(self) -> str:
-        return f"{self.exhibit}: {self.words}"
+        return f"result {self.result}: {self.words}"
 
     @property
     def words(self) -> str:
@@ -41,7 +39,7 @@ class Change:
     @property
     def weight(self) -> tuple[int, float]:
         """How much it matters: a verdict first, then what came or went, then numbers by their relative change."""
-        if self.exhibit == "result claims" and self.place.endswith(", verdict"):
+        if self.result == "claims" and self.place.endswith(", verdict"):
             return 3, 0.0
         if not self.before or not self.after:
             return 2, 0.0
@@ -61,34 +59,36 @@ class Change:
 
 
 def summary(changes: Sequence[Change], most: int = PAGE) -> list[str]:
-    """The changes on one page: the verdicts among them, then a line an exhibit, what matters most first.
+    """The changes on one page: the verdicts among them, then a line a result, what matters most first.
 
     Parameters
     ----------
     changes : sequence of Change
-        Of results and tables.
+        Of results.
     most : int
         Lines at most. Where all changes have room, each is a line.
     """
     ranked = sorted(changes, key=lambda change: change.weight, reverse=True)
-    by_exhibit: dict[str, list[Change]] = {}
+    by_result: dict[str, list[Change]] = {}
     for change in ranked:
-        by_exhibit.setdefault(change.exhibit, []).append(change)
-    kinds = Counter(name.partition(" ")[0] for name in by_exhibit)
+        by_result.setdefault(change.result, []).append(change)
     verdicts = [change for change in ranked if change.weight[0] == 3]
-    where = " and ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in sorted(kinds.items()))
-    lines = [f"{len(changes)} difference{'s' * (len(changes) > 1)} in {where}; {len(verdicts)} of verdicts"]
+    count = len(by_result)
+    lines = [
+        f"{len(changes)} difference{'s' * (len(changes) > 1)} in {count} result{'s' * (count > 1)}; "
+        f"{len(verdicts)} of verdicts"
+    ]
     if len(changes) < most:
         return lines + [str(change) for change in changes]
     shown = [str(change) for change in verdicts[: most // 3]]
     if len(verdicts) > len(shown):
         shown.append(f"... and {len(verdicts) - len(shown)} more verdicts; `python build.py claims --check` names them")
     room = most - len(lines) - len(shown) - 1
-    for name, own in list(by_exhibit.items())[:room]:
-        shown.append(f"{name}: {len(own)} differences" if len(own) > 1 else str(own[0]))
+    for name, own in list(by_result.items())[:room]:
+        shown.append(f"result {name}: {len(own)} differences" if len(own) > 1 else str(own[0]))
         if len(own) > 1 and own[0].weight[0] < 3:
             shown[-1] += f", the largest {own[0].words}"
-    left = f"... and {len(by_exhibit) - room} more exhibits; " if len(by_exhibit) > room else ""
+    left = f"... and {len(by_result) - room} more results; " if len(by_result) > room else ""
     return [*lines, *shown, f"{left}--all names every cell"]
 
 
@@ -133,69 +133,39 @@ def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
         old = at_revision(root, revision, f"{folder}/{name}.csv")
         new = path.read_text(encoding="utf-8") if path.is_file() else None
         if old is None or new is None:
-            yield Change(
-                f"result {name}", "whole table", "" if old is None else "present", "" if new is None else "present"
-            )
+            yield Change(name, "whole table", "" if old is None else "present", "" if new is None else "present")
         elif old != new:
-            yield from _frames(f"result {name}", _csv(old), _csv(new), tolerance)
+            yield from _frames(name, _csv(old), _csv(new), tolerance)
 
 
 def compared(name: str, before: str, after: str, tolerance: float) -> list[Change]:
     """Differences of a result from an earlier text of it, both CSV."""
-    return list(_frames(f"result {name}", _csv(before), _csv(after), tolerance))
-
-
-def tables(root: Path, revision: str, rendered: Mapping[str, str], tolerance: float) -> Iterator[Change]:
-    """Differences of tables, rendered as Markdown, from a revision's golden files.
-
-    A table that has a golden file neither there nor here is passed over.
-    """
-    for name in sorted(rendered.keys() | names_at(root, revision, GOLDEN, ".md")):
-        old, new = at_revision(root, revision, f"{GOLDEN}/{name}.md"), rendered.get(name)
-        if old is None and not (root / GOLDEN / f"{name}.md").is_file():
-            continue  # never kept: it restates artifacts, which are compared themselves
-        if old is None or new is None:
-            yield Change(
-                f"table {name}", "whole table", "" if old is None else "present", "" if new is None else "present"
-            )
-        elif old != new:
-            changes = list(_frames(f"table {name}", _markdown(old), _markdown(new), tolerance))
-            yield from changes or [Change(f"table {name}", "caption or notes", "other words", "these words")]
+    return list(_frames(name, _csv(before), _csv(after), tolerance))
 
 
 def _csv(text: str) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
 
 
-def _markdown(text: str) -> pd.DataFrame:
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    cells = [[cell.strip() for cell in line.strip("|").replace("\\|", "\0").split("|")] for line in lines]
-    header, body = (cells[0], cells[2:]) if len(cells) > 1 else ([], [])
-    width = max((len(row) for row in [header, *body]), default=0)
-    names = [name or f"column {number + 1}" for number, name in enumerate(header + [""] * (width - len(header)))]
-    unique = [name if names.index(name) == number else f"{name} ({number + 1})" for number, name in enumerate(names)]
-    return pd.DataFrame([row + [""] * (width - len(row)) for row in body], columns=unique, dtype=str)
-
-
-def _frames(exhibit: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:
+def _frames(result: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:
     for column in [name for name in old.columns if name not in new.columns]:
-        yield Change(exhibit, f"column {column}", "present", "")
+        yield Change(result, f"column {column}", "present", "")
     for column in [name for name in new.columns if name not in old.columns]:
-        yield Change(exhibit, f"column {column}", "", "present")
+        yield Change(result, f"column {column}", "", "present")
     shared = [name for name in new.columns if name in old.columns]
     keys = _keys(old[shared], new[shared])
     before, after = _indexed(old[shared], keys), _indexed(new[shared], keys)
     for key in [key for key in before if key not in after]:
-        yield Change(exhibit, f"row {key}", "present", "")
+        yield Change(result, f"row {key}", "present", "")
     known = [key for key in after if key in before]
     same = {name: _same(name, before, after, known, tolerance) for name in shared}
     for key, row in after.items():
         if key not in before:
-            yield Change(exhibit, f"row {key}", "", "present")
+            yield Change(result, f"row {key}", "", "present")
             continue
         for column in shared:
             if key not in same[column]:
-                yield Change(exhibit, f"{key}, {column}", before[key][column], row[column])
+                yield Change(result, f"{key}, {column}", before[key][column], row[column])
 
 
 def _same(column: str, before: Rows, after: Rows, keys: list[str], tolerance: float) -> set[str]:

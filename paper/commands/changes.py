@@ -32,26 +32,19 @@ def trace(what: str, every: bool) -> None:
 @click.command()
 @click.argument("revision")
 @click.option("--tolerance", type=Tolerance(0), default=1e-6, show_default=True, help="Relative, for numbers.")
-@click.option("--results-only", is_flag=True, help="Leave the tables out.")
 @click.option("--all", "every", is_flag=True, help="Name every cell, however many.")
 @click.option("--check", "strict", is_flag=True, help="Exit with 1 when anything differs.")
-def diff(revision: str, tolerance: float, results_only: bool, every: bool, strict: bool) -> None:
-    """Compare results and tables with a git REVISION's: a page of what matters most, or every cell.
+def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
+    """Compare results with a git REVISION's: a page of what matters most, or every cell.
 
     Cell by cell; numbers count when they differ by more than the tolerance.
     """
-    from artifacts.build.changes import results, summary, tables
+    from artifacts.build.changes import results, summary
 
+    kinds = ("result", "ledger", "places", "inventory")
     with session() as project:
-        chosen = [step for step in project.graph.steps.values() if step.kind.name == "table" and not results_only]
-        kinds = ("result", "ledger", "places", "inventory")
         project.build([step.key for step in project.graph.steps.values() if step.kind.name in kinds])
-        changes = list(results(root(), revision, tolerance))
-        if chosen:
-            from tables._press.render import render
-
-            rendered = {step.name: render(project.job(step).call(), step.name, "markdown") for step in chosen}
-            changes += tables(root(), revision, rendered, tolerance)
+    changes = list(results(root(), revision, tolerance))
     if changes:
         click.echo("\n".join(map(str, changes) if every else summary(changes)))
     click.echo(f"{len(changes)} differences from {revision}" if changes else f"no difference from {revision}", err=True)
