@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from artifacts.errors import SpecError, ThesisError
 from artifacts.store.files import digest, write
 
 Facts = dict[str, Any]
-_FORMAT = 1
+_FORMAT = 2
+_READING = "Artifact"  # what a declaration calls an artifact by: Artifact("models")
 
 
 def of_python(text: str) -> Facts:
@@ -25,12 +26,13 @@ def of_python(text: str) -> Facts:
     dict
         `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
         top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
-        paragraph `doc`; `error`: empty, or what is wrong with the file.
+        paragraph `doc`; `declared`: the same of each public variable that a call makes, with the name `by` of what is
+        called, its first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with the file.
     """
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        return {"imports": [], "functions": [], "error": f"line {error.lineno}: {error.msg}"}
+        return {"imports": [], "functions": [], "declared": [], "error": f"line {error.lineno}: {error.msg}"}
     imports: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -40,7 +42,8 @@ def of_python(text: str) -> Facts:
     functions = [
         _function(node) for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     ]
-    return {"imports": sorted(set(imports)), "functions": functions, "error": ""}
+    declared = list(_declarations(tree))
+    return {"imports": sorted(set(imports)), "functions": functions, "declared": declared, "error": ""}
 
 
 def _function(node: ast.FunctionDef) -> Facts:
@@ -58,6 +61,42 @@ def _function(node: ast.FunctionDef) -> Facts:
         "options": optional,
         "doc": " ".join(doc.split()),
     }
+
+
+def _declarations(tree: ast.Module) -> Iterator[Facts]:
+    """The public variables that a call of a bare name makes, `name = Cells("What is said.", ...)`."""
+    made = {
+        target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in _names(node.targets)
+    }
+    made |= {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+            texts = [first.value for first in node.value.args[:1] if isinstance(first, ast.Constant)]
+            for target in _names(node.targets):
+                if not target.id.startswith("_"):
+                    yield {
+                        "name": target.id,
+                        "line": node.lineno,
+                        "artifacts": list(dict.fromkeys(_named(node.value, made, set()))),
+                        "options": [],
+                        "doc": " ".join(str(*texts).split()),
+                        "by": node.value.func.id,
+                    }
+
+
+def _names(targets: list[ast.expr]) -> list[ast.Name]:
+    return [target for target in targets if isinstance(target, ast.Name)]
+
+
+def _named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
+    """The artifacts that an expression names, itself or through what the file defines, in their order."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _READING:
+        yield from (part.value for part in node.args[:1] if isinstance(part, ast.Constant) and type(part.value) is str)
+    if isinstance(node, ast.Name) and node.id in made and node.id not in seen:
+        seen.add(node.id)
+        yield from _named(made[node.id], made, seen)
+    for part in ast.iter_child_nodes(node):
+        yield from _named(part, made, seen)
 
 
 def resolve(name: str) -> Callable[..., Any]:
@@ -126,7 +165,13 @@ class Reader:
             try:
                 facts = parse((self.root / path).read_text(encoding="utf-8"))
             except UnicodeDecodeError as error:
-                facts = {"imports": [], "functions": [], "calls": [], "error": f"not UTF-8 (byte {error.start})"}
+                facts = {
+                    "imports": [],
+                    "functions": [],
+                    "declared": [],
+                    "calls": [],
+                    "error": f"not UTF-8 (byte {error.start})",
+                }
             known = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True
         return known
@@ -153,5 +198,6 @@ def _sound(known: Any) -> bool:
         and isinstance(item["doc"], str)
         and isinstance(item["line"], int)
         and all(isinstance(name, str) for name in (*item["artifacts"], *item["options"]))
-        for item in known["functions"]
+        and isinstance(item.get("by", ""), str)
+        for item in (*known["functions"], *known["declared"])
     )

@@ -154,6 +154,7 @@ class _Loader:
         if facts["error"]:
             self.faults.append(f"{path}: {facts['error']}")
         functions = [item for item in facts["functions"] if kind.function in ("", item["name"])]
+        functions += [item for item in facts["declared"] if item["by"] == kind.declared]
         for item in functions:
             own = item["name"] if kind.function == "" else name
             yield Step(
