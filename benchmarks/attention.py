@@ -32,7 +32,7 @@ import torch
 import transformers
 
 from analysis.models.architecture import forward, run
-from analysis.models.attention_statistics import attention_statistics
+from analysis.models.attention.statistics import attention_statistics
 
 
 def made(layers: int = 4) -> Any:

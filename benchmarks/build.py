@@ -107,8 +107,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
     parser.add_argument("--built", action="store_true", help="begin from this project's out/ [build all anew]")
     options = parser.parse_args()
-    from paper import document, figure_pdf
-    from paper.latex import environment
+    from paper import document
+    from paper.tex import figure_pdf
+    from paper.tex.latex import environment
 
     with tempfile.TemporaryDirectory() as scratch:
         base = options.folder or Path(scratch)

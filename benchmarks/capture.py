@@ -64,8 +64,8 @@ def saved(folder: Path) -> Path:
 
 def options(folder: Path, out: Path, context: int, documents: int) -> Any:
     """A capture of every head, one token a bucket, as published."""
-    from analysis.models.loading import ModelSource
-    from analysis.models.options import CaptureOptions
+    from analysis.models.captures.options import CaptureOptions
+    from analysis.models.checkpoints.loading import ModelSource
     from analysis.models.texts import Source
 
     texts = folder / f"texts-{context}-{documents}.jsonl"
@@ -89,12 +89,12 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
     """Wall and CPU seconds of plain and of captured forwards, taking turns after a warm-up."""
     import torch
 
-    from analysis.models import parts
     from analysis.models.architecture import run, survey
-    from analysis.models.attention import recording
-    from analysis.models.loading import load
-    from analysis.models.recorder import VectorRecorder
-    from analysis.models.sampling import Buckets, heads
+    from analysis.models.attention.calls import recording
+    from analysis.models.captures import parts
+    from analysis.models.captures.recorder import VectorRecorder
+    from analysis.models.captures.sampling import Buckets, heads
+    from analysis.models.checkpoints.loading import load
 
     torch.set_num_threads(threads)
     asked = options(folder, folder / "unused", context, 1)
@@ -140,7 +140,7 @@ def run_one(folder: Path, documents: int) -> None:
     """Capture, and print this process's peak memory in bytes."""
     import torch
 
-    from analysis.models.capture import capture
+    from analysis.models.captures.capture import capture
 
     torch.set_num_threads(1)
     capture(options(folder, folder / f"out-{documents}", SHORT, documents))
@@ -152,11 +152,11 @@ def rise(context: int, captured: bool, folder: Path) -> None:
     import torch
     import transformers
 
-    from analysis.models import parts
     from analysis.models.architecture import run, survey
-    from analysis.models.attention import recording
-    from analysis.models.recorder import VectorRecorder
-    from analysis.models.sampling import Buckets, heads
+    from analysis.models.attention.calls import recording
+    from analysis.models.captures import parts
+    from analysis.models.captures.recorder import VectorRecorder
+    from analysis.models.captures.sampling import Buckets, heads
 
     def memory(name: str) -> float:
         lines = Path("/proc/self/status").read_text().splitlines()

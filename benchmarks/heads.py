@@ -49,11 +49,11 @@ from analysis.heads.head import Head
 from analysis.heads.pairs import competing, limits, pair_counts
 from analysis.heads.plasticity import Options, plasticity
 from analysis.measure.bar import Bar
-from analysis.measure.finding import attempts
-from analysis.measure.heads import analysed
-from analysis.models import layout
-from analysis.models.captures import Capture
-from analysis.models.sampling import Head as Place
+from analysis.measure.heads.analysis import analysed
+from analysis.measure.heads.finding import attempts
+from analysis.models.captures import layout
+from analysis.models.captures.reading import Capture
+from analysis.models.captures.sampling import Head as Place
 from artifacts.store.files import digest
 
 DIMENSION, BUCKETS, CONTEXT, DOCUMENTS, PAIRS, MIN_QUERIES = 128, 16, 131_072, 500, 256, 30

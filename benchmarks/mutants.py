@@ -173,7 +173,7 @@ def claim_files() -> dict[str, str]:
     """The file of each claim, by the claim's name."""
     return {
         node.name: path.relative_to(ROOT).as_posix()
-        for path in sorted((ROOT / "analysis/claims").glob("[!_]*/[!_]*.py"))
+        for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py"))
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     }

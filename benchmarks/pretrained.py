@@ -31,17 +31,17 @@ sys.path.insert(0, str(ROOT))
 import torch
 
 from analysis.heads.plasticity import Options
-from analysis.measure.heads import measure
-from analysis.models import parts
+from analysis.measure.heads.analysis import measure
 from analysis.models.architecture import forward, run, survey
-from analysis.models.attention import recording
-from analysis.models.attention_statistics import attention_statistics
-from analysis.models.builtin import resolve
-from analysis.models.capture import capture
-from analysis.models.loading import ModelSource, load
-from analysis.models.options import CaptureOptions
-from analysis.models.recorder import VectorRecorder
-from analysis.models.sampling import Buckets, heads
+from analysis.models.attention.calls import recording
+from analysis.models.attention.statistics import attention_statistics
+from analysis.models.captures import parts
+from analysis.models.captures.capture import capture
+from analysis.models.captures.options import CaptureOptions
+from analysis.models.captures.recorder import VectorRecorder
+from analysis.models.captures.sampling import Buckets, heads
+from analysis.models.checkpoints.builtin import resolve
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.texts import Source, texts
 
 WARM = 32  # tokens of the reading that is not timed

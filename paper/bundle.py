@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from artifacts.errors import LatexError, SpecError
-from paper import latex, log, pdf
 from paper.document import STATE
+from paper.tex import latex, log, pdf
 
 MAX_PASSES = 5
 BIBLIOGRAPHY = "references.bib"

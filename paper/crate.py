@@ -20,8 +20,9 @@ from artifacts.errors import MissingDependency, SpecError
 from artifacts.store.descriptor import package, standard
 from artifacts.store.files import write
 from artifacts.store.text_file import text_of, yaml_of
-from paper import latex, metadata
+from paper import metadata
 from paper.edition import read as edition_of
+from paper.tex import latex
 
 CITATION = "CITATION.cff"
 PROFILE = "1.2"

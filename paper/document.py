@@ -12,10 +12,11 @@ from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
 from artifacts.typeset.templates import environment
-from paper import formats, latex, lint, log, metadata
+from paper import lint, metadata
 from paper.edition import address
 from paper.edition import read as edition_of
 from paper.metadata import Metadata
+from paper.tex import formats, latex, log
 
 if TYPE_CHECKING:
     from artifacts.build.job import Job

@@ -12,7 +12,7 @@ from conftest import ROOT
 @cache
 def function(claim):
     """The function of a claim; only its own module is imported."""
-    files = (ROOT / "analysis/claims").glob("[!_]*/[!_]*.py")
+    files = (ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")
     (path,) = (path for path in files if f"def {claim}(" in path.read_text())
     return getattr(importlib.import_module(f"analysis.claims.{path.parent.name}.{path.stem}"), claim)
 

@@ -335,7 +335,7 @@ def answered(tiny, *more):
 @pytest.mark.models
 def test_a_run_goes_on_and_ends_with_the_answers_of_a_run_in_one_go(lab, tiny, monkeypatch):
     pytest.importorskip("torch")
-    from analysis.models import chat
+    from analysis.models.answers import chat
 
     whole = answered(tiny, "--name", "whole")
     assert whole.exit_code == 0, whole.output
@@ -395,8 +395,8 @@ def test_a_context_above_the_model_is_refused_before_anything_is_made(lab, tiny)
 @pytest.mark.models
 def test_chat_templates_thoughts_and_sampling(tiny):
     pytest.importorskip("torch")
-    from analysis.models import chat
-    from analysis.models.loading import ModelSource, load
+    from analysis.models.answers import chat
+    from analysis.models.checkpoints.loading import ModelSource, load
 
     loaded = load(ModelSource(str(tiny[0]), dtype="fp32", device="cpu"))
     words = loaded.tokenizer

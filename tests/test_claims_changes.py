@@ -61,7 +61,7 @@ def test_other_cells_are_summed_up_by_column():
 @pytest.fixture
 def committed(project):
     """A project with one claim, in a repository of its own, its ledger committed."""
-    for path in [*(project / "analysis/claims").glob("[a-z]*/[a-z]*.py"), *(project / "paper/chapters").glob("*")]:
+    for path in [*(project / "analysis/claims").glob("[a-z]*/**/[a-z]*.py"), *(project / "paper/chapters").glob("*")]:
         path.unlink()
     (project / "analysis/claims/one.py").write_text(CLAIMS)
     (project / ".gitignore").write_text("/out/\n")

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from analysis.claims import Verdict
-from analysis.claims.s004.bos_tasks import c004_no_valid_answers, c004_rope_fails_all_tasks
-from analysis.claims.s004.bos_write import c004_drope_writes_more
-from analysis.claims.s004.disruption import c004_text_types
-from analysis.claims.s004.knowledge_drope import c004_cities_improve
-from analysis.claims.s004.layer1_tasks import c004_attention_preserves_parametric
-from analysis.claims.s004.patterns import c004_pat_routed_identically
-from analysis.claims.s004.sinks import c004_attention_by_hand, c004_sink_rates_high
+from analysis.claims.s004.patterns.attention import c004_pat_routed_identically
+from analysis.claims.s004.sinks.bos_tasks import c004_no_valid_answers, c004_rope_fails_all_tasks
+from analysis.claims.s004.sinks.bos_write import c004_drope_writes_more
+from analysis.claims.s004.sinks.layer1_tasks import c004_attention_preserves_parametric
+from analysis.claims.s004.sinks.rates import c004_attention_by_hand, c004_sink_rates_high
+from analysis.claims.s004.values.disruption import c004_text_types
+from analysis.claims.s004.values.knowledge_drope import c004_cities_improve
 from analysis.claims.thesis import captures as thesis_captures
 from analysis.claims.thesis import scripts as thesis_scripts
 from analysis.studies.drope_sinks.interventions import functional_shares

@@ -26,7 +26,7 @@ from analysis.measure.evaluation import answers  # noqa: E402
 from analysis.measure.scores import items_of  # noqa: E402
 from analysis.measure.subject import Options, open_subject  # noqa: E402
 from analysis.models import texts  # noqa: E402
-from analysis.models.loading import ModelSource  # noqa: E402
+from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from artifacts.errors import DataError  # noqa: E402
 from artifacts.store.schema import check  # noqa: E402

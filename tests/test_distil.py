@@ -21,7 +21,7 @@ from analysis.distil import command, student, windows  # noqa: E402
 from analysis.distil.recipe import ARMS, RECIPES, Recipe, recipe_of  # noqa: E402
 from analysis.measure.recipes import load_recipe  # noqa: E402
 from analysis.measure.subject import open_subject  # noqa: E402
-from analysis.models.loading import ModelSource, load  # noqa: E402
+from analysis.models.checkpoints.loading import ModelSource, load  # noqa: E402
 
 TINY = Recipe(steps=6, warm=2, rate=3e-3, rows=2, length=16, texts=("manual", "code"), held_out=2, every=2)
 

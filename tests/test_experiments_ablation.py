@@ -253,7 +253,7 @@ def test_a_value_that_only_the_beginning_token_has() -> None:
 
 def test_four_bit_weights(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
-    from analysis.models.loading import ModelSource, load
+    from analysis.models.checkpoints.loading import ModelSource, load
 
     made = planted.spiking(planted.model(layers=2, hidden_size=64, intermediate_size=128), 1)
     made.save_pretrained(tmp_path)

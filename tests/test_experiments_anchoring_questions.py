@@ -19,7 +19,7 @@ from analysis.experiments import anchoring
 from analysis.experiments._anchoring.questions import DATA, PROMPT, answered, as_sample, questions
 from analysis.experiments._anchoring.words import decisive, exact_answer, normal, same, subject_spans
 from analysis.measure.subject import Options, Subject
-from analysis.models.generation import greedy
+from analysis.models.answers.generation import greedy
 from analysis.tasks.english import BOOK
 from artifacts.errors import DataError
 

@@ -30,8 +30,8 @@ from analysis.experiments import _key_choices as key_choices
 from analysis.experiments.context_length import RATIOS, distance_rows, measure
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options, Subject, open_subject
-from analysis.models.loading import ModelSource, load
-from analysis.models.scoring import Scores
+from analysis.models.answers.scoring import Scores
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.tasks.answers import CLASSES
 from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError

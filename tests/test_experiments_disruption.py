@@ -17,9 +17,9 @@ from analysis.measure.evaluation import Condition, losses
 from analysis.measure.rows import Row
 from analysis.measure.subject import Options, Subject
 from analysis.models.anatomy import blocks
-from analysis.models.dimensions import dimensions
+from analysis.models.attention.positions import encoding
 from analysis.models.interventions import Intervention, applied
-from analysis.models.positions import encoding
+from analysis.models.surveys.dimensions import dimensions
 from artifacts.errors import DataError
 
 pytestmark = pytest.mark.models
@@ -259,7 +259,7 @@ def test_one_text_has_no_spread(subject: Subject) -> None:
 
 def test_four_bit_weights(tmp_path: Path) -> None:
     pytest.importorskip("bitsandbytes")
-    from analysis.models.loading import ModelSource, load
+    from analysis.models.checkpoints.loading import ModelSource, load
 
     planted.massive(planted.model(hidden_size=64, intermediate_size=128), 1, "q", 2, 3).save_pretrained(tmp_path)
     made = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model

@@ -12,12 +12,12 @@ import torch
 
 import models_planted as planted
 from analysis.experiments import head_ablation, softmax_globality, text_kinds
-from analysis.measure import captured
-from analysis.measure.finding import Finding
+from analysis.measure.heads import captured
+from analysis.measure.heads.finding import Finding
 from analysis.measure.rows import Row, frame
 from analysis.measure.subject import Options, Subject
-from analysis.models.loading import ModelSource, load
-from analysis.models.survey import SurveyOptions, survey
+from analysis.models.checkpoints.loading import ModelSource, load
+from analysis.models.surveys.forward import SurveyOptions, survey
 from artifacts.errors import DataError
 from models_planted import PlantedBook
 

@@ -17,12 +17,16 @@ from analysis.heads.pairs import PAIR_MODES
 from analysis.heads.plasticity import Options
 from analysis.heads.rotation import SEPARATIONS
 from analysis.jobs import Resources
-from analysis.measure import choices, finding, head_jobs, heads
-from analysis.measure.finding import kept
-from analysis.measure.head_frames import frames
+from analysis.measure import choices
+from analysis.measure.heads import analysis as heads
+from analysis.measure.heads import finding
+from analysis.measure.heads import jobs as head_jobs
+from analysis.measure.heads.finding import kept
+from analysis.measure.heads.frames import frames
 from analysis.measure.measurements import slug
-from analysis.models import captures, sampling
-from analysis.models.captures import open_capture
+from analysis.models.captures import reading as captures
+from analysis.models.captures import sampling
+from analysis.models.captures.reading import open_capture
 from analysis.studies.measured.models import measured_models
 from artifacts.errors import DataError, ThesisError
 from artifacts.store.schema import check
@@ -288,7 +292,7 @@ def test_too_few_queries_and_wrong_contexts_are_told(planted, target):
 
 def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
-    from analysis.measure.finding import DECILES, LENGTHS, METRICS, Finding, analyse
+    from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
 
     found = [analyse(capture, head, Options()) for head in capture.heads]
     lost = Finding(5, 0, 0, "")
@@ -377,7 +381,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
         "from pathlib import Path\n"
         "from analysis.measure import heads\n"
         "from analysis.heads.plasticity import Options\n"
-        "from analysis.models.captures import open_capture\n"
+        "from analysis.models.captures.reading import open_capture\n"
         "if __name__ == '__main__':\n"
         "    capture = open_capture(sys.argv[1], context=1600, group=2)\n"
         "    for _ in heads._outcomes(capture, Options(), Path(sys.argv[2]), 2):\n"

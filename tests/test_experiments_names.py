@@ -24,7 +24,7 @@ from analysis.measure.measurements import save  # noqa: E402
 from analysis.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
 from analysis.measure.run import experiment  # noqa: E402
 from analysis.measure.subject import Options, open_subject  # noqa: E402
-from analysis.models.loading import ModelSource  # noqa: E402
+from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from artifacts.build.closure import code_of  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402

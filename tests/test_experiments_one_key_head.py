@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers")
 
 import models_planted as planted  # noqa: E402
 from analysis.measure.subject import Options  # noqa: E402
-from analysis.models.survey import SurveyOptions, survey  # noqa: E402
+from analysis.models.surveys.forward import SurveyOptions, survey  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402
 
 pytestmark = pytest.mark.models

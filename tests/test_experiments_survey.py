@@ -16,9 +16,9 @@ from analysis.experiments import attention_patterns, bos_value, crosslayer_balan
 from analysis.measure.over_texts import over_texts
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options, Subject
-from analysis.models.loading import ModelSource, load
-from analysis.models.survey import SurveyOptions, survey
-from analysis.models.text_survey import TextSurvey
+from analysis.models.checkpoints.loading import ModelSource, load
+from analysis.models.surveys.forward import SurveyOptions, survey
+from analysis.models.surveys.record import TextSurvey
 from artifacts.errors import DataError
 from models_tiny import built, saved, text
 

@@ -63,7 +63,7 @@ def test_only_what_depends_on_a_change_is_due(built, path, old, new, steps):
 
 
 def test_a_change_of_the_statistics_reaches_the_studies_that_use_them(built):
-    edit(built, "analysis/statistics/correlation.py", "$", "\n# a remark\n")
+    edit(built, "analysis/statistics/correlations/correlation.py", "$", "\n# a remark\n")
     assert "result:lbp_correlations" in due(built, "table:ap_drop")
 
 

@@ -64,7 +64,7 @@ def test_a_p_value_or_interval_belongs_to_a_number_of_units(ledger):
 def test_no_verdict_is_typed_into_a_claim():
     """Verdicts come from `judge`, `compare` and `untestable`, or from a condition; never from a constant."""
     typed = []
-    for path in sorted((ROOT / "analysis/claims").glob("[!_]*/[!_]*.py")):
+    for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
                 first = call.args[0] if call.args else None

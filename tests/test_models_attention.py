@@ -10,9 +10,9 @@ import torch
 from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
 
-from analysis.models import attention
 from analysis.models.architecture import forward, query_scale, survey
-from analysis.models.attention import NAME, Call, positions_of, recording
+from analysis.models.attention import calls as attention
+from analysis.models.attention.calls import NAME, Call, positions_of, recording
 from artifacts.errors import ModelError
 from models_tiny import BUILDERS, UNSUPPORTED, WINDOW, built
 

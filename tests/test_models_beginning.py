@@ -9,7 +9,7 @@ pytest.importorskip("transformers")
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from analysis.models.beginning import begin
+from analysis.models.checkpoints.beginning import begin
 from artifacts.errors import ModelError
 
 

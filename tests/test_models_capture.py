@@ -17,16 +17,17 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.models import capture as session
-from analysis.models import layout, manifest, memory, parts
 from analysis.models.architecture import forward
-from analysis.models.attention import Call
-from analysis.models.capture import capture, finish, record
-from analysis.models.captures import open_capture
-from analysis.models.loading import ModelSource, load
-from analysis.models.options import CaptureOptions
-from analysis.models.progress import Progress
-from analysis.models.sampling import Buckets, Head, tokens
+from analysis.models.attention.calls import Call
+from analysis.models.captures import capture as session
+from analysis.models.captures import layout, manifest, parts
+from analysis.models.captures.capture import capture, finish, record
+from analysis.models.captures.options import CaptureOptions
+from analysis.models.captures.progress import Progress
+from analysis.models.captures.reading import open_capture
+from analysis.models.captures.sampling import Buckets, Head, tokens
+from analysis.models.checkpoints import memory
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.texts import Source
 from artifacts.errors import DataError, ModelError, ThesisError
 from models_tiny import built, saved, text

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from analysis.models import captures, layout, manifest, parts
 from analysis.models.architecture import Layer
-from analysis.models.captures import open_capture
-from analysis.models.sampling import Buckets, Head
+from analysis.models.captures import layout, manifest, parts
+from analysis.models.captures import reading as captures
+from analysis.models.captures.reading import open_capture
+from analysis.models.captures.sampling import Buckets, Head
 from artifacts.errors import DataError
 
 pytestmark = pytest.mark.models

@@ -12,10 +12,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from analysis.models.architecture import forward
-from analysis.models.attention import Call
-from analysis.models.builtin import NAMES, resolve
-from analysis.models.loading import ModelSource, configuration, load
-from analysis.models.positions import encoding, positional
+from analysis.models.attention.calls import Call
+from analysis.models.attention.positions import encoding, positional
+from analysis.models.checkpoints.builtin import NAMES, resolve
+from analysis.models.checkpoints.loading import ModelSource, configuration, load
 from artifacts.errors import ModelError
 from models_tiny import built, saved
 

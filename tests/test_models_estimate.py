@@ -10,9 +10,9 @@ import pytest
 import torch
 import transformers
 
-from analysis.models import estimate as module
-from analysis.models.estimate import Estimate, check, estimate, of_config, room
-from analysis.models.loading import ModelSource, load
+from analysis.models.checkpoints import estimate as module
+from analysis.models.checkpoints.estimate import Estimate, check, estimate, of_config, room
+from analysis.models.checkpoints.loading import ModelSource, load
 from artifacts.errors import ModelError
 from models_tiny import BUILDERS, WITH_IMAGES, built, saved
 

@@ -19,11 +19,11 @@ from tokenizers.models import BPE, WordLevel
 from tokenizers.pre_tokenizers import ByteLevel, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from analysis.models import likelihood
-from analysis.models.forwards import encode
-from analysis.models.generation import greedy
-from analysis.models.likelihood import negative_log_likelihood, token_nats
-from analysis.models.scoring import Scores, continuation, grouped_logprobs, option_logprobs, options_logprobs
+from analysis.models.answers import likelihood
+from analysis.models.answers.forwards import encode
+from analysis.models.answers.generation import greedy
+from analysis.models.answers.likelihood import negative_log_likelihood, token_nats
+from analysis.models.answers.scoring import Scores, continuation, grouped_logprobs, option_logprobs, options_logprobs
 from artifacts.errors import DataError, ModelError
 from models_tiny import built, text
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.models import hub
+from analysis.models.captures import hub
 from artifacts.errors import DataError
 
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from analysis.models.anatomy import blocks
-from analysis.models.attention import recording
+from analysis.models.attention.calls import recording
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.interventions import Intervention, applied, knockout, phases
-from analysis.models.loading import ModelSource, load
 from artifacts.errors import ModelError
 from models_tiny import BUILDERS, built, saved
 
@@ -166,7 +166,7 @@ def test_before_and_after_the_rotation_compose(model: Any) -> None:
 
 
 def test_without_rotation_before_and_after_are_the_same(model: Any) -> None:
-    from analysis.models.positions import encoding
+    from analysis.models.attention.positions import encoding
 
     some = {where: [Intervention("k", "mean", dims={1: mask_of("k")}, where=where)] for where in ("pre", "post")}
     with encoding(model, "drope"):

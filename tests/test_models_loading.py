@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 import torch
 
-from analysis.models import libraries, loading
+from analysis.models import libraries
 from analysis.models.architecture import forward, survey
-from analysis.models.attention import Call, positions_of, recording
-from analysis.models.loading import ModelSource, fingerprint, load
+from analysis.models.attention.calls import Call, positions_of, recording
+from analysis.models.checkpoints import loading
+from analysis.models.checkpoints.loading import ModelSource, fingerprint, load
 from artifacts.errors import MissingDependency, ModelError
 from models_tiny import built, saved
 
@@ -222,8 +223,9 @@ def test_the_room_imports_without_torch(monkeypatch: pytest.MonkeyPatch) -> None
 
     code = (
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = sys.modules['pyarrow'] = None\n"
-        "import analysis.models.capture, analysis.models.captures, analysis.models.projections\n"
-        "from analysis.models.loading import ModelSource, load\n"
+        "import analysis.models.captures.capture, analysis.models.captures.reading\n"
+        "import analysis.models.attention.projections\n"
+        "from analysis.models.checkpoints.loading import ModelSource, load\n"
         "try:\n    load(ModelSource('anything'))\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
     )

@@ -11,8 +11,8 @@ import pytest
 import torch
 import transformers
 
-from analysis.models.encodings import NEVER, configured, named
-from analysis.models.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
+from analysis.models.attention.encodings import NEVER, configured, named
+from analysis.models.attention.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
 from artifacts.errors import ModelError
 from models_tiny import BUILDERS, UNSUPPORTED, built
 

@@ -17,9 +17,9 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 import gguf_made  # noqa: E402
-from analysis.models import gguf, pretrained  # noqa: E402
-from analysis.models.builtin import resolve  # noqa: E402
-from analysis.models.loading import ModelSource, load  # noqa: E402
+from analysis.models.checkpoints import gguf, pretrained  # noqa: E402
+from analysis.models.checkpoints.builtin import resolve  # noqa: E402
+from analysis.models.checkpoints.loading import ModelSource, load  # noqa: E402
 from artifacts.errors import MissingDependency, ModelError  # noqa: E402
 
 pytestmark = pytest.mark.models
@@ -155,7 +155,10 @@ def test_a_file_is_named_on_the_command_line(project: Path, file: tuple[Path, An
 
 
 def test_conversion_prints_nothing(tmp_path: Path, file: tuple[Path, Any]) -> None:
-    code = "import sys, pathlib, analysis.models.builtin as b; b.resolve(pathlib.Path(sys.argv[1]), sys.argv[2])"
+    code = (
+        "import sys, pathlib; from analysis.models.checkpoints import builtin; "
+        "builtin.resolve(pathlib.Path(sys.argv[1]), sys.argv[2])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path), str(file[0])], capture_output=True, text=True, check=True
     )

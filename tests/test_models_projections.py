@@ -10,12 +10,12 @@ import torch
 import transformers
 
 from analysis.models.architecture import forward
-from analysis.models.attention import Call
-from analysis.models.capture import capture
-from analysis.models.captures import open_capture
-from analysis.models.loading import ModelSource
-from analysis.models.options import CaptureOptions
-from analysis.models.projections import projecting
+from analysis.models.attention.calls import Call
+from analysis.models.attention.projections import projecting
+from analysis.models.captures.capture import capture
+from analysis.models.captures.options import CaptureOptions
+from analysis.models.captures.reading import open_capture
+from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.texts import Source
 from artifacts.errors import ModelError
 from models_tiny import HEADS_OF_8, ROPE, SIZES, built, saved, text

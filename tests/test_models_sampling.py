@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.models.architecture import Layer, QueryScale
-from analysis.models.sampling import Buckets, Head, heads, tokens
+from analysis.models.captures.sampling import Buckets, Head, heads, tokens
 from artifacts.errors import ModelError
 
 pytestmark = pytest.mark.models

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from analysis.models.architecture import forward
-from analysis.models.attention import Call
-from analysis.models.attention_statistics import AttentionStatistics, attention_statistics, edges
+from analysis.models.attention.calls import Call
+from analysis.models.attention.statistics import AttentionStatistics, attention_statistics, edges
 from artifacts.errors import ModelError
 from models_tiny import BUILDERS, WINDOW, built
 

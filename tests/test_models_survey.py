@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.models.hidden_entropy import entropies, hidden_entropy
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.interventions import Intervention, applied
-from analysis.models.loading import ModelSource, load
-from analysis.models.survey import SurveyOptions, survey
-from analysis.models.text_survey import TextSurvey
-from analysis.models.text_survey import load as read
-from analysis.models.text_survey import save as keep
+from analysis.models.surveys.forward import SurveyOptions, survey
+from analysis.models.surveys.hidden_entropy import entropies, hidden_entropy
+from analysis.models.surveys.record import TextSurvey
+from analysis.models.surveys.record import load as read
+from analysis.models.surveys.record import save as keep
 from artifacts.errors import DataError, ModelError
 from models_tiny import BUILDERS, built, saved
 

@@ -42,4 +42,4 @@ def test_a_test_calls_the_claims_of_the_tables_that_it_imports(tmp_path):
     (tmp_path / "other.py").write_text('CASES = {"c002_t3_bins": ""}\n')
     test = tmp_path / "test_it.py"
     test.write_text('from table import CASES\n\nassert "c004_con_restated"\n')
-    assert mutants.named(test) == {"analysis/claims/s001/benchmarks.py", "analysis/claims/s004/content.py"}
+    assert mutants.named(test) == {"analysis/claims/s001/benchmarks.py", "analysis/claims/s004/patterns/content.py"}

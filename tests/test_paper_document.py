@@ -13,7 +13,8 @@ import pytest
 from artifacts.build import process
 from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
-from paper import bundle, chapter, document, figure_pdf, formats, latex, lint, log, metadata, pdf, preview
+from paper import bundle, chapter, document, lint, metadata
+from paper.tex import figure_pdf, formats, latex, log, pdf, preview
 
 PAPER = Path(__file__).parent.parent / "paper"
 needs_latex = pytest.mark.skipif(

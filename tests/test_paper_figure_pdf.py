@@ -8,7 +8,7 @@ import pytest
 from artifacts.build import process
 from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
-from paper import figure_pdf, formats, latex, pdf
+from paper.tex import figure_pdf, formats, latex, pdf
 
 needs_latex = pytest.mark.skipif(bool(process.missing("pdflatex", "kpsewhich")), reason="needs pdflatex")
 

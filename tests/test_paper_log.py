@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from artifacts.build import process
-from paper import latex, log
-from paper.log import Finding
+from paper.tex import latex, log
+from paper.tex.log import Finding
 
 HEAD = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022/Debian)\n**thesis.tex\n(./thesis.tex\n"
 

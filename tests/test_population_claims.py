@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis import population as claims
-from analysis.claims.thesis import population_learning as learning
+from analysis.claims.thesis.population import contrasts as claims
+from analysis.claims.thesis.population import learning
 from analysis.studies.population import contrasts as population
 from analysis.studies.population import every
 from analysis.studies.population import relations as population_relations

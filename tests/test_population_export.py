@@ -16,7 +16,7 @@ from click.testing import CliRunner  # noqa: E402
 
 from analysis.language.book import BOOK  # noqa: E402
 from analysis.measure.subject import open_subject  # noqa: E402
-from analysis.models.loading import ModelSource  # noqa: E402
+from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population import export, outcomes, work  # noqa: E402
 from analysis.population.recipe import Recipe, Which  # noqa: E402
 from analysis.population.training import Trained, model_of  # noqa: E402

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims.thesis import population_reach as claims
+from analysis.claims.thesis.population import reach as claims
 from analysis.studies.population.reach import population_reach_levels, population_reach_tests
 
 SEEDS = (1, 2, 3, 4)

@@ -15,10 +15,10 @@ from analysis.measure import recipes
 from analysis.measure.choices import EXPERIMENTS
 from analysis.measure.recipes import Entry, load_recipe, outline, run_recipe, unlisted, weigh
 from analysis.models.architecture import survey
-from analysis.models.estimate import of_config
-from analysis.models.positions import encoding, positional, shift_error
-from analysis.models.pretrained import PACKAGES
-from analysis.models.shapes import Shape
+from analysis.models.attention.positions import encoding, positional, shift_error
+from analysis.models.checkpoints.estimate import of_config
+from analysis.models.checkpoints.pretrained import PACKAGES
+from analysis.models.checkpoints.shapes import Shape
 from artifacts.errors import DataError, ModelError
 from models_tiny import saved
 
@@ -302,7 +302,7 @@ def test_measurements_that_no_exhibit_shows_are_told() -> None:
 
 
 def test_what_cannot_fit_is_not_loaded_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from analysis.models import estimate
+    from analysis.models.checkpoints import estimate
 
     source = Entry("m", recipes.ModelSource(str(saved("llama", tmp_path)), device="cpu")).source
     monkeypatch.setattr(estimate, "room", lambda device: 1000)

@@ -4,7 +4,7 @@ from scipy import stats
 
 from analysis.statistics import correlation_difference, fired, levels_and_differences
 from analysis.statistics.bootstrap import resamples
-from analysis.statistics.contrast import overlapping
+from analysis.statistics.correlations.contrast import overlapping
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 RANDOM = np.random.default_rng(6)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.statistics import fired, kendall, leave_one_out, pearson, spearman
-from analysis.statistics.coefficient import coefficient, interval
-from analysis.statistics.correlation import correlate
-from analysis.statistics.permutation import (
+from analysis.statistics.correlations.coefficient import coefficient, interval
+from analysis.statistics.correlations.correlation import correlate
+from analysis.statistics.locations.permutation import (
     exact_relabelings,
     permutation_p,
     random_relabelings,

@@ -4,7 +4,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from analysis.statistics import partial, pearson, within_family
-from analysis.statistics.coefficient import interval
+from analysis.statistics.correlations.coefficient import interval
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 RANDOM = np.random.default_rng(4)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from analysis.statistics import dependent_correlations
-from analysis.statistics.dependent import steiger_z, williams_t
+from analysis.statistics.correlations.dependent import steiger_z, williams_t
 
 META = {"study": "s", "comparison": "c", "unit": "model"}
 

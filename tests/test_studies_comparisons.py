@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.statistics.dependent import williams_t
+from analysis.statistics.correlations.dependent import williams_t
 from analysis.studies.benchmarks import contrasts
 from analysis.studies.crossmodel import comparisons
 from analysis.studies.ledger import hypotheses as ledger

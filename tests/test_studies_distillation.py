@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis import distillation as claims
+from analysis.claims.thesis.pretrained import distillation as claims
 from analysis.studies.pretrained import distillation
 from analysis.studies.pretrained import distillation_quantities as quantities_study
 from artifacts.errors import DataError

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims.s004.bos_tasks import c004_qk_passkey, c004_rope_cannot_function
-from analysis.claims.s004.layer1_ablation import c004_mlp_over_attention
-from analysis.claims.s004.phase import c004_fig15_higher_throughout, c004_spike_layers
-from analysis.claims.s004.sinks import c004_sink_threshold_disproportionate
+from analysis.claims.s004.sinks.bos_tasks import c004_qk_passkey, c004_rope_cannot_function
+from analysis.claims.s004.sinks.layer1_ablation import c004_mlp_over_attention
+from analysis.claims.s004.sinks.phase import c004_fig15_higher_throughout, c004_spike_layers
+from analysis.claims.s004.sinks.rates import c004_sink_threshold_disproportionate
 from analysis.statistics import wilson_interval
 from analysis.statistics.rounding import Interval
 from analysis.studies._perplexity import Effect, effect, one

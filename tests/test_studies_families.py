@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.statistics import Estimate
-from analysis.statistics.contrast import levels_and_differences
+from analysis.statistics.correlations.contrast import levels_and_differences
 from analysis.statistics.guards import attach, dependent_units, independent_share
 from analysis.studies._families import corrected
 from artifacts.errors import DataError

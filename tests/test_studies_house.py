@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.statistics import correlation, guards
+from analysis.statistics import guards
+from analysis.statistics.correlations import correlation
 from analysis.studies import _metrics
 from analysis.studies.benchmarks import fits, lbp_correlations, lengths, ruler, ruler_correlations
 from analysis.studies.crossmodel import models, profiles

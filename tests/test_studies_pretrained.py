@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.claims.thesis import pretrained as claims
+from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained import models as pretrained
 from artifacts.errors import DataError
 from figures._press.render import tex

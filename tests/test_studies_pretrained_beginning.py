@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis import pretrained_beginning as claims
+from analysis.claims.thesis.pretrained import beginning as claims
 from analysis.experiments.attention_patterns import UNROTATED
 from analysis.studies.pretrained import beginning
 from analysis.studies.pretrained.beginning import RATE, pretrained_beginning, pretrained_sweeps

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis import pretrained as claims
+from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained.draws import METRICS, pretrained_draws
 from artifacts.errors import DataError
 from tables._press.render import render

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis import pretrained as claims
+from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained.experiments import pretrained_experiments
 from artifacts.errors import DataError
 

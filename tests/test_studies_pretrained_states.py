@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from analysis.claims.thesis import pretrained_states as claims
-from analysis.claims.thesis import pretrained_tasks
-from analysis.statistics.rank_sum import rank_sum_p
+from analysis.claims.thesis.pretrained import states as claims
+from analysis.claims.thesis.pretrained import tasks as pretrained_tasks
+from analysis.statistics.locations.rank_sum import rank_sum_p
 from analysis.studies.pretrained._pairs import pairs
 from analysis.studies.pretrained.head_agreement import CLASSES, pretrained_head_agreement
 from analysis.studies.pretrained.retrieval_parts import pretrained_retrieval_parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis import pretrained_tasks as claims
+from analysis.claims.thesis.pretrained import tasks as claims
 from analysis.studies.pretrained.ablations import pretrained_ablations, pretrained_disruption
 from analysis.studies.pretrained.answers import pretrained_answers, pretrained_retrieval
 from analysis.studies.pretrained.heads import pretrained_heads

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis import pretrained_texts as claims
+from analysis.claims.thesis.pretrained import texts as claims
 from analysis.models import text_sets
 from analysis.models.texts import Source, texts
 from analysis.studies.pretrained.other_texts import pretrained_kinds, pretrained_repeated

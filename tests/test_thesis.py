@@ -6,9 +6,10 @@ import pytest
 
 from artifacts.build.process import run as execute
 from conftest import GOLDEN, ROOT, run
-from paper import metadata, pages, pdf
-from paper.latex import environment
-from paper.log import parse
+from paper import metadata
+from paper.tex import pages, pdf
+from paper.tex.latex import environment
+from paper.tex.log import parse
 
 pytestmark = pytest.mark.latex
 

@@ -14,11 +14,11 @@ from analysis.distil.student import Student, Teacher, model_of
 from analysis.distil.windows import windows
 from analysis.measure.bar import bar
 from analysis.measure.measurements import save
-from analysis.models import pretrained
-from analysis.models.encodings import named
-from analysis.models.identity import fingerprint
+from analysis.models.attention.encodings import named
+from analysis.models.checkpoints import pretrained
+from analysis.models.checkpoints.identity import fingerprint
+from analysis.models.checkpoints.loading import AS_CONFIGURED
 from analysis.models.libraries import need, version
-from analysis.models.loading import AS_CONFIGURED
 from artifacts.errors import ModelError, SpecError, ThesisError
 
 HOME = "out/distil"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from analysis.distil.recipe import ARMS, BF16, Recipe
 from analysis.distil.windows import Windows
 from analysis.models import training_state as checkpoint
+from analysis.models.checkpoints.loading import Loaded, ModelSource, load
 from analysis.models.libraries import need
-from analysis.models.loading import Loaded, ModelSource, load
 from artifacts.errors import ModelError
 
 if TYPE_CHECKING:

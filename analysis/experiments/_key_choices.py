@@ -9,7 +9,7 @@ from typing import Any
 from analysis.measure.evaluation import kept
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject, spread
-from analysis.models.scoring import Question, Scores, grouped_logprobs
+from analysis.models.answers.scoring import Question, Scores, grouped_logprobs
 from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.measure.subject import Options, Subject, Text
-from analysis.models.dimensions import SIDES, Dimensions, dimensions
 from analysis.models.interventions import Intervention
+from analysis.models.surveys.dimensions import SIDES, Dimensions, dimensions
 from artifacts.errors import DataError
 
 SELECTION_SEED = 900_001  # of the texts on which dimensions and layers are chosen; evaluation never uses it

@@ -16,11 +16,11 @@ from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject, Text
 from analysis.measure.surveys import surveys as surveyed
 from analysis.models.architecture import run
-from analysis.models.attention import Call, recording
-from analysis.models.attention_rows import LOCAL
-from analysis.models.attention_statistics import AttentionStatistics, attention_statistics
-from analysis.models.projections import Projections, projecting
-from analysis.models.text_survey import TextSurvey
+from analysis.models.attention.calls import Call, recording
+from analysis.models.attention.projections import Projections, projecting
+from analysis.models.attention.rows import LOCAL
+from analysis.models.attention.statistics import AttentionStatistics, attention_statistics
+from analysis.models.surveys.record import TextSurvey
 
 PATTERNS = ("sink", "local", "distributed", "mixed")
 MEASURES = {

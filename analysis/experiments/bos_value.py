@@ -12,7 +12,7 @@ from analysis.measure.over_texts import over_texts, per_text, together
 from analysis.measure.rows import Row
 from analysis.measure.subject import Options, Subject
 from analysis.measure.surveys import surveys as surveyed
-from analysis.models.text_survey import TextSurvey
+from analysis.models.surveys.record import TextSurvey
 
 NO_VALUES = "the values of all other tokens are zero"
 SETTINGS: dict[str, Any] = {"interventions": bos_interventions.SETTINGS}

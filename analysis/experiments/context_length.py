@@ -12,8 +12,8 @@ from analysis.experiments._key_choices import CHOICES, batch_of, choice_rows, ke
 from analysis.measure.evaluation import kept
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
-from analysis.models.generation import greedy
-from analysis.models.positions import encoding
+from analysis.models.answers.generation import greedy
+from analysis.models.attention.positions import encoding
 from analysis.statistics.proportion import wilson_interval
 from analysis.tasks.answers import CLASSES, EXACT, RUN_DELETION, ambiguous, error_class, number
 from analysis.tasks.items import Item

@@ -12,7 +12,7 @@ from analysis.measure.over_texts import over_texts, per_text, together
 from analysis.measure.rows import Row
 from analysis.measure.subject import Options, Subject
 from analysis.measure.surveys import surveys as surveyed
-from analysis.models.text_survey import TOKENS, TextSurvey
+from analysis.models.surveys.record import TOKENS, TextSurvey
 
 KINDS = ("all", "content")
 HALF = 0.5

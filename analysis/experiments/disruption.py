@@ -16,9 +16,9 @@ from analysis.experiments._masks import Fill, Mask, Where
 from analysis.measure.evaluation import BATCH, Condition, kept, losses
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject, Text, spread
+from analysis.models.answers.likelihood import token_nats
 from analysis.models.interventions import applied
 from analysis.models.libraries import need
-from analysis.models.likelihood import token_nats
 from artifacts.errors import DataError
 
 SETTINGS: dict[str, Any] = {

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.heads.plasticity import Options as Estimation
-from analysis.measure.captured import BUCKETS, DOCUMENTS, captured
-from analysis.measure.heads import measure as measure_heads
+from analysis.measure.heads.analysis import measure as measure_heads
+from analysis.measure.heads.captured import BUCKETS, DOCUMENTS, captured
 from analysis.measure.subject import Options, Subject
 
 SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.measure.captured import findings
 from analysis.measure.evaluation import BASELINE, Condition, answers, losses
-from analysis.measure.finding import Finding
+from analysis.measure.heads.captured import findings
+from analysis.measure.heads.finding import Finding
 from analysis.measure.rows import Row, row
 from analysis.measure.scores import items_of
 from analysis.measure.subject import Options, Subject

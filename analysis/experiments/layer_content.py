@@ -12,7 +12,7 @@ from analysis.measure.over_texts import over_texts, per_text, together
 from analysis.measure.rows import Row
 from analysis.measure.subject import Options, Subject
 from analysis.measure.surveys import surveys as surveyed
-from analysis.models.text_survey import TOKENS, TextSurvey
+from analysis.models.surveys.record import TOKENS, TextSurvey
 
 UNEXPLAINED = 0.02  # above what rounding to bfloat16 leaves of a sum
 SCALED = "what attention and MLP give is not what is added to the residual stream (scaled or gated)"

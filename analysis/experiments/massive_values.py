@@ -16,7 +16,7 @@ from analysis.measure.over_texts import over_texts, per_text, together
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
 from analysis.measure.surveys import surveys as surveyed
-from analysis.models.text_survey import TextSurvey
+from analysis.models.surveys.record import TextSurvey
 
 LAMBDAS = (3.0, 4.0, 5.0, 8.0)
 TENSORS = ("q", "k", "v")

@@ -18,7 +18,7 @@ from analysis.measure.over_texts import over_texts, per_text, together
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
 from analysis.measure.surveys import surveys as surveyed
-from analysis.models.text_survey import ENTROPY_TOKENS, VARIANTS, TextSurvey
+from analysis.models.surveys.record import ENTROPY_TOKENS, VARIANTS, TextSurvey
 
 TAUS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SPIKE_RATIO = 2.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.measure.captured import BUCKETS, DOCUMENTS, findings
+from analysis.measure.heads.captured import BUCKETS, DOCUMENTS, findings
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
 from artifacts.errors import DataError

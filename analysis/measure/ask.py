@@ -50,7 +50,7 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
     from analysis.measure.recipes import longest_prompt, weigh
     from analysis.measure.run import run
     from analysis.measure.subject import LONGEST, Options
-    from analysis.models.loading import ModelSource
+    from analysis.models.checkpoints.loading import ModelSource
 
     sources = [
         ModelSource(

@@ -9,11 +9,11 @@ from typing import Any
 from analysis.jobs import Progress as Jobs
 from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar, duration
-from analysis.models import capture, manifest
-from analysis.models.builtin import resolve
-from analysis.models.loading import ModelSource
-from analysis.models.options import CaptureOptions
-from analysis.models.progress import Progress
+from analysis.models.captures import capture, manifest
+from analysis.models.captures.options import CaptureOptions
+from analysis.models.captures.progress import Progress
+from analysis.models.checkpoints.builtin import resolve
+from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.texts import Source
 
 LOGS = ".jobs"  # hidden, in the capture's folder: it goes where the capture goes
@@ -48,7 +48,7 @@ def run(
     Raises
     ------
     ThesisError
-        In the words of `analysis.models.capture.capture` and `analysis.jobs.run_jobs`.
+        In the words of `analysis.models.captures.capture.capture` and `analysis.jobs.run_jobs`.
     """
     source = ModelSource(
         resolve(root, model), revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code

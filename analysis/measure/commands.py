@@ -81,7 +81,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
         raise click.UsageError(f"--publish: {publish!r} is no data set of the Hub; write OWNER/NAME")
     click.echo(run(obj["root"], **asked))
     if publish:
-        from analysis.models import hub
+        from analysis.models.captures import hub
 
         click.echo("\n".join(hub.told(asked["out"], publish)))
         click.echo(hub.send(asked["out"], publish) if send else "nothing was sent; --send sends it", err=not send)
@@ -115,7 +115,7 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
     from analysis.models.libraries import need
 
     need("numba", "to analyse heads")
-    from analysis.measure.heads import run
+    from analysis.measure.heads.analysis import run
 
     click.echo("\n".join(run(obj["root"], place, **asked)))
 

@@ -10,11 +10,11 @@ from typing import Any
 from analysis.measure.cache import cached, named
 from analysis.measure.subject import Subject, Text
 from analysis.models import interventions
-from analysis.models.forwards import encode
-from analysis.models.generation import greedy
+from analysis.models.answers.forwards import encode
+from analysis.models.answers.generation import greedy
+from analysis.models.answers.likelihood import token_nats
 from analysis.models.interventions import Intervention
 from analysis.models.libraries import need
-from analysis.models.likelihood import token_nats
 from analysis.tasks.answers import parse
 from analysis.tasks.items import Item
 from artifacts.errors import DataError, ModelError

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.measure.rows import Row, row
-from analysis.models.text_survey import TextSurvey
+from analysis.models.surveys.record import TextSurvey
 from artifacts.errors import DataError
 
 ONE_TEXT = "one text has no spread"

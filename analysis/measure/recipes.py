@@ -12,8 +12,8 @@ from typing import Any
 from analysis.measure.choices import EXPERIMENTS
 from analysis.measure.measurements import named
 from analysis.measure.subject import Options
-from analysis.models.loading import ModelSource
-from analysis.models.shapes import Shape
+from analysis.models.checkpoints.loading import ModelSource
+from analysis.models.checkpoints.shapes import Shape
 from artifacts.errors import DataError, ModelError, ThesisError
 from artifacts.near import nearest
 from artifacts.store.paths import SUBJECTS
@@ -179,7 +179,7 @@ def outline(recipe: Recipe) -> list[str]:
     ModelError
         When a model cannot fit the memory that the recipe is written for.
     """
-    from analysis.models.estimate import check
+    from analysis.models.checkpoints.estimate import check
 
     lines = []
     free = None if recipe.memory is None else int(recipe.memory * 1e9)
@@ -311,8 +311,8 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
     ModelError
         When the configuration cannot be had, or the model cannot fit.
     """
-    from analysis.models.builtin import resolve
-    from analysis.models.estimate import check, estimate, room
+    from analysis.models.checkpoints.builtin import resolve
+    from analysis.models.checkpoints.estimate import check, estimate, room
 
     place = dataclasses.replace(source, name=resolve(root, source.name))
     found = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
@@ -328,8 +328,8 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
         When the configuration cannot be had.
     """
     from analysis.measure.run import experiment
-    from analysis.models.builtin import resolve
-    from analysis.models.loading import configuration
+    from analysis.models.checkpoints.builtin import resolve
+    from analysis.models.checkpoints.loading import configuration
 
     found = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
     asked: dict[str, Any] = experiment("context_length").SETTINGS

@@ -23,9 +23,9 @@ from analysis.measure.cache import named
 from analysis.measure.measurements import others, refuse, save
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options, Subject, open_subject
+from analysis.models.checkpoints.loading import ModelSource
+from analysis.models.checkpoints.memory import exhausted
 from analysis.models.libraries import need
-from analysis.models.loading import ModelSource
-from analysis.models.memory import exhausted
 from artifacts.errors import DataError, ModelError, ThesisError
 from artifacts.store.files import digest, write
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.measure.measurements import named, slug
 from analysis.measure.used import Used, WatchedBook
-from analysis.models.builtin import resolve
+from analysis.models.attention.positions import check_position_blind, positional
+from analysis.models.checkpoints.builtin import resolve
+from analysis.models.checkpoints.loading import AS_CONFIGURED, Loaded, ModelSource, load
 from analysis.models.libraries import need
-from analysis.models.loading import AS_CONFIGURED, Loaded, ModelSource, load
-from analysis.models.positions import check_position_blind, positional
 from analysis.models.texts import Source, texts
 from analysis.tasks.items import Book
 from artifacts.errors import DataError, ModelError

@@ -8,8 +8,8 @@ from typing import Literal
 
 from analysis.measure.cache import Form, cached, named
 from analysis.measure.subject import Options, Subject
-from analysis.models.survey import SurveyOptions, survey
-from analysis.models.text_survey import TextSurvey, load, save
+from analysis.models.surveys.forward import SurveyOptions, survey
+from analysis.models.surveys.record import TextSurvey, load, save
 
 SURVEY = Form(".npz", load, save)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.models.attention import Call, Recorder, recording, unsupported
+from analysis.models.attention.calls import Call, Recorder, recording, unsupported
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 

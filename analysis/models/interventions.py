@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.models.anatomy import Block, blocks
-from analysis.models.attention import Call, recording
+from analysis.models.attention.calls import Call, recording
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.jobs import report
 from analysis.language.tokenizer import build
-from analysis.models.builtin import folder
+from analysis.models.checkpoints.builtin import folder
 from analysis.models.libraries import need
 from analysis.population import card, tables
 from analysis.population.recipe import Recipe, Which, architecture

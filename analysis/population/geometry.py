@@ -13,11 +13,11 @@ from analysis.heads.head import Head as Vectored
 from analysis.heads.plasticity import Options, plasticity
 from analysis.language import documents
 from analysis.language.words import tokens, world
-from analysis.measure.finding import METRICS, analyse
-from analysis.models.attention import Call, recording
-from analysis.models.captures import Capture, Vectors
+from analysis.measure.heads.finding import METRICS, analyse
+from analysis.models.attention.calls import Call, recording
+from analysis.models.captures.reading import Capture, Vectors
+from analysis.models.captures.sampling import Head
 from analysis.models.libraries import need
-from analysis.models.sampling import Head
 from analysis.population import prompts
 from analysis.population.recipe import Recipe
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.language import documents
 from analysis.language.words import tokens, world
+from analysis.models.attention.positions import encoding
 from analysis.models.libraries import need
-from analysis.models.positions import encoding
 from analysis.population import prompts
 from analysis.population.asking import Answer, answers
 from analysis.population.recipe import Recipe, Which

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from analysis.statistics.accuracy import degradation
-    from analysis.statistics.contrast import correlation_difference, levels_and_differences
-    from analysis.statistics.correlation import correlate, kendall, leave_one_out, pearson, spearman
-    from analysis.statistics.covariate import partial, within_family
-    from analysis.statistics.dependent import dependent_correlations
+    from analysis.statistics.correlations.contrast import correlation_difference, levels_and_differences
+    from analysis.statistics.correlations.correlation import correlate, kendall, leave_one_out, pearson, spearman
+    from analysis.statistics.correlations.covariate import partial, within_family
+    from analysis.statistics.correlations.dependent import dependent_correlations
     from analysis.statistics.effects import d_s, d_z, hedges_g
     from analysis.statistics.estimate import COLUMNS, Estimate, finite, frame, no, with_note
     from analysis.statistics.guards import attach, fired
+    from analysis.statistics.locations.paired import paired_t
+    from analysis.statistics.locations.signed_rank import wilcoxon
+    from analysis.statistics.locations.student import student_interval
+    from analysis.statistics.locations.welch import pooled_t, welch_t, welch_t_from_stats
     from analysis.statistics.multiplicity import holm, holm_p
-    from analysis.statistics.paired import paired_t
     from analysis.statistics.perplexity import disruption_contrast, log_perplexity_difference
     from analysis.statistics.power import smallest_correlation, smallest_d_s, smallest_d_z
     from analysis.statistics.proportion import (
@@ -41,10 +44,7 @@ if TYPE_CHECKING:
         relative_decline,
         rounds_to,
     )
-    from analysis.statistics.signed_rank import wilcoxon
-    from analysis.statistics.student import student_interval
     from analysis.statistics.trend import draw_up, draw_up_interval, isotonic_distance
-    from analysis.statistics.welch import pooled_t, welch_t, welch_t_from_stats
 
 __all__ = [
     "COLUMNS",
@@ -104,24 +104,24 @@ __all__ = [
 
 _HOMES = {
     "accuracy": "degradation",
-    "contrast": "correlation_difference levels_and_differences",
-    "correlation": "correlate kendall leave_one_out pearson spearman",
-    "covariate": "partial within_family",
-    "dependent": "dependent_correlations",
+    "correlations.contrast": "correlation_difference levels_and_differences",
+    "correlations.correlation": "correlate kendall leave_one_out pearson spearman",
+    "correlations.covariate": "partial within_family",
+    "correlations.dependent": "dependent_correlations",
     "effects": "d_s d_z hedges_g",
     "estimate": "COLUMNS Estimate finite frame no with_note",
     "guards": "attach fired",
     "multiplicity": "holm holm_p",
-    "paired": "paired_t",
+    "locations.paired": "paired_t",
     "perplexity": "disruption_contrast log_perplexity_difference",
     "power": "smallest_correlation smallest_d_s smallest_d_z",
     "proportion": "clopper_pearson fisher mcnemar mcnemar_from_counts wilson wilson_interval",
     "pvalue": "bound_holds p_bound",
     "rounding": "Interval agreement meets percent_change printed_interval relative_decline rounds_to",
-    "signed_rank": "wilcoxon",
-    "student": "student_interval",
+    "locations.signed_rank": "wilcoxon",
+    "locations.student": "student_interval",
     "trend": "draw_up draw_up_interval isotonic_distance",
-    "welch": "pooled_t welch_t welch_t_from_stats",
+    "locations.welch": "pooled_t welch_t welch_t_from_stats",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

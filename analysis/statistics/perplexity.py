@@ -14,9 +14,9 @@ from scipy import stats
 from analysis.statistics import guards
 from analysis.statistics.bootstrap import DRAWS, LEAST_BOOTSTRAPPED, SEED, percentile_interval, resamples
 from analysis.statistics.estimate import Estimate, finite, join_notes, no
-from analysis.statistics.permutation import sign_flip_p
+from analysis.statistics.locations.permutation import sign_flip_p
+from analysis.statistics.locations.student import student_interval
 from analysis.statistics.sample import FloatArray, check_confidence, is_constant, sample
-from analysis.statistics.student import student_interval
 
 
 def log_perplexity_difference(

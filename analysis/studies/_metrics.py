@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.statistics import correlation, covariate, guards
+from analysis.statistics import guards
+from analysis.statistics.correlations import correlation, covariate
 from analysis.statistics.estimate import SEPARATOR, Estimate, with_note
 from analysis.studies._families import corrected
 

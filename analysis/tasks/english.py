@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.models.forwards import encode
-from analysis.models.scoring import continuation
+from analysis.models.answers.forwards import encode
+from analysis.models.answers.scoring import continuation
 from analysis.tasks import english_prose as prose
 from analysis.tasks.answers import NEAR
 from analysis.tasks.english_facts import ATHLETES, CITIES

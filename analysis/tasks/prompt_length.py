@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Any
 
-from analysis.models.forwards import encode
+from analysis.models.answers.forwards import encode
 from analysis.tasks.english_prose import sentence
 from artifacts.errors import DataError
 

@@ -150,7 +150,7 @@ KINDS = (
     ),
     Kind(
         name="picture",
-        builder="paper.figure_pdf:build",
+        builder="paper.tex.figure_pdf:build",
         follows="figure",
         targets=("out/figures/{name}.pdf",),
         parallel=True,

@@ -62,7 +62,7 @@ def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
         for step in steps:
             path = f"out/figures/{step.name}.{form}"
             if form in ("png", "svg"):
-                from paper.pictures import convert
+                from paper.tex.pictures import convert
 
                 convert(root() / f"out/figures/{step.name}.pdf", root() / path)
             click.echo(path)

@@ -53,7 +53,7 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
 def chapter(name: str, jobs: int | None) -> None:
     """Preview one chapter alone: out/chapters/NAME.pdf."""
     from artifacts.store.files import write
-    from paper.preview import compiled, exhibits
+    from paper.tex.preview import compiled, exhibits
 
     with session(jobs) as project:
         [step] = found(project.graph, [name], "chapter")

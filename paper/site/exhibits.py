@@ -12,13 +12,13 @@ from artifacts.errors import DataError
 from artifacts.typeset import addresses
 from artifacts.typeset.text import prose
 from figures import Figure
-from paper.pictures import convert
 from paper.site.grid import Grid, grid, of_csv
 from paper.site.page import page, typeset, words
 from paper.site.plotted import plotted
 from paper.site.project import EXHIBITS, Project
 from paper.site.walk import around
 from paper.site.works import cited
+from paper.tex.pictures import convert
 from tables import Table
 from tables._press.render import render
 

@@ -101,8 +101,8 @@ def _kept(root: Path, file: Path) -> str:
 
 
 def _capture(root: Path, file: Path) -> str:
-    from analysis.models import captures
-    from analysis.models import manifest as manifests
+    from analysis.models.captures import manifest as manifests
+    from analysis.models.captures import reading as captures
 
     captures.read(file) if file.suffix == ".parquet" else manifests.read(file.parent)
     return ""

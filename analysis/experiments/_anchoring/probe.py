@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.models.libraries import need
 from analysis.statistics.bootstrap import CELLS, LEAST_BOOTSTRAPPED, percentile_interval, resamples
-from analysis.statistics.student import half_width
+from analysis.statistics.locations.student import half_width
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -13,7 +13,7 @@ from analysis.experiments._anchoring.data import Sample, Span, Split
 from analysis.experiments._anchoring.words import RULE, RULE_SUBJECT, decisive, exact_answer, same, subject_spans
 from analysis.measure.evaluation import kept
 from analysis.measure.subject import Subject
-from analysis.models.generation import greedy
+from analysis.models.answers.generation import greedy
 from analysis.models.libraries import need
 from artifacts.errors import DataError
 from artifacts.store.json_lines import values

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.experiments._anchoring.data import Sample, Span
 from analysis.models.anatomy import blocks
-from analysis.models.forwards import home
+from analysis.models.answers.forwards import home
 from analysis.models.interventions import knockout
 from analysis.models.libraries import need
 from artifacts.errors import DataError, ModelError

@@ -13,8 +13,8 @@ import pandas as pd
 
 from analysis.measure.bar import bar
 from analysis.measure.measurements import named, slug
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
-from analysis.models.loading import ModelSource, load
 from analysis.models.similarity import similarity
 from analysis.scores.lbp import data as lbp_data
 from analysis.scores.lbp import predictions as lbp_predictions

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.measure.bar import Bar
-from analysis.models import chat
-from analysis.models.loading import Loaded
+from analysis.models.answers import chat
+from analysis.models.checkpoints.loading import Loaded
 from analysis.scores import records
 from analysis.scores.lbp import prompts as lbp_prompts
 from analysis.scores.lbp.answers import split_thoughts

@@ -13,7 +13,7 @@ from analysis.scores.lbp.metrics import Similarity, score
 from analysis.scores.lbp.predictions import Prediction
 from analysis.scores.lbp.tasks import LANGUAGES, LENGTHS, SCORE, SCORE_ROUGE, TASKS, is_summary
 from analysis.statistics.bootstrap import LEAST_BOOTSTRAPPED, percentile_interval, resamples
-from analysis.statistics.student import half_width
+from analysis.statistics.locations.student import half_width
 
 DRAWS = 2000
 OVERALL = "overall"

@@ -12,8 +12,8 @@ import pandas as pd
 
 from analysis.measure.bar import bar
 from analysis.measure.measurements import named, slug
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
-from analysis.models.loading import ModelSource, load
 from analysis.scores.ruler import harness as ruler_harness
 from analysis.scores.ruler import needles as ruler_needles
 from analysis.scores.ruler import results as ruler_results

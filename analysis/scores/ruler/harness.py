@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from analysis.models.loading import DTYPES, ModelSource
+from analysis.models.checkpoints.loading import DTYPES, ModelSource
 from analysis.scores.ruler.results import NAMES
 from analysis.scores.ruler.scores import length_tokens
 from artifacts.errors import DataError, MissingDependency

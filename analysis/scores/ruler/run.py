@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.measure.bar import Bar
-from analysis.models.generation import greedy
-from analysis.models.loading import Loaded
-from analysis.models.memory import exhausted
+from analysis.models.answers.generation import greedy
+from analysis.models.checkpoints.loading import Loaded
+from analysis.models.checkpoints.memory import exhausted
 from analysis.scores import records
 from analysis.scores.ruler import needles as ruler_needles
 from analysis.scores.ruler.needles import NEW_TOKENS, Needle

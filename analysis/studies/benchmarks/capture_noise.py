@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.statistics.bootstrap import DRAWS, SEED, percentile_interval
-from analysis.statistics.coefficient import coefficient, standardised
+from analysis.statistics.correlations.coefficient import coefficient, standardised
 from analysis.statistics.sample import FloatArray
 from analysis.studies._metrics import compared_metrics
 from analysis.studies._weights import twin

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics import correlation
-from analysis.statistics.contrast import correlation_difference
-from analysis.statistics.dependent import dependent_correlations
+from analysis.statistics.correlations import correlation
+from analysis.statistics.correlations.contrast import correlation_difference
+from analysis.statistics.correlations.dependent import dependent_correlations
 from analysis.statistics.estimate import Estimate, frame
 from analysis.studies._families import corrected
 

@@ -9,10 +9,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import correlation
-from analysis.statistics.coefficient import Method, relabelled, tie_tolerance
+from analysis.statistics.correlations import correlation
+from analysis.statistics.correlations.coefficient import Method, relabelled, tie_tolerance
 from analysis.statistics.estimate import Estimate, frame, join_notes, no
-from analysis.statistics.permutation import permutation_p
+from analysis.statistics.locations.permutation import permutation_p
 from analysis.statistics.sample import FloatArray, IntArray
 from analysis.studies._families import corrected
 

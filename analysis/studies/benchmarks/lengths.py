@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.contrast import levels_and_differences
+from analysis.statistics.correlations.contrast import levels_and_differences
 from analysis.statistics.estimate import SEPARATOR, Estimate, frame, no
-from analysis.statistics.permutation import permutation_p
+from analysis.statistics.locations.permutation import permutation_p
 from analysis.statistics.rounding import Interval, agreement, difference
 from analysis.statistics.sample import FloatArray, IntArray
 from analysis.studies._families import corrected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.contrast import levels_and_differences
+from analysis.statistics.correlations.contrast import levels_and_differences
 from analysis.statistics.effective_length import LENGTHS, THRESHOLD
 from analysis.statistics.estimate import Estimate, frame
 from analysis.studies._families import corrected

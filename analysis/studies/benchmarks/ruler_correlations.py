@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.statistics.coefficient import coefficient
+from analysis.statistics.correlations.coefficient import coefficient
 from analysis.statistics.estimate import frame
 from analysis.studies._metrics import compared_metrics, correlations
 from artifacts.errors import DataError

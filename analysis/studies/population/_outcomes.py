@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.statistics.student import student_interval
+from analysis.statistics.locations.student import student_interval
 from artifacts.errors import DataError
 
 FAR = 1.25  # training lengths from the question

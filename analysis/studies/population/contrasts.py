@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.statistics import holm_p
-from analysis.statistics.permutation import sign_flip_p
+from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.studies.population._outcomes import by_seed, counted, each, outcomes, over_seeds, questions
 
 FloatArray = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from analysis.statistics import holm_p
-from analysis.statistics.permutation import permutation_p, sign_flip_p
+from analysis.statistics.locations.permutation import permutation_p, sign_flip_p
 from analysis.studies.population._outcomes import SIZES, counted, each, outcomes, over_seeds, questions
 
 BLOCKED = "model with seed as block"

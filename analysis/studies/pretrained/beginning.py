@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.statistics.student import student_interval
+from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._costs import cost
 from analysis.studies.pretrained._named import named
 from artifacts.errors import DataError

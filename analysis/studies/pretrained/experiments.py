@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.measure.quantities import QUANTITIES, Quantity, of_model
-from analysis.statistics.student import student_interval
+from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._named import measured_here, named
 from artifacts.errors import DataError
 

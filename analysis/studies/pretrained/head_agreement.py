@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.statistics.bootstrap import percentile_interval, resamples
-from analysis.statistics.coefficient import coefficient
+from analysis.statistics.correlations.coefficient import coefficient
 from analysis.studies.pretrained._pairs import Pair, names, pairs
 from artifacts.errors import DataError
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.statistics.locations.rank_sum import rank_sum_p
 from analysis.statistics.multiplicity import holm_p
 from analysis.statistics.proportion import wilson_interval
-from analysis.statistics.rank_sum import rank_sum_p
 from analysis.studies.pretrained._named import named
 from analysis.studies.pretrained.answers import RERUN
 from artifacts.errors import DataError

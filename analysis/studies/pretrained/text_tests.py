@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.statistics.estimate import Estimate, frame
-from analysis.statistics.paired import paired_t
+from analysis.statistics.locations.paired import paired_t
 from analysis.studies._families import corrected
 from analysis.studies.pretrained._pairs import Pair, pairs
 from artifacts.errors import DataError

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import correlation, covariate, guards
-from analysis.statistics.contrast import correlation_difference
+from analysis.statistics import guards
+from analysis.statistics.correlations import correlation, covariate
+from analysis.statistics.correlations.contrast import correlation_difference
 from analysis.statistics.estimate import Estimate, frame
 from analysis.studies._families import corrected
 from analysis.studies._weights import shared_text_weights, twin

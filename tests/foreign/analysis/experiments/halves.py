@@ -7,8 +7,8 @@ from typing import Any
 from analysis.measure.evaluation import kept
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
+from analysis.models.answers.likelihood import token_nats
 from analysis.models.libraries import need
-from analysis.models.likelihood import token_nats
 
 SETTINGS: dict[str, Any] = {"halves": ["first", "second"]}
 

@@ -1,0 +1,1 @@
+"""Claims on document 004: attention sinks, the first token, and what is lost without them."""

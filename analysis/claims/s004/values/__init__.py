@@ -1,0 +1,1 @@
+"""Claims on document 004: massive values, their disruption, and knowledge."""

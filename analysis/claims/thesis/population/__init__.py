@@ -1,0 +1,1 @@
+"""Claims of the thesis on its population of small models."""

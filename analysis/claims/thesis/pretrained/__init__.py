@@ -1,0 +1,1 @@
+"""Claims of the thesis on the pretrained models that it measured."""

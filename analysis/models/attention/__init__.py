@@ -1,0 +1,1 @@
+"""Attention of a loaded model: its calls, scores and statistics, its projections and its encoding of positions."""

@@ -1,0 +1,222 @@
+"""A capture from start to end: load, draw, run each document, gather; and go on where a run was stopped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+from analysis.models.architecture import Layer, run, survey
+from analysis.models.attention.calls import recording
+from analysis.models.attention.projections import projecting
+from analysis.models.captures import dataset_card, layout, manifest, parts
+from analysis.models.captures.options import CaptureOptions
+from analysis.models.captures.progress import Clock, Report
+from analysis.models.captures.recorder import VectorRecorder
+from analysis.models.captures.sampling import Buckets, Head, heads
+from analysis.models.checkpoints import memory
+from analysis.models.checkpoints.loading import Loaded, load
+from analysis.models.libraries import need
+from analysis.models.texts import Document, documents
+from artifacts.errors import ModelError
+
+
+def capture(options: CaptureOptions, progress: Report = lambda state: None) -> Path:
+    """Capture queries and keys of a model over texts; return the folder.
+
+    Each finished document is on disk before the next begins, so an interrupted run, started again with the same
+    options, goes on, and ends with the same files as an uninterrupted one. A finished capture is left as it is.
+
+    Parameters
+    ----------
+    options : CaptureOptions
+        What and where to.
+    progress : Callable
+        Called with a `Progress` at the start and after each document.
+
+    Raises
+    ------
+    ModelError
+        When the model cannot be loaded or captured, memory does not suffice, or `out` holds another capture.
+    DataError
+        When a text is missing, malformed or too short.
+    ThesisError
+        When the disk is full.
+    """
+    if not finished(options):
+        record(options, progress)
+        finish(options)
+    return options.out
+
+
+def finished(options: CaptureOptions) -> bool:
+    """Whether `out` holds this very capture, complete; needs neither the model nor the texts."""
+    Buckets(options.context, options.buckets, options.rate)
+    found = manifest.read(options.out)
+    if found is None:
+        return False
+    asked = options.requested()
+    manifest.agree(options.out, {"settings": {name: found["settings"].get(name) for name in asked}}, asked)
+    return bool(found.get("complete"))
+
+
+def record(
+    options: CaptureOptions,
+    progress: Report = lambda state: None,
+    shard: tuple[int, int] = (0, 1),
+    loaded: Loaded | None = None,
+) -> None:
+    """Run the documents of one shard through the model and leave their parts; the files come with `finish`.
+
+    Parameters
+    ----------
+    options : CaptureOptions
+        What and where to; the same for all shards.
+    progress : Callable
+        Called with a `Progress` of this shard.
+    shard : (int, int)
+        Which of how many: shard i of n takes every n-th document from the i-th on.
+    loaded : Loaded or None
+        A model that is loaded already.
+    """
+    buckets = Buckets(options.context, options.buckets, options.rate)
+    loaded = loaded if loaded is not None else load(options.model)
+    layers = survey(loaded.model)
+    drawn = heads(layers, options.heads, sliding=options.sliding)
+    _begin(options, loaded, layers, drawn)
+    _check_length(options, loaded)
+    _check_memory(options, loaded, layers)
+    clock = Clock(options, progress, shard)
+    with ExitStack() as stack:
+        projections = stack.enter_context(projecting(loaded.model)) if options.pre_rope else None
+        recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections)
+        stack.enter_context(recording(loaded.model, recorder))
+        for document in _documents(options, loaded, shard):
+            place = parts.path(options.out, document.number)
+            if place.is_file():
+                _same(place, document)
+                clock.skip()
+                continue
+            with parts.Part(options.out, document.number) as part:
+                part.describe({"number": document.number, "id": document.name, "digest": document.digest})
+                recorder.begin(part, document.number)
+                _run(options, loaded, document, recorder)
+                recorder.end()
+            clock.step()
+
+
+def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+    """Gather the parts of all shards into the published layout, complete the manifest and remove the parts.
+
+    Raises
+    ------
+    ModelError
+        When there is nothing to gather.
+    """
+    root = options.out
+    found = manifest.read(root)
+    taken = parts.done(root)
+    if found is None or not taken:
+        raise ModelError(f"{root}: no captured documents to gather")
+    rows = []
+    for place in taken.values():
+        with parts.PartReader(place) as part:
+            rows.append(part.document())
+    buckets = Buckets(options.context, options.buckets, options.rate)
+    layout.gather(root, manifest.layers_of(found), manifest.heads_of(found), buckets, progress)
+    whole = {**found, "complete": True, "documents": rows}
+    dataset_card.save(root, whole)
+    manifest.save(root, whole)
+    shutil.rmtree(root / parts.FOLDER, ignore_errors=True)
+
+
+def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[Head, ...]) -> None:
+    """Write the manifest, or check that the one there is of the same capture."""
+    facts = dict(loaded.facts)
+    versions = facts.pop("versions", {})
+    settings = {
+        **options.requested(),
+        **facts,
+        "head_seed": 0,
+        "layers": [layer.record() for layer in layers],
+        "captured_heads": manifest.head_rows(drawn),
+    }
+    # looked at before the manifest is: what another job of this capture just wrote comes with a manifest; its logs and
+    # files on their way into place are hidden
+    occupied = options.out.is_dir() and any(not entry.name.startswith(".") for entry in options.out.iterdir())
+    found = manifest.read(options.out)
+    if found is not None:
+        manifest.agree(options.out, found, settings)
+        return
+    if occupied:
+        raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
+    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions})
+
+
+def _check_length(options: CaptureOptions, loaded: Loaded) -> None:
+    if loaded.tokenizer is None:
+        raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one")
+    most = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
+    learned = not getattr(loaded.model.config.get_text_config(), "rope_parameters", None)
+    if most is not None and learned and options.context > most:
+        raise ModelError(f"{options.model.name}: takes at most {most} tokens; give --context {most} or less")
+
+
+def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...]) -> None:
+    """Refuse what cannot fit: on the CPU the system would end the process without a word."""
+    room = memory.available(loaded.model.device)
+    needed = memory.least(loaded.model, layers, options.context)
+    if room is not None and needed > room:
+        fits = memory.largest(lambda tokens: memory.least(loaded.model, layers, tokens), room, options.context)
+        raise ModelError(_too_big(options, f"needs at least {_gib(needed)} of {_gib(room)} free", fits, "at most "))
+
+
+def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
+    tokens = need("torch").tensor(document.tokens)[None]
+    try:
+        run(loaded.model, tokens)
+        return
+    except Exception as error:
+        if not memory.exhausted(error):
+            raise
+        spent = str(error).splitlines()[0] if str(error) else type(error).__name__
+    # Outside the handler: the traceback holds on to the tensors of the failed forward.
+    recorder.abandon()
+    fits = memory.measured(lambda count: run(loaded.model, tokens[:, :count]), options.context)
+    raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
+
+
+def _too_big(options: CaptureOptions, what: str, fits: int, bound: str) -> str:
+    fits = fits // options.buckets * options.buckets
+    advice = f"--context {fits} would fit ({bound or 'tried: '}{fits})" if fits else "no shorter context fits either"
+    return (
+        f"{options.model.name}: a context of {options.context} tokens {what}; {advice}; --quantize nf4 leaves more room"
+    )
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
+
+
+def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[Document]:
+    found = documents(
+        options.texts,
+        loaded.tokenizer,
+        options.context,
+        windows=options.windows,
+        skip_short=options.skip_short,
+    )
+    for place, document in enumerate(islice(found, options.limit)):
+        if place % shard[1] == shard[0]:
+            yield document
+
+
+def _same(place: Path, document: Document) -> None:
+    with parts.PartReader(place) as part:
+        before = part.document()
+    if before["digest"] != document.digest:
+        raise ModelError(
+            f"text {document.name} changed since it was captured ({place}); remove that file, or the folder"
+        )

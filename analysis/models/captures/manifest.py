@@ -1,0 +1,118 @@
+"""The manifest beside a capture: what was captured, from what, with which versions; and whether a run may go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.models.architecture import Layer, QueryScale
+from analysis.models.captures.sampling import Head
+from artifacts.errors import DataError, ModelError
+from artifacts.store.files import write
+
+FILE = "manifest.json"
+FORMAT = 1
+MOST = 2**31 - 1  # files count in 32 bits
+
+
+def read(root: Path) -> dict[str, Any] | None:
+    """The manifest of a folder, or None when it has none.
+
+    Raises
+    ------
+    DataError
+        When it is not one that this version reads.
+    """
+    path = root / FILE
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise DataError(
+            f"{path}: format {str(found.get('format'))[:20] if isinstance(found, dict) else '?'}, this reads {FORMAT}"
+        )
+    if wrong := _wrong(found):
+        raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
+    return found
+
+
+def _wrong(found: Mapping[str, Any]) -> str:
+    """What of a manifest is not what this version writes; empty when nothing is."""
+    settings = found.get("settings")
+    if not isinstance(settings, dict):
+        return "no `settings`"
+    for name in ("context", "buckets"):
+        if not _count(settings.get(name), 1):
+            return f"`{name}` is no whole number above 0"
+    if settings["buckets"] > settings["context"]:
+        return "more buckets than tokens of the context"
+    if not isinstance(settings.get("model", ""), str):
+        return "`model` is no text"
+    heads = settings.get("captured_heads")
+    if not isinstance(heads, list) or not heads:
+        return "`captured_heads` is no list, or empty"
+    if not all(isinstance(row, list) and len(row) == 3 and all(_count(each, 0) for each in row) for row in heads):
+        return "`captured_heads` are not rows of layer, query head and key head"
+    layers = settings.get("layers", [])
+    if not isinstance(layers, list) or not all(isinstance(row, dict) for row in layers):
+        return "`layers` is no list of mappings"
+    if not isinstance(found.get("versions", {}), dict):
+        return "`versions` is no mapping"
+    if not isinstance(found.get("documents", []), list):
+        return "`documents` is no list"
+    return ""
+
+
+def _count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
+
+
+def save(root: Path, content: Mapping[str, Any]) -> None:
+    """Write a manifest atomically."""
+    write(root / FILE, (json.dumps({"format": FORMAT, **content}, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Refuse to go on in a folder that holds another capture.
+
+    Raises
+    ------
+    ModelError
+        Naming each setting that differs.
+    """
+    before: Mapping[str, Any] = found.get("settings", {})
+    differ = [
+        f"{name} {_short(before.get(name))} there, {_short(settings.get(name))} here"
+        for name in sorted({*before, *settings})
+        if before.get(name) != settings.get(name)
+    ]
+    if differ:
+        raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
+    """The layers that a manifest lists."""
+    return tuple(
+        Layer(**{**row, "query_scale": QueryScale(**row["query_scale"]) if row["query_scale"] else None})
+        for row in found["settings"]["layers"]
+    )
+
+
+def heads_of(found: Mapping[str, Any]) -> tuple[Head, ...]:
+    """The heads that a manifest lists."""
+    return tuple(Head(*row) for row in found["settings"]["captured_heads"])
+
+
+def head_rows(heads: Sequence[Head]) -> list[list[int]]:
+    """Heads as JSON rows: layer, query head, key head."""
+    return [[head.layer, head.query, head.key] for head in heads]

@@ -1,0 +1,64 @@
+"""How far a capture is, and how fast it goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from analysis.models.captures.options import CaptureOptions
+from analysis.models.texts import count
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a capture is.
+
+    Parameters
+    ----------
+    done : int
+        Documents on disk.
+    total : int or None
+        Documents in all, where that is known.
+    tokens_per_second : float
+        Since this run began; 0 before its first document.
+    seconds_left : float or None
+        At that rate.
+    """
+
+    done: int
+    total: int | None
+    tokens_per_second: float = 0.0
+    seconds_left: float | None = None
+
+
+Report = Callable[[Progress], None]
+
+
+class Clock:
+    """Counts documents and tells how fast they go."""
+
+    def __init__(self, options: CaptureOptions, report: Report, shard: tuple[int, int]) -> None:
+        total = count(options.texts)
+        if options.limit is not None and (total is None or options.windows or total > options.limit):
+            total = options.limit
+        elif options.windows or options.skip_short:
+            total = None
+        if total is not None:
+            total = len(range(shard[0], total, shard[1]))
+        self._context, self._report, self._total = options.context, report, total
+        self._done, self._run, self._start = 0, 0, time.perf_counter()
+        report(Progress(0, total))
+
+    def skip(self) -> None:
+        """A document that an earlier run left."""
+        self._done += 1
+        self._start = time.perf_counter() if not self._run else self._start
+
+    def step(self) -> None:
+        """A document of this run."""
+        self._done += 1
+        self._run += 1
+        rate = self._run * self._context / max(time.perf_counter() - self._start, 1e-9)
+        left = None if self._total is None else max(0, self._total - self._done) * self._context / rate
+        self._report(Progress(self._done, self._total, rate, left))

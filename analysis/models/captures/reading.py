@@ -1,0 +1,293 @@
+"""Reading captures: ours or the published ones, from a folder or the Hub, head by head. Needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.models.captures import layout, manifest
+from analysis.models.captures.sampling import Head, Side
+from analysis.models.libraries import need
+from artifacts.errors import DataError
+
+SAMPLED_FILES = 16  # read to infer the bucket size of a capture without a manifest
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Queries or keys of one head.
+
+    Parameters
+    ----------
+    bucket, document, position : ndarray
+        Shape (n,), int32; a document is the published `example_id`.
+    vectors : ndarray
+        Shape (n, d), float32.
+    """
+
+    bucket: NDArray[np.int32]
+    document: NDArray[np.int32]
+    position: NDArray[np.int32]
+    vectors: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture on disk.
+
+    Parameters
+    ----------
+    root : Path
+        Its folder.
+    context : int
+        Tokens of a document.
+    bucket_size : int
+        Tokens of a bucket (B).
+    heads : tuple of Head
+        The heads it holds, ascending.
+    manifest : dict or None
+        What our own captures say of themselves.
+    share : (int, int) or None
+        Only share i of n of the documents: every n-th one by number, from the i-th on.
+    """
+
+    root: Path
+    context: int
+    bucket_size: int
+    heads: tuple[Head, ...]
+    manifest: dict[str, Any] | None = None
+    share: tuple[int, int] | None = None
+
+    @property
+    def buckets(self) -> int:
+        """Number of buckets."""
+        return -(-self.context // self.bucket_size)
+
+    def queries(self, head: Head) -> Vectors:
+        """Queries of a head."""
+        return self._shared(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
+
+    def keys(self, head: Head) -> Vectors:
+        """Keys of the key head that a head reads."""
+        return self._shared(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
+
+    def shares(self, count: int) -> tuple[Capture, ...]:
+        """The capture in `count` disjoint shares of its documents.
+
+        Raises
+        ------
+        DataError
+            When it has fewer documents, or does not say which it has.
+        """
+        if len(self.documents) < count:
+            raise DataError(
+                f"{self.root}: {len(self.documents)} documents cannot be dealt to {count} shares; capture more, with a "
+                "manifest that lists them"
+            )
+        return tuple(replace(self, share=(number, count)) for number in range(count))
+
+    @property
+    def documents(self) -> tuple[int, ...]:
+        """Numbers of the documents, of its share if it has one; empty where no manifest lists them."""
+        numbers = sorted(int(each["number"]) for each in (self.manifest or {}).get("documents", ()))
+        return tuple(numbers if self.share is None else numbers[self.share[0] :: self.share[1]])
+
+    def _shared(self, found: Vectors) -> Vectors:
+        if self.share is None:
+            return found
+        mine = np.isin(found.document, self.documents)
+        return Vectors(found.bucket[mine], found.document[mine], found.position[mine], found.vectors[mine])
+
+
+def read(path: Path) -> Vectors:
+    """Read one file of a capture.
+
+    Raises
+    ------
+    DataError
+        When it is absent, damaged or lacks a column.
+    """
+    table = _table(path, ["bucket", "example_id", "position", "vector"])
+    return Vectors(
+        bucket=_integers(path, table, "bucket"),
+        document=_integers(path, table, "example_id"),
+        position=_integers(path, table, "position"),
+        vectors=_vectors(path, table),
+    )
+
+
+def _vectors(path: Path, table: Any) -> NDArray[np.float32]:
+    """The column of vectors, shape (n, d); DataError unless all are numbers, finite and of one length."""
+    arrow, compute = need("pyarrow", "to read captures"), need("pyarrow.compute", "to read captures")
+    column, rows = table["vector"], table.num_rows
+    kinds = arrow.types
+    lists = (kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list)
+    if not any(kind(column.type) for kind in lists) or not kinds.is_floating(column.type.value_type):
+        raise DataError(f"{path}: `vector` holds {column.type}, no lists of fractions; this is not a capture's file")
+    if not rows:
+        return np.empty((0, 0), np.float32)
+    lengths = compute.min_max(compute.list_value_length(column))
+    if column.null_count or lengths["min"] != lengths["max"]:
+        raise DataError(f"{path}: vectors of different lengths, or none in a row")
+    flat = [chunk.flatten() for chunk in column.chunks if len(chunk)]
+    if not lengths["min"].as_py() or any(chunk.null_count for chunk in flat):
+        raise DataError(f"{path}: empty vectors, or vectors with a missing number")
+    values = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in flat]).astype(np.float32, copy=False)
+    if not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        raise DataError(f"{path}: vectors with NaN or infinity; capture this model again")
+    return values.reshape(rows, -1)
+
+
+def open_capture(
+    place: str | Path, *, context: int | None = None, branch: str | None = None, group: int | None = None
+) -> Capture:
+    """Open a capture.
+
+    Parameters
+    ----------
+    place : str or Path
+        A folder, or the Hub id of a data set in the published layout.
+    context : int or None
+        Tokens of a document, for a capture without a manifest; else inferred from the buckets.
+    branch : str or None
+        The branch of a Hub data set (one per model in the published captures).
+    group : int or None
+        Query heads per key head, for a capture without a manifest; else inferred from the files.
+
+    Raises
+    ------
+    DataError
+        When there is none, it is unfinished, or what must be inferred is ambiguous.
+    """
+    root = Path(place)
+    if not root.is_dir():
+        root = _download(str(place), branch)
+    files = _files(root)
+    found = manifest.read(root)
+    if found is not None:
+        if not found.get("complete"):
+            raise DataError(f"{root}: this capture is unfinished; run the same capture command again, it goes on")
+        settings = found["settings"]
+        if context is not None and context != settings["context"]:
+            raise DataError(f"{root}: captured at a context of {settings['context']}, not {context}")
+        heads = manifest.heads_of(found)
+        absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
+        if absent:
+            raise DataError(f"{root}: {len(absent)} heads of its manifest have no file (first: {absent[0]})")
+        return Capture(root, settings["context"], settings["context"] // settings["buckets"], heads, found)
+    size, top = _bucket_size(root, files)
+    if context is None:
+        context = size * (top + 1)
+    elif context <= top * size:
+        raise DataError(f"{root}: bucket {top} of {size} tokens lies beyond a context of {context}")
+    share = group if group is not None else _group(root, files)
+    heads = tuple(sorted(Head(layer, head, head // share) for layer, head in files["q"]))
+    lost = [head for head in heads if (head.layer, head.key) not in files["k"]]
+    if lost:
+        raise DataError(f"{root}: no keys for {lost[0]} with {share} query heads per key head; give the right number")
+    return Capture(root, context, size, heads)
+
+
+def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
+    found: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
+    for entry in root.iterdir():
+        matched = layout.NAME.match(entry.name)
+        if matched and (entry / layout.FILE).is_file():
+            found["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
+    if not found["q"] and manifest.read(root) is None:
+        raise DataError(f"{root}: no capture here; its folders are named like l05h12q and hold {layout.FILE}")
+    return found
+
+
+def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
+    """Query heads per key head: the number that maps the q-files onto exactly the k-files, in one way.
+
+    Where all query heads are there, the number divides theirs.
+    """
+    most = max(head for _, head in files["q"]) + 1
+    fits: dict[tuple[int, ...], int] = {}
+    for size in range(1, most + 1):
+        if {(layer, head // size) for layer, head in files["q"]} == files["k"]:
+            fits.setdefault(tuple(head // size for _, head in sorted(files["q"])), size)
+    whole = any({head for at, head in files["q"] if at == layer} == set(range(most)) for layer, _ in files["q"])
+    if whole:
+        fits = {heads: size for heads, size in fits.items() if most % size == 0}
+    if len(fits) != 1:
+        many = f"{sorted(fits.values())} all fit" if fits else "no number fits"
+        raise DataError(f"{root}: query heads per key head cannot be told from the file names ({many}); give it")
+    return next(iter(fits.values()))
+
+
+def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[int, int]:
+    """B and the largest bucket, from position // B == bucket over a sample of files.
+
+    Every row bounds B from both sides; of what is left, the number divisible by the highest power of two.
+    """
+    low, high, top = 1, np.iinfo(np.int32).max, 0
+    names = [(layer, head, side) for side, found in files.items() for layer, head in sorted(found)]
+    for layer, head, side in names[:: max(1, len(names) // SAMPLED_FILES)]:
+        table = _table(root / layout.folder(layer, head, side) / layout.FILE, ["bucket", "position"])
+        place = root / layout.folder(layer, head, side) / layout.FILE
+        bucket = _integers(place, table, "bucket").astype(np.int64)
+        position = _integers(place, table, "position").astype(np.int64)
+        if not len(bucket):
+            continue
+        low = max(low, int((position // (bucket + 1)).max()) + 1)
+        later = bucket > 0
+        if later.any():
+            high = min(high, int((position[later] // bucket[later]).min()))
+        top = max(top, int(bucket.max()))
+    if top == 0:
+        raise DataError(f"{root}: only one bucket, so its size cannot be inferred; give --context")
+    if low > high:
+        raise DataError(f"{root}: buckets are not position // B for any B; this is another layout")
+    power = 1
+    while (high // (power * 2)) * power * 2 >= low:
+        power *= 2
+    return high // power * power, top
+
+
+def _download(place: str, branch: str | None) -> Path:
+    if place.count("/") != 1 or place.startswith((".", "/")):
+        raise DataError(f"{place}: no such folder")
+    hub = need("huggingface_hub", f"to fetch {place}")
+    try:
+        return Path(hub.snapshot_download(place, repo_type="dataset", revision=branch))
+    except Exception as error:  # the Hub's errors are many; all mean that the capture cannot be had
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        where = f" (branch {branch})" if branch else ""
+        raise DataError(
+            f"{place}{where}: neither a folder here nor a data set that the Hub gives ({said}); check the id, the "
+            "branch and the connection"
+        ) from error
+
+
+def _table(path: Path, columns: Sequence[str]) -> Any:
+    arrow, parquet = need("pyarrow", "to read captures"), need("pyarrow.parquet", "to read captures")
+    try:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # nothing is far away
+            table = file.read(columns=list(columns))
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file in this capture") from None
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from error
+    absent = sorted(set(columns) - set(table.column_names))
+    if absent:
+        raise DataError(f"{path}: no column {absent[0]!r}; this is not a capture's file")
+    return table
+
+
+def _integers(path: Path, table: Any, column: str) -> NDArray[np.int32]:
+    arrow = need("pyarrow", "to read captures")
+    held = table[column]
+    if not arrow.types.is_integer(held.type) or held.null_count:
+        raise DataError(f"{path}: `{column}` holds {held.type}, or has gaps; it counts from 0")
+    values = held.to_numpy()
+    if len(values) and (values.min() < 0 or values.max() > np.iinfo(np.int32).max):
+        raise DataError(f"{path}: `{column}` runs from {values.min()} to {values.max()}; it counts from 0")
+    return np.asarray(values, dtype=np.int32)

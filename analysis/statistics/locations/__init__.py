@@ -1,0 +1,1 @@
+"""Tests of location: paired and unpaired, by Student, by ranks and by permutation."""
