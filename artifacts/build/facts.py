@@ -27,7 +27,7 @@ def of_python(text: str) -> Facts:
         `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
         top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
         paragraph `doc`; `declared`: the same of each public variable that a call makes, with the name `by` of what is
-        called, its first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with the file.
+        called, its first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
     """
     try:
         tree = ast.parse(text)

@@ -22,7 +22,7 @@ class Kind:
     function : str or None
         The function that makes a step of the file; "" for every public function; None when the file is no Python.
     declared : str
-        What is called where a step is declared, `name = Cells(...)`, instead of written as a function; empty when none is.
+        What is called where a step is declared, `name = Cells(...)`, instead of written; empty when none can be.
     targets : tuple of str
         What a step makes, with `{name}`; a builder may return more.
     artifact : str

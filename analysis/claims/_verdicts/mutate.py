@@ -82,7 +82,7 @@ def claims(folder: Path) -> dict[str, Claim]:
 
 
 def functions(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The steps of a room's files by name, written or declared; what begins with `_`, a file or a folder, is machinery."""
+    """The steps of a room's files by name, written or declared; what begins with `_` is machinery."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
         if any(part.startswith("_") for part in parts):

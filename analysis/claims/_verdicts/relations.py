@@ -85,8 +85,8 @@ class Cells:
             given = self.__signature__.bind(*frames, **named).arguments
         except TypeError as error:
             raise SpecError(
-                f"a declared check reads {', '.join(self.artifacts)}: {error}; write each name out as Artifact('...') in "
-                "the file of the check"
+                f"a declared check reads {', '.join(self.artifacts)}: {error}; write each name out as Artifact('...') "
+                "in the file of the check"
             ) from None
         return [verdict for part in self.parts for verdict in part.verdicts(given)]
 
@@ -105,8 +105,8 @@ class Relation(Part):
         The keys that fill what stands in braces: names with their values, every combination of them, the last running
         fastest; names put apart by commas run together. Rows of an artifact give their columns.
     because, says, key : str
-        Reason, statement and key, with keys in braces; in the reason `{0}`, `{1}` are the cells of `follows`, `{value}`,
-        `{within}` the number that follows and its range, `{cell}` what is judged.
+        Reason, statement and key, with keys in braces; in the reason `{0}`, `{1}` are the cells of `follows`,
+        `{value}`, `{within}` the number that follows and its range, `{cell}` what is judged.
     places : int or None
         Decimals of the recomputed number; those of the cell where one is copied, else one more than printed.
     n : str

@@ -4,8 +4,9 @@
     rope = COUNTS(tensor="{tensor}", positional="RoPE", metric="count_mean")
 
 An `Artifact` called with columns is the printed cell of one row; `-`, `+`, `/` and the functions of this module make
-terms of cells. A value in braces is filled in with the keys that a relation runs over; `!w` puts blanks for underscores,
-`!l` small letters, `!c` a capital. Whatever follows from printed cells keeps the range that their rounding leaves.
+terms of cells. A value in braces is filled in with the keys that a relation runs over; `!w` puts blanks for
+underscores, `!l` small letters, `!c` a capital. Whatever follows from printed cells keeps the range that their rounding
+leaves.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ _FILLING = _Filling()
 
 
 def fill(text: Any, keys: Keys, *read: Any) -> Any:
-    """`text` with the keys in the places of its braces; `"{decile}"` alone is the key itself, of whatever type.
+    """`text` with the keys in the places of its braces.
+
+    `"{decile}"` alone is the key itself, of whatever type; where that is a text with braces it is filled in as well.
 
     Raises
     ------
@@ -49,11 +52,13 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
     if not isinstance(text, str) or "{" not in text:
         return text
     if text[1:-1] in keys and text == f"{{{text[1:-1]}}}":
-        return keys[text[1:-1]]
+        return fill(keys[text[1:-1]], keys, *read)
     try:
         return _FILLING.vformat(text, read, keys)
     except (KeyError, IndexError, AttributeError, ValueError) as error:
-        raise SpecError(f"{text!r} cannot be filled in: {error}; there are {', '.join(keys)} and {len(read)} cells")
+        raise SpecError(
+            f"{text!r} cannot be filled in: {error}; there are {', '.join(keys)} and {len(read)} cells"
+        ) from None
 
 
 @dataclass(frozen=True)
