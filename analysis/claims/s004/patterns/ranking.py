@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
-from analysis.claims._verdicts.cells import copies
+from analysis.claims._verdicts.relations import Cells, Relation
+from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.words import of_trials, p
 
 CHOICES = 4  # the exact number and three near-misses
@@ -272,11 +273,15 @@ def c004_rank_mechanisms(drope_verification: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_rank_figure_j(drope_figures: pd.DataFrame, drope_ranking: pd.DataFrame) -> list[Verdict]:
-    """Figure J draws the ranking table.
-
-    Source: 004, 15 Publication Figures, Figure J.
-    """
-    points = drope_figures[drope_figures["figure"] == "J"].rename(columns={"series": "positional"})
-    points = points.assign(context=points["x"].astype(int))
-    return copies(points, drope_ranking, ["positional", "context"], label="the ranking table")
+c004_rank_figure_j = Cells(
+    "Figure J draws the ranking table.",
+    "004, 15 Publication Figures, Figure J",
+    Relation(
+        each={"model": ("RoPE", "DroPE"), "context": (2048, 4096, 8192)},
+        cell=Artifact("drope_figures")(figure="J", series="{model}", x="{context:d}"),
+        follows=Artifact("drope_ranking")(positional="{model}", context="{context}"),
+        because="The ranking table prints {0}.",
+        key="{model}-{context}",
+        says="The cell {model}, {context} equals the ranking table.",
+    ),
+)
