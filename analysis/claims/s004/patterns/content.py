@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.claims import Verdict, compare, pick, quote
 from analysis.claims._verdicts.relations import Cells, Copies, Relation, Repeats
 from analysis.claims._verdicts.terms import Artifact, Cell, percent_share
 
