@@ -5,8 +5,8 @@
 
 An `Artifact` called with columns is the printed cell of one row; `-`, `+`, `/` and the functions of this module make
 terms of cells. A value in braces is filled in with the keys that a relation runs over; `!w` puts blanks for
-underscores, `!l` small letters, `!c` a capital. Whatever follows from printed cells keeps the range that their rounding
-leaves.
+underscores, `!l` small letters, `!c` a capital, `!i` alone the whole number for its text. Whatever follows from printed
+cells keeps the range that their rounding leaves.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ def fill(text: Any, keys: Keys, *read: Any) -> Any:
         return text
     if text[1:-1] in keys and text == f"{{{text[1:-1]}}}":
         return fill(keys[text[1:-1]], keys, *read)
+    if text.endswith("!i}") and text[1:-3] in keys:
+        return int(keys[text[1:-3]])
     try:
         return _FILLING.vformat(text, read, keys)
     except (KeyError, IndexError, AttributeError, ValueError) as error:
@@ -161,6 +163,10 @@ class Cell(Term):
         """The same cell, whose number the ledger rows `claims` judge."""
         return replace(self, judged=claims)
 
+    def at(self, **where: Any) -> Cell:
+        """The cell with further columns that pick it."""
+        return replace(self, where={**self.where, **where})
+
     def filled(self, keys: Keys) -> dict[str, Any]:
         """What picks the row."""
         return {name: fill(value, keys) for name, value in self.where.items()}
@@ -170,7 +176,8 @@ class Cell(Term):
         frame, where = self.artifact.frame(frames), self.filled(keys)
         row = pick(frame, **where)
         if not self.column:
-            cell = quote(frame, **where)
+            words = pd.isna(row["low"]) and pd.notna(row.get("as_number"))
+            cell = _in_words(row) if words else quote(frame, **where)
             return Reading(cell.printed, cell.value, cell.interval, cell.decimals, row)
         value = float(row[fill(self.column, keys)])
         within = Interval(*(float(row[end]) for end in self.ends)) if self.ends else None
@@ -179,6 +186,12 @@ class Cell(Term):
     def cells(self) -> Iterator[Cell]:
         """Itself."""
         yield self
+
+
+def _in_words(row: pd.Series) -> Quoted:
+    """The whole number that the words of a cell stand for, give or take half."""
+    number = float(row["as_number"])
+    return Quoted(str(row["printed"]), number, 0, Interval(number - 0.5, number + 0.5))
 
 
 @dataclass(frozen=True)

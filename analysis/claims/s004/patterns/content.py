@@ -12,7 +12,8 @@ MODELS = ("RoPE", "DroPE")
 CONTENT = Artifact("drope_layer1_content", "the table")
 NORMS = Artifact("drope_layer1_norms", "the table")
 RATIOS = Artifact("drope_layer1_perplexity", "the table of section 7.3").where(metric="ppl_ratio")
-FIGURES = Artifact("drope_figures")
+FIGURE_E = Artifact("drope_figures").where(figure="E")
+FIGURE_F = Artifact("drope_figures").where(figure="F")
 PRINTED = (  # table, and its metrics
     (CONTENT, ("attention_output_norm", "mlp_output_norm", "attention_contribution", "mlp_contribution")),
     (NORMS, ("query_norm", "key_norm")),
@@ -156,8 +157,8 @@ c004_con_figure_e = Cells(
     "Figure E draws the contributions of the table.",
     "004, 15 Publication Figures, Figure E",
     Relation(
-        each=FIGURES.where(figure="E").rows("series", "x"),
-        cell=FIGURES(figure="E", series="{series}", x="{x}"),
+        each=FIGURE_E.rows("series", "x"),
+        cell=FIGURE_E(series="{series}", x="{x}"),
         follows=CONTENT(positional="{series}", metric="{x!l}_contribution"),
         because="The table of section 9.3 prints {0}.",
         key="{series}-{x!l}_contribution",
@@ -171,8 +172,8 @@ c004_con_figure_f = Cells(
     "Figure F draws the query and key norms of the table.",
     "004, 15 Publication Figures, Figure F",
     Relation(
-        each=FIGURES.where(figure="F").rows("series", "x"),
-        cell=FIGURES(figure="F", series="{series}", x="{x}"),
+        each=FIGURE_F.rows("series", "x"),
+        cell=FIGURE_F(series="{series}", x="{x}"),
         follows=NORMS(positional="{series}", metric="{x!l}_norm"),
         because="The table of section 9.3 prints {0}.",
         key="{series}-{x!l}_norm",

@@ -11,6 +11,7 @@ from analysis.claims._verdicts.words import of_trials, p
 
 CHOICES = 4  # the exact number and three near-misses
 TRAINED = 4096
+FIGURE_J = Artifact("drope_figures").where(figure="J")
 
 
 def c004_rank_digits(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
@@ -277,11 +278,11 @@ c004_rank_figure_j = Cells(
     "Figure J draws the ranking table.",
     "004, 15 Publication Figures, Figure J",
     Relation(
-        each={"model": ("RoPE", "DroPE"), "context": (2048, 4096, 8192)},
-        cell=Artifact("drope_figures")(figure="J", series="{model}", x="{context:d}"),
-        follows=Artifact("drope_ranking")(positional="{model}", context="{context}"),
+        each=FIGURE_J.rows("series", "x"),
+        cell=FIGURE_J(series="{series}", x="{x}"),
+        follows=Artifact("drope_ranking")(positional="{series}", context="{x!i}"),
         because="The ranking table prints {0}.",
-        key="{model}-{context}",
-        says="The cell {model}, {context} equals the ranking table.",
+        key="{series}-{x}",
+        says="The cell {series}, {x} equals the ranking table.",
     ),
 )
