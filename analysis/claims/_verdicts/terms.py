@@ -25,6 +25,7 @@ from artifacts.errors import SpecError
 
 Frames = Mapping[str, pd.DataFrame]
 Keys = Mapping[str, Any]
+_PRINTED = object()
 
 
 class _Filling(string.Formatter):
@@ -217,6 +218,10 @@ class Artifact:
         """The rows in which the columns have these values, or one of them where a tuple is given."""
         return replace(self, only=(*self.only, *columns.items()))
 
+    def printed(self) -> Artifact:
+        """The rows whose cell is not empty."""
+        return replace(self, only=(*self.only, ("low", _PRINTED)))
+
     def rows(self, *columns: str) -> Rows:
         """What a relation runs over: the different values of these columns, in their order; of all if none is named."""
         return Rows(self, columns)
@@ -225,7 +230,10 @@ class Artifact:
         """The rows that are meant."""
         rows = frames[self.name]
         for name, value in self.only:
-            rows = rows[rows[name].isin(value) if isinstance(value, tuple) else rows[name] == value]
+            if value is _PRINTED:
+                rows = rows[rows[name].notna()]
+            else:
+                rows = rows[rows[name].isin(value) if isinstance(value, tuple) else rows[name] == value]
         return rows
 
 
