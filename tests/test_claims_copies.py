@@ -63,9 +63,9 @@ CASES = [
     ),
     (
         "c002_observations_cells",
-        ("table model metric printed", [("drop", "a", "ap_drop", "0.1"), ("last", "a", "ap_drop", "0.1")]),
+        ("table model metric printed", [("drop", "a", "ap_drop", "0.1"), ("last_20", "a", "ap_drop", "0.1")]),
         [prints(ONE, ("a", "ap_drop", "0.1"), ("a", "lbp", "30"))],
-        ["drop-a-ap_drop", "last-a-ap_drop"],
+        ["drop-a-ap_drop", "last_20-a-ap_drop"],
     ),
     (
         "c002_ruler_models_cells",

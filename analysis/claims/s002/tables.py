@@ -158,7 +158,7 @@ c002_observations_cells = Cells(
     "002, Observations",
     *(
         Copies(Artifact("reported_observations").where(table=table), MECHANISTIC, METRIC, prefix=f"{table}-")
-        for table in ("aggregate", "drop", "last_20")
+        for table in ("aggregate", "last_20", "drop")
     ),
 )
 
