@@ -8,7 +8,7 @@ def bias_doubles(stated_002, reported_training) -> Verdict:
 
 A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
 that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
-differs by a margin (`equivalent`), a value of the prose that repeats a table's cell by `_verdicts.cells.restated`. What
+differs by a margin (`equivalent`), a printed cell that follows from others by a declaration, `_verdicts.relations.Cells`. What
 each verdict means is said in `_verdicts/verdict.py`, and a verdict that breaks its meaning cannot be made.
 """
 

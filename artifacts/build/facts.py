@@ -65,7 +65,7 @@ def _function(node: ast.FunctionDef) -> Facts:
 
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
     """The public variables that a call of a bare name makes, `name = Cells("What is said.", ...)`."""
-    made = {
+    made: dict[str, ast.AST] = {
         target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in _names(node.targets)
     }
     made |= {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}

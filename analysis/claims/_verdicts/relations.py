@@ -27,8 +27,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims._verdicts import cells
-from analysis.claims._verdicts.judge import compare, pick
+from analysis.claims._verdicts.judge import compare
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.terms import Artifact, Cell, Frames, Keys, Rows, Term, fill
 from analysis.claims._verdicts.verdict import Verdict
@@ -57,7 +56,7 @@ class Cells:
     statement, source : str
         As in the docstring of a claim: the sentence, and the document with its section.
     parts : Part
-        `Relation`, `Repeats` and `Copies`, whose verdicts follow each other.
+        Relations (`Relation`, and `Repeats` and `Copies` of `_verdicts.copies`), whose verdicts follow each other.
 
     Attributes
     ----------
@@ -155,76 +154,6 @@ class Relation(Part):
         )
         origins = [claim for cell in inputs for claim in cell.judged]
         return repeating(made, *(str(fill(claim, keys)) for claim in (*origins, *self.judged.get(key, "").split())))
-
-
-@dataclass(frozen=True)
-class Repeats(Part):
-    """Values of the prose or of captions repeat cells.
-
-    Attributes
-    ----------
-    of : Artifact
-        The stated values, a row each with its `statement`.
-    origins : mapping of str to Cell
-        By statement, the cell it should round from; `{key}` in a cell is the statement.
-    words : bool
-        Whether the values are given in words.
-    """
-
-    of: Artifact
-    origins: Mapping[str, Cell]
-    words: bool = False
-
-    def reads(self) -> Iterator[Artifact]:
-        """The stated values, and the tables they repeat."""
-        yield self.of
-        yield from (cell.artifact for cell in self.origins.values())
-
-    def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each statement."""
-        places = {key: _place(cell, frames) for key, cell in self.origins.items()}
-        return cells.restated(self.of.frame(frames), places, words=self.words)
-
-
-@dataclass(frozen=True)
-class Copies(Part):
-    """Every cell that stands in both tables is the same; cells that either leaves empty are passed over.
-
-    Attributes
-    ----------
-    of, original : Artifact
-        The copy, and what it is a copy of, which has a label.
-    on : tuple of str
-        Key columns of both.
-    prefix : str
-        Put before each key, where a claim compares with several originals.
-    judged : mapping of str to str
-        By key, the ledger rows (put apart by blanks) that judge the original's number.
-    """
-
-    of: Artifact
-    original: Artifact
-    on: tuple[str, ...]
-    prefix: str = ""
-    judged: Mapping[str, str] = field(default_factory=dict)
-
-    def reads(self) -> Iterator[Artifact]:
-        """Both tables."""
-        yield from (self.of, self.original)
-
-    def verdicts(self, frames: Frames) -> list[Verdict]:
-        """One for each cell of both."""
-        copy, original = self.of.frame(frames), self.original.frame(frames)
-        return cells.copies(copy, original, self.on, label=self.original.label, keep=self.prefix, judged=self.judged)
-
-
-def _place(cell: Cell, frames: Frames) -> cells.Cell:
-    """Where a repeated value stands first, called by the section that its row names where the artifact has no label."""
-    frame, where, label = cell.artifact.frame(frames), cell.filled({}), cell.artifact.label
-    if not label:
-        section = str(pick(frame, **where)["source"]).partition(" ")[2]
-        label = f"section {section}" if section[0].isdigit() else f"the part {section}"
-    return cells.Cell(frame, label, where, cell.judged)
 
 
 def _given(each: Each) -> Iterator[Rows]:

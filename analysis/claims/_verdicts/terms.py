@@ -34,7 +34,7 @@ class _Filling(string.Formatter):
             return str(value).replace("_", " ")
         if conversion == "l":
             return str(value).lower()
-        return str(value).capitalize() if conversion == "c" else super().convert_field(value, conversion)  # type: ignore[arg-type]
+        return str(value).capitalize() if conversion == "c" else super().convert_field(value, conversion)
 
 
 _FILLING = _Filling()
@@ -197,7 +197,7 @@ def _in_words(row: pd.Series) -> Quoted:
 
 @dataclass(frozen=True)
 class Artifact:
-    """An artifact by name, how its exhibit is called in reasons, and the rows of it that are meant.
+    """An artifact by name, how its exhibit is called in reasons, the rows of it that are meant, and added columns.
 
     The build reads the name from the source text: write it out, in the file of the claim.
     """
@@ -205,6 +205,7 @@ class Artifact:
     name: str
     label: str = ""
     only: tuple[tuple[str, Any], ...] = ()
+    added: tuple[tuple[str, str], ...] = ()
 
     def __call__(self, **where: Any) -> Cell:
         """The printed cell of the row that `where` picks."""
@@ -217,6 +218,10 @@ class Artifact:
     def where(self, **columns: Any) -> Artifact:
         """The rows in which the columns have these values, or one of them where a tuple is given."""
         return replace(self, only=(*self.only, *columns.items()))
+
+    def assign(self, **columns: str) -> Artifact:
+        """With further columns of text, in which what stands in braces is filled in with the row."""
+        return replace(self, added=(*self.added, *columns.items()))
 
     def printed(self) -> Artifact:
         """The rows whose cell is not empty."""
@@ -234,6 +239,8 @@ class Artifact:
                 rows = rows[rows[name].notna()]
             else:
                 rows = rows[rows[name].isin(value) if isinstance(value, tuple) else rows[name] == value]
+        for name, text in self.added:
+            rows = rows.assign(**{name: [fill(text, row) for row in rows.to_dict("records")]})
         return rows
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.relations import Cells, Copies, Relation
+from analysis.claims._verdicts.copies import Copies
+from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import Artifact, mean
 from analysis.statistics import rounding
 

@@ -8,7 +8,8 @@ import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote
 from analysis.claims._shared import tracks
-from analysis.claims._verdicts.relations import Cells, Repeats
+from analysis.claims._verdicts.copies import Repeats
+from analysis.claims._verdicts.relations import Cells
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.terms import Artifact
 from analysis.statistics.rounding import percent_change

@@ -5,16 +5,20 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, judge, untestable
-from analysis.claims._verdicts.cells import copies
-from analysis.claims._verdicts.relations import Cells, Copies, Relation
+from analysis.claims._verdicts.copies import Copies
+from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import Artifact, mean, percent_change
 
 METRIC = ("model", "metric")
 MECHANISTIC = Artifact("reported_mechanistic", "Table 1")
 ALL_MODELS = Artifact("reported_plasticity", "the all-models table")
 BINS = Artifact("reported_length_bins", "Table 2")
+ENDS = {"0-8K": "8k", "8K-16K": "16k", "16K-32K": "32k", "32K-64K": "64k", "64K-128K": "128k"}
+TABLE3 = Artifact("reported_lbp_lengths")
 DECILES = Artifact("reported_deciles", "Table 4")
 RULER = Artifact("reported_ruler_plasticity", "Table 8")
+RULER_MODELS = Artifact("reported_ruler_models")
+PUBLISHED_RULER = Artifact("published_ruler", "RULER's README").assign(metric="ruler_{length}")
 ROTATION = Artifact("reported_rotation_ruler", "the table of rotation metrics")
 PREDECESSOR = Artifact("reported_mistral_predecessor")
 DECLINES = Artifact("reported_ruler_declines")
@@ -54,17 +58,20 @@ c002_all_models_drop = Cells(
 )
 
 
-def c002_all_models_scores(
-    reported_plasticity: pd.DataFrame, published_lbp: pd.DataFrame, published_ruler: pd.DataFrame
-) -> list[Verdict]:
-    """The benchmark scores in the table of all models are the published ones.
-
-    Source: 002, All models with mechanistic data.
-    """
-    overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
-    longest = published_ruler[published_ruler["length"] == "128k"]
-    published = pd.concat([overall.assign(metric="lbp"), longest.assign(metric="ruler_128k")])
-    return copies(reported_plasticity, published, ["model", "metric"], label="the benchmark's published table")
+c002_all_models_scores = Cells(
+    "The benchmark scores in the table of all models are the published ones.",
+    "002, All models with mechanistic data",
+    Copies(
+        ALL_MODELS,
+        (
+            Artifact("published_lbp", "the benchmark's published table")
+            .where(length="overall", mode="nonthinking")
+            .assign(metric="lbp"),
+            PUBLISHED_RULER.where(length="128k"),
+        ),
+        METRIC,
+    ),
+)
 
 
 def c002_all_models_sorted(reported_plasticity: pd.DataFrame) -> Verdict:
@@ -100,22 +107,22 @@ c002_t3_scores = Cells(
     "The scores by length of Ministral-3-14B in Table 3 are the published ones with thinking.",
     "002, Per-Length LongBench Pro Scores, Table 3",
     Copies(
-        Artifact("reported_lbp_lengths").where(metric="lbp"),
+        TABLE3.where(metric="lbp"),
         Artifact("published_lbp", "the benchmark's summary by length"),
         ("model", "mode", "length"),
     ),
 )
 
 
-def c002_t3_bins(reported_lbp_lengths: pd.DataFrame, reported_length_bins: pd.DataFrame) -> list[Verdict]:
-    """The plasticity beside these scores is that of the bin of Table 2 that ends at the length.
-
-    Source: 002, Per-Length LongBench Pro Scores, Table 3.
-    """
-    bins = reported_length_bins[reported_length_bins["bin"] != "total"]
-    ends = bins["bin"].str.partition("-")[2].str.lower()
-    plasticity = reported_lbp_lengths[reported_lbp_lengths["metric"] == "plasticity"]
-    return copies(plasticity, bins.assign(length=ends), ["model", "length"], label="Table 2")
+c002_t3_bins = Cells(
+    "The plasticity beside these scores is that of the bin of Table 2 that ends at the length.",
+    "002, Per-Length LongBench Pro Scores, Table 3",
+    Copies(
+        TABLE3.where(metric="plasticity"),
+        tuple(BINS.where(bin=name).assign(length=end) for name, end in ENDS.items()),
+        ("model", "length"),
+    ),
+)
 
 
 def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
@@ -163,24 +170,18 @@ c002_observations_cells = Cells(
 )
 
 
-def c002_ruler_models_cells(
-    reported_ruler_models: pd.DataFrame, reported_plasticity: pd.DataFrame, published_ruler: pd.DataFrame
-) -> list[Verdict]:
-    """The table of the models added for RULER agrees with the table of all models and with RULER's published scores.
-
-    Source: 002, Benchmark: RULER, new models.
-    """
-    published = published_ruler.assign(metric="ruler_" + published_ruler["length"])
-    metrics = reported_plasticity[~reported_plasticity["metric"].isin(["lbp", "ruler_128k"])]
-    return copies(reported_ruler_models, published, ["model", "metric"], label="RULER's README") + copies(
-        reported_ruler_models, metrics, ["model", "metric"], label="the all-models table"
-    )
+c002_ruler_models_cells = Cells(
+    "The table of the models added for RULER agrees with the table of all models and with RULER's published scores.",
+    "002, Benchmark: RULER, new models",
+    Copies(RULER_MODELS, PUBLISHED_RULER, METRIC),
+    Copies(RULER_MODELS.where(metric=("ap_overall", "ap_drop", "bias_strength")), ALL_MODELS, METRIC),
+)
 
 
 c002_t8_scores = Cells(
     "The RULER scores of Table 8 are those of the benchmark's README.",
     "002, Benchmark: RULER, Table 8",
-    Copies(RULER.where(metric="ruler"), Artifact("published_ruler", "RULER's README"), ("model", "length")),
+    Copies(RULER.where(metric="ruler"), PUBLISHED_RULER, ("model", "length")),
 )
 
 
@@ -202,10 +203,7 @@ c002_predecessor_cells = Cells(
     "The comparison with Mistral-7B-Instruct-v0.2 repeats the table of all models, Table 1 and Table 9.",
     "002, RULER analysis: predecessor comparison",
     Copies(PREDECESSOR, ALL_MODELS, METRIC),
-    Copies(PREDECESSOR, ROTATION.where(metric="plane_var"), METRIC),
-    Copies(
-        PREDECESSOR, Artifact("reported_mechanistic", "the table of rotation metrics").where(metric="plane_var"), METRIC
-    ),
+    Copies(PREDECESSOR, (ROTATION.where(metric="plane_var"), MECHANISTIC.where(metric="plane_var")), METRIC),
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._verdicts.relations import Cells, Copies, Relation, Repeats
+from analysis.claims._verdicts.copies import Copies, Repeats
+from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import Artifact, Cell, percent_share
 
 MODELS = ("RoPE", "DroPE")

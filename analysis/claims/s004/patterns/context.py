@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.relations import Cells, Relation, Repeats
+from analysis.claims._verdicts.copies import Repeats
+from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.words import of_trials, p
 

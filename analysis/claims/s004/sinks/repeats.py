@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.claims._verdicts.relations import Cells, Repeats
+from analysis.claims._verdicts.copies import Repeats
+from analysis.claims._verdicts.relations import Cells
 from analysis.claims._verdicts.terms import Artifact, Cell
 
 STATED = Artifact("drope_stated", "the first mention")
