@@ -71,8 +71,8 @@ CASES = [
         "c002_ruler_models_cells",
         (ONE, [("a", "ruler_4k", "95.5"), ("a", "ap_drop", "0.16"), ("a", "lbp", "3")]),
         [
-            prints(ONE, ("a", "ap_drop", "0.16"), ("a", "lbp", "30"), ("a", "ruler_128k", "1")),
             lengths(("a", "4k", "95.5"), ("a", "8k", "90")),
+            prints(ONE, ("a", "ap_drop", "0.16"), ("a", "lbp", "30"), ("a", "ruler_128k", "1")),
         ],
         ["a-ruler_4k", "a-ap_drop"],
     ),
