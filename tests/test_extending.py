@@ -11,9 +11,7 @@ from conftest import ROOT, run
 from test_foreign import begin
 
 TEXT = (ROOT / "docs/extending.md").read_text()
-RECIPES = {"": ""} | dict(
-    part.split("\n", 1) for part in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:] if "```" in part
-)
+RECIPES = dict(part.split("\n", 1) for part in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:] if "```" in part)
 BLOCK = re.compile(r"^(Into|Append to) `([\w./]+)`:\n\n```\w+\n(.*?)```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^    python (.+)$", re.MULTILINE)
 SAYS = {
@@ -28,7 +26,7 @@ SAYS = {
     "An exhibit": "out/figures/model_sizes.tex",
     "An experiment": "nothing wrong",
 }
-AFTER = {"A cell check": "A source"}  # a recipe that goes on where another ends
+AFTER = {"A cell check": ("A source",)}  # recipes that go on where others end
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
         pytest.importorskip("torch")
     root = tmp_path / "paper"
     shutil.copytree(foreign, root)
-    for how, path, text in [*BLOCK.findall(RECIPES.get(AFTER.get(name, ""), "")), *BLOCK.findall(RECIPES[name])]:
+    for how, path, text in BLOCK.findall("".join(RECIPES[each] for each in (*AFTER.get(name, ()), name))):
         assert (root / path).exists() == (how == "Append to"), path
         text = text.replace(",thesis\n", ",recall text\n")  # a place that the project has
         (root / path).parent.mkdir(exist_ok=True)  # a folder of its own needs no more than its name

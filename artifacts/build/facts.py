@@ -10,11 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from artifacts.build.kinds import KINDS
 from artifacts.errors import SpecError, ThesisError
 from artifacts.store.files import digest, write
 
 Facts = dict[str, Any]
 _FORMAT = 2
+_DECLARING = {kind.declared for kind in KINDS if kind.declared}
 _READING = "Artifact"  # what a declaration calls an artifact by: Artifact("models")
 
 
@@ -26,8 +28,8 @@ def of_python(text: str) -> Facts:
     dict
         `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
         top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
-        paragraph `doc`; `declared`: the same of each public variable that a call makes, with the name `by` of what is
-        called, its first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
+        paragraph `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its first
+        text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
     """
     try:
         tree = ast.parse(text)
@@ -64,14 +66,13 @@ def _function(node: ast.FunctionDef) -> Facts:
 
 
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
-    """The public variables that a call of a bare name makes, `name = Cells("What is said.", ...)`."""
+    """The steps that are declared, `name = Cells("What is said.", ...)`."""
     made: dict[str, ast.AST] = {
         target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in _names(node.targets)
     }
     made |= {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-            texts = [first.value for first in node.value.args[:1] if isinstance(first, ast.Constant)]
+        if isinstance(node, ast.Assign) and _called(node.value) in _DECLARING:
             for target in _names(node.targets):
                 if not target.id.startswith("_"):
                     yield {
@@ -79,9 +80,20 @@ def _declarations(tree: ast.Module) -> Iterator[Facts]:
                         "line": node.lineno,
                         "artifacts": list(dict.fromkeys(_named(node.value, made, set()))),
                         "options": [],
-                        "doc": " ".join(str(*texts).split()),
-                        "by": node.value.func.id,
+                        "doc": " ".join(" ".join(_texts(node.value)).split()),
+                        "by": _called(node.value),
                     }
+
+
+def _called(node: ast.AST) -> str:
+    """The bare name that a call calls; empty for anything else."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def _texts(call: ast.AST) -> list[str]:
+    """The first argument of a call, where it is a text that is written out."""
+    first = call.args[:1] if isinstance(call, ast.Call) else []
+    return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
 def _names(targets: list[ast.expr]) -> list[ast.Name]:
@@ -90,8 +102,8 @@ def _names(targets: list[ast.expr]) -> list[ast.Name]:
 
 def _named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
     """The artifacts that an expression names, itself or through what the file defines, in their order."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _READING:
-        yield from (part.value for part in node.args[:1] if isinstance(part, ast.Constant) and type(part.value) is str)
+    if _called(node) == _READING:
+        yield from _texts(node)
     if isinstance(node, ast.Name) and node.id in made and node.id not in seen:
         seen.add(node.id)
         yield from _named(made[node.id], made, seen)

@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.copies import Copies
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact, mean
+from analysis.claims import Artifact, Cells, Copies, Relation, Verdict, compare, judge, pick, quote
+from analysis.claims._verdicts.terms import mean
 from analysis.statistics import rounding
 
 CROSS = "cross-attention"

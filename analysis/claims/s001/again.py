@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells
-from analysis.claims._verdicts.terms import Artifact
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, pick, quote
 
 # statement of the narrative: the same statement of the second study, and the rows that judge it there
 AGAIN = {

@@ -6,12 +6,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._shared import tracks
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells
 from analysis.claims._verdicts.repeats import repeating
-from analysis.claims._verdicts.terms import Artifact
 from analysis.statistics.rounding import percent_change
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL, DEEP = (

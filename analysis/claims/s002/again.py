@@ -6,11 +6,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._shared import recovery_from
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells
-from analysis.claims._verdicts.terms import Artifact
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
 PLACES = {

@@ -6,10 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
 
 LLAMA, LLAMA32, MISTRAL, MINISTRAL = "llama3.1-8b", "llama3.2-3b", "mistral-v0.2-7b", "ministral3-3b"
 CONTEXTS = {

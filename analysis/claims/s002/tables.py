@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, untestable
-from analysis.claims._verdicts.copies import Copies
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact, mean, percent_change
+from analysis.claims import Artifact, Cells, Copies, Relation, Verdict, judge, untestable
+from analysis.claims._verdicts.terms import mean, percent_change
 
 METRIC = ("model", "metric")
 MECHANISTIC = Artifact("reported_mechanistic", "Table 1")

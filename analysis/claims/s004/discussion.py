@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick, quote
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact, mean
+from analysis.claims import Artifact, Cells, Relation, Verdict, judge, pick, quote
+from analysis.claims._verdicts.terms import mean
 from analysis.claims._verdicts.words import of_trials, p
 
 MODELS = ("RoPE", "DroPE")

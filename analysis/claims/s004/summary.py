@@ -7,12 +7,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.said import said
-from analysis.claims._verdicts.terms import Artifact, Cell
+from analysis.claims._verdicts.terms import Cell
 
 MODELS = ("RoPE", "DroPE")
 SHARE = "attention_contribution"

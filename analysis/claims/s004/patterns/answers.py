@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
 
 TRUNCATION = "off_by_one_length"
 ERRORS = Artifact("drope_errors", "the table of section 11.5").where(positional="DroPE", metric="share")

@@ -6,11 +6,9 @@ import re
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._origins import caveat, unrotated
-from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.repeats import repeating
-from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.words import p
 
 MODELS = ("RoPE", "DroPE")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._verdicts.copies import Copies, Repeats
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact, Cell, percent_share
+from analysis.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, compare, pick, quote
+from analysis.claims._verdicts.terms import Cell, percent_share
 
 MODELS = ("RoPE", "DroPE")
 CONTENT = Artifact("drope_layer1_content", "the table")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._verdicts.words import of_trials, p
 
 ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"

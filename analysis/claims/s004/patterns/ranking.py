@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
+from analysis.claims import (
+    ALPHA,
+    EQUIVALENT,
+    Artifact,
+    Cells,
+    Relation,
+    Verdict,
+    compare,
+    directed,
+    equivalent,
+    judge,
+    pick,
+    quote,
+    untestable,
+)
 from analysis.claims._verdicts.words import of_trials, p
 
 CHOICES = 4  # the exact number and three near-misses

@@ -6,9 +6,7 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
+from analysis.claims import Artifact, Cells, Relation, Verdict, judge, pick
 
 MODELS = ("RoPE", "DroPE")
 

@@ -6,10 +6,8 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._origins import caveat, unrotated
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
 
 MODELS = ("RoPE", "DroPE")
 HALF_LARGEST = 65504  # of the 16-bit floating-point format

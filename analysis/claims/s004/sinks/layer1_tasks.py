@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import EQUIVALENT, Verdict, equivalent, judge, pick
-from analysis.claims._verdicts.copies import Copies
-from analysis.claims._verdicts.relations import Cells
+from analysis.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, equivalent, judge, pick
 from analysis.claims._verdicts.said import said
-from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.words import listed, p
 
 c004_layer1_task_baselines = Cells(

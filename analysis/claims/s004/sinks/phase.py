@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact
+from analysis.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote, untestable
 
 MODELS = ("RoPE", "DroPE")
 PHASE = (  # quantity of the published series, metric of the table

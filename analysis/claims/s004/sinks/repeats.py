@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells
-from analysis.claims._verdicts.terms import Artifact, Cell
+from analysis.claims import Artifact, Cells, Repeats
+from analysis.claims._verdicts.terms import Cell
 
 STATED = Artifact("drope_stated", "the first mention")
 FUNCTIONAL = Artifact("drope_functional", "the condition table")

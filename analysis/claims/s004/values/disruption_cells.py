@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, quote
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact, percent_change
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, quote
+from analysis.claims._verdicts.terms import percent_change
 
 MODELS = ("RoPE", "DroPE")
 DISRUPTION = Artifact("drope_disruption", "the table of disruption")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, quote
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact, Cell, mean, percent_lost
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, quote
+from analysis.claims._verdicts.terms import Cell, mean, percent_lost
 
 MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "imdb", "passkey")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.claims._verdicts.copies import Repeats
-from analysis.claims._verdicts.relations import Cells, Relation
-from analysis.claims._verdicts.terms import Artifact, percent_change
+from analysis.claims import Artifact, Cells, Relation, Repeats
+from analysis.claims._verdicts.terms import percent_change
 
 TENSORS = ("query", "key", "value")
 MODELS = ("RoPE", "DroPE")
