@@ -7,6 +7,7 @@ import pytest
 
 from analysis.claims._verdicts import build as _build
 from analysis.claims._verdicts.copies import Copies
+from analysis.claims._verdicts.mutate import claims
 from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import (
     Artifact,
@@ -140,6 +141,7 @@ def test_a_declaration_takes_its_frames_in_order_or_by_name_and_no_others():
 
 DECLARED = '''"""Declared."""
 
+from analysis.claims._verdicts.mutate import claims
 from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import Artifact
 
@@ -158,11 +160,13 @@ c004_it = Cells(
     Relation(cell=TABLE(metric="x"), follows=_cell("x") - Artifact("own")(metric="x"), because="{0} less {1}."),
 )
 _c004_private = Cells("No.", "004, Results")
+c004_too: Cells = Cells("It too.", "004, Results", Relation(cell=TABLE(metric="x"), follows=TABLE(), because="."))
 '''
 
 
 def test_facts_name_a_declaration_its_line_and_the_artifacts_it_reaches():
-    (facts,) = [each for each in of_python(DECLARED)["declared"] if each["by"] == "Cells"]
+    facts, too = of_python(DECLARED)["declared"]
+    assert (too["name"], too["line"], too["artifacts"]) == ("c004_too", 22, ["table"])
     assert (facts["name"], facts["line"], facts["doc"]) == ("c004_it", 14, "It is so, as said.")
     assert facts["artifacts"] == ["table", "deep", "own"]
 
@@ -198,6 +202,8 @@ def test_every_declaration_reads_what_the_build_finds_in_its_text():
             declared += 1
             assert set(step.artifacts) == set(made.artifacts), step.name
     assert declared
+    # a declaration that the build does not see would be a claim that nobody judges
+    assert {step.name for step in steps} == set(claims(ROOT / "analysis/claims"))
 
 
 def test_a_frame_of_the_wrong_shape_is_no_silent_pass():

@@ -28,8 +28,8 @@ def of_python(text: str) -> Facts:
     dict
         `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
         top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
-        paragraph `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its first
-        text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
+        paragraph `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its
+        first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
     """
     try:
         tree = ast.parse(text)
@@ -67,22 +67,18 @@ def _function(node: ast.FunctionDef) -> Facts:
 
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
     """The steps that are declared, `name = Cells("What is said.", ...)`."""
-    made: dict[str, ast.AST] = {
-        target.id: node.value for node in tree.body if isinstance(node, ast.Assign) for target in _names(node.targets)
-    }
-    made |= {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and _called(node.value) in _DECLARING:
-            for target in _names(node.targets):
-                if not target.id.startswith("_"):
-                    yield {
-                        "name": target.id,
-                        "line": node.lineno,
-                        "artifacts": list(dict.fromkeys(_named(node.value, made, set()))),
-                        "options": [],
-                        "doc": " ".join(" ".join(_texts(node.value)).split()),
-                        "by": _called(node.value),
-                    }
+    variables = {name: value for node in tree.body for name, value in _assigned(node)}
+    made = variables | {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for name, value in variables.items():
+        if _called(value) in _DECLARING and not name.startswith("_"):
+            yield {
+                "name": name,
+                "line": value.lineno,
+                "artifacts": list(dict.fromkeys(_named(value, made, set()))),
+                "options": [],
+                "doc": " ".join(" ".join(_texts(value)).split()),
+                "by": _called(value),
+            }
 
 
 def _called(node: ast.AST) -> str:
@@ -96,8 +92,12 @@ def _texts(call: ast.AST) -> list[str]:
     return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
-def _names(targets: list[ast.expr]) -> list[ast.Name]:
-    return [target for target in targets if isinstance(target, ast.Name)]
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
+    """The variables that a statement sets, with what it sets them to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    for target in targets:
+        if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            yield target.id, node.value
 
 
 def _named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
