@@ -5,6 +5,13 @@ import pandas as pd
 from tables import Column, Table, fixed
 
 BASE = 400
+ARMS = {
+    "A": "rotation, from scratch",
+    "B": "A, trained on with rotation",
+    "C": "A, trained on without",
+    "D": "A, a fifth of the steps without",
+    "E": "without rotation, from scratch",
+}
 ROWS = (
     ("keys_all", 1.0, "Keys at the training length (%)", 100.0, 1),
     ("keys_far", 2.0, "Far keys at 2× (%)", 100.0, 1),
