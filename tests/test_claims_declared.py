@@ -167,7 +167,7 @@ c004_too: Cells = Cells("It too.", "004, Results", Relation(cell=TABLE(metric="x
 def test_facts_name_a_declaration_its_line_and_the_artifacts_it_reaches():
     facts, too = of_python(DECLARED)["declared"]
     assert (too["name"], too["line"], too["artifacts"]) == ("c004_too", 22, ["table"])
-    assert (facts["name"], facts["line"], facts["doc"]) == ("c004_it", 14, "It is so, as said.")
+    assert (facts["name"], facts["line"], facts["doc"]) == ("c004_it", 15, "It is so, as said.")
     assert facts["artifacts"] == ["table", "deep", "own"]
 
 
@@ -177,8 +177,8 @@ def test_a_declaration_is_a_claim_at_its_line(tmp_path, monkeypatch):
         (tmp_path / path).write_text(DECLARED if path.endswith(".py") else "metric,printed\n")
     (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
     step = load(tmp_path, Reader(tmp_path)).steps["claim:c004_it"]
-    assert (step.file, step.line, step.function) == ("analysis/claims/made_declared.py", 14, "c004_it")
-    assert step.fault.startswith("analysis/claims/made_declared.py:14: claim:c004_it reads 'deep', which no artifact")
+    assert (step.file, step.line, step.function) == ("analysis/claims/made_declared.py", 15, "c004_it")
+    assert step.fault.startswith("analysis/claims/made_declared.py:15: claim:c004_it reads 'deep', which no artifact")
     assert set(step.artifacts) == {"table", "own"}
     monkeypatch.syspath_prepend(tmp_path / "analysis/claims")
     frames = {
@@ -188,7 +188,7 @@ def test_a_declaration_is_a_claim_at_its_line(tmp_path, monkeypatch):
     job = Job(tmp_path, "claim", "c004_it", "made_declared.py", "c004_it", dict.fromkeys(frames, ""), (), step.line)
     ((path, content),) = _build.build(job).items()
     (row,) = json.loads(content)
-    assert (path, row["order"]) == ("out/claims/c004_it.json", ["004", "made_declared.py", 14])
+    assert (path, row["order"]) == ("out/claims/c004_it.json", ["004", "made_declared.py", 15])
     assert (row["claim"], row["statement"], row["section"]) == ("c004_it", "It is so, as said.", "Results")
     assert (row["verdict"], row["reason"], row["severity"]) == ("holds", "5 less 3.", "detail")
 

@@ -68,7 +68,8 @@ def _function(node: ast.FunctionDef) -> Facts:
 def _declarations(tree: ast.Module) -> Iterator[Facts]:
     """The steps that are declared, `name = Cells("What is said.", ...)`."""
     variables = {name: value for node in tree.body for name, value in _assigned(node)}
-    made = variables | {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    made: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    made |= variables
     for name, value in variables.items():
         if _called(value) in _DECLARING and not name.startswith("_"):
             yield {
@@ -92,7 +93,7 @@ def _texts(call: ast.AST) -> list[str]:
     return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
-def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """The variables that a statement sets, with what it sets them to."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     for target in targets:

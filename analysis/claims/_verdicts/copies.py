@@ -53,8 +53,10 @@ class Repeats(Part):
         statement = f"The {_place(row)} gives {_named(row)} as {row['printed']}."
         if original.value is None:
             same = reported.value is None and reported.interval == original.interval
-            printed = {"reported": reported.printed, "recomputed": original.printed}
-            made = replace(judge(same, reason, key=key, statement=statement, **printed), kind="cell check")
+            made = judge(
+                same, reason, key=key, statement=statement, reported=reported.printed, recomputed=original.printed
+            )
+            made = replace(made, kind="cell check")
         elif row.get("qualifier") == "about" and reported.value is not None:
             made = about(reported, original.number, reason=reason, key=key, statement=statement, kind="cell check")
         else:

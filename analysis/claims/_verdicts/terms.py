@@ -240,7 +240,9 @@ class Artifact:
             else:
                 rows = rows[rows[name].isin(value) if isinstance(value, tuple) else rows[name] == value]
         for name, text in self.added:
-            rows = rows.assign(**{name: [fill(text, row) for row in rows.to_dict("records")]})
+            rows = rows.assign(
+                **{name: [fill(text, {str(key): cell for key, cell in row.items()}) for row in rows.to_dict("records")]}
+            )
         return rows
 
 
