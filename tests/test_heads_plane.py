@@ -13,7 +13,7 @@ from analysis.heads.components import position_weights
 from analysis.heads.head import Head
 from analysis.heads.moments import class_moments, head_moments
 from analysis.heads.pca import kind_of, pca
-from analysis.heads.rotation import Rotation, planar_score, rotation
+from analysis.heads.rotation import Rotation, rotation
 from heads_reference import head_with
 
 
@@ -183,6 +183,14 @@ def test_planar_quantities_survive_a_joint_orthogonal_map_and_a_change_of_sign(s
         for name, value in vars(plane).items():
             if name not in ("a", "b", "residual_pos_r"):
                 assert getattr(other, name) == pytest.approx(value, rel=1e-6, abs=1e-9), name
+
+
+def planar_score(plane: Rotation, query_position: np.ndarray, key_position: np.ndarray) -> np.ndarray:
+    """Mean score of a query and a key from their positions alone: the means on both axes, and the drift on a."""
+    later_q, later_k = query_position - plane.query_position_mean, key_position - plane.key_position_mean
+    constant = plane.mu_q_a * plane.mu_k_a + plane.mu_q_b * plane.mu_k_b
+    bias = plane.mu_q_a * plane.alpha_k * later_k
+    return constant + bias + plane.alpha_q * plane.mu_k_a * later_q + plane.alpha_q * plane.alpha_k * later_q * later_k
 
 
 def test_planar_score_is_the_mean_score_of_queries_and_keys_in_the_plane() -> None:

@@ -22,8 +22,8 @@ from tokenizers.processors import TemplateProcessing
 from analysis.models.answers import likelihood
 from analysis.models.answers.forwards import encode
 from analysis.models.answers.generation import greedy
-from analysis.models.answers.likelihood import negative_log_likelihood, token_nats
-from analysis.models.answers.scoring import Scores, continuation, grouped_logprobs, option_logprobs, options_logprobs
+from analysis.models.answers.likelihood import token_nats
+from analysis.models.answers.scoring import Scores, continuation, grouped_logprobs, options_logprobs
 from artifacts.errors import DataError, ModelError
 from models_tiny import built, text
 
@@ -117,9 +117,8 @@ def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
                 logs = model(ids).logits[0, :-1].log_softmax(-1).gather(1, ids[0, 1:, None])[:, 0]
             assert count == len(option.split())
             assert value == pytest.approx(float(logs[-count:].sum()), abs=1e-4)
-        assert scores == option_logprobs(model, tokenizer, prompt, options) or scores.logprobs == pytest.approx(
-            option_logprobs(model, tokenizer, prompt, options).logprobs, abs=1e-5
-        )
+        (alone,) = options_logprobs(model, tokenizer, [(prompt, options)])
+        assert scores.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ["llama", "ministral", "gemma2"])
@@ -158,11 +157,11 @@ def test_shares_are_among_the_options_and_raw_ones_are_not() -> None:
 def test_answers_that_cannot_be_asked_for() -> None:
     model, tokenizer = built("llama"), words()
     with pytest.raises(ModelError, match="cannot write the answer 'yes'"):
-        option_logprobs(model, tokenizer, "w5 w6", ["w7", "yes"])
+        options_logprobs(model, tokenizer, [("w5 w6", ("w7", "yes"))])
     with pytest.raises(DataError, match="no answers"):
-        option_logprobs(model, tokenizer, "w5 w6", [])
+        options_logprobs(model, tokenizer, [("w5 w6", ())])
     with pytest.raises(DataError, match="same tokens"):
-        option_logprobs(model, tokenizer, "w5 w6", ["w7", "w7"])
+        options_logprobs(model, tokenizer, [("w5 w6", ("w7", "w7"))])
     with pytest.raises(ModelError, match="end token"):
         greedy(model, words(end=True), ["w5 w6"], 1)
     with pytest.raises(ModelError, match="no tokens"):
@@ -195,11 +194,8 @@ def test_likelihood_in_parts_is_that_of_all_logits(name: str, monkeypatch: pytes
         found = token_nats(model, ids)
         assert found.shape == (2, 13)
         assert torch.allclose(found, expected, atol=1e-4)
-    total, count = negative_log_likelihood(model, ids[0])
-    assert count == 13
-    assert total == pytest.approx(float(expected[0].sum()), abs=1e-3)
     with pytest.raises(DataError, match="1 tokens predicts none"):
-        negative_log_likelihood(model, ids[0, :1])
+        token_nats(model, ids[:, :1])
 
 
 def test_likelihood_under_an_intervention() -> None:
@@ -214,5 +210,5 @@ def test_likelihood_under_an_intervention() -> None:
         finally:
             hook.remove()
 
-    total, count = negative_log_likelihood(model, ids, prefill=flat)
-    assert total == pytest.approx(count * math.log(64), rel=1e-5), "states of zero give every word the same chance"
+    nats = token_nats(model, ids, prefill=flat)
+    assert torch.allclose(nats, torch.tensor(math.log(64)), rtol=1e-5), "states of zero give every word the same chance"

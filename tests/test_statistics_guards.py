@@ -70,13 +70,6 @@ def test_same_data():
     assert "d and 2 more" in guards.same_data("abcdef", "abcdef")[0]
 
 
-def test_mixed_units():
-    assert guards.mixed_units({"pretraining": "per token", "extension": "per window"}) == (
-        "guard mixed units: per token (pretraining) against per window (extension)",
-    )
-    assert guards.mixed_units({"a": "per token", "b": "per token"}) == ()
-
-
 def test_mixed_protocol():
     notes = guards.mixed_protocol(
         {
@@ -95,12 +88,12 @@ def test_mixed_protocol():
 def test_attach_and_fired():
     row = attach(
         ROW,
-        guards.mixed_units({"a": "x", "b": "y; z"}),
+        guards.mixed_protocol({"a": {"unit": "x"}, "b": {"unit": "y; z"}}),
         guards.same_data(["t"], ["u"]),
         guards.zero_variance({"a": [1, 1]}),
     )
-    assert row.note.startswith("made up; guard mixed units: x (a) against y, z (b); guard zero variance")
-    assert fired(row.note) == ("mixed units", "zero variance")
+    assert row.note.startswith("made up; guard mixed protocol: unit x (a) against y, z (b); guard zero variance")
+    assert fired(row.note) == ("mixed protocol", "zero variance")
     assert fired(ROW.note) == ()
     assert attach(ROW) == ROW
 

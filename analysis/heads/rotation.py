@@ -126,30 +126,6 @@ def rotation(moments: HeadMoments, context: int, separation: Separation = "dista
     )
 
 
-def planar_score(plane: Rotation, query_position: Float64Array, key_position: Float64Array) -> Float64Array:
-    """Predict scores from positions alone: the means on both axes plus the drift on a.
-
-    Parameters
-    ----------
-    plane : Rotation
-        The head's plane.
-    query_position, key_position : ndarray
-        Positions in tokens; shapes broadcast.
-
-    Returns
-    -------
-    ndarray
-        Mean score of a query and a key at these positions, unscaled.
-    """
-    later_q = np.asarray(query_position, dtype=np.float64) - plane.query_position_mean
-    later_k = np.asarray(key_position, dtype=np.float64) - plane.key_position_mean
-    constant = plane.mu_q_a * plane.mu_k_a + plane.mu_q_b * plane.mu_k_b
-    bias = plane.mu_q_a * plane.alpha_k * later_k
-    return np.asarray(
-        constant + bias + plane.alpha_q * plane.mu_k_a * later_q + plane.alpha_q * plane.alpha_k * later_q * later_k
-    )
-
-
 def _separation_axis(a: Float64Array, between: Float64Array, distance: Float64Array, kind: str) -> Float64Array:
     """Give the unit vector b, orthogonal to a, pointing from keys to queries."""
     if kind == "centroid":

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from analysis.jobs import Progress as Jobs
+
 
 class Bar:
     """A bar on the standard error stream.
@@ -26,6 +28,13 @@ class Bar:
         if self._shown is not None:
             left = f"{duration(seconds_left)} left" if seconds_left is not None else ""
             self._shown.update(self._task, completed=done, total=total, rate=rate, left=left)
+
+    def follow(self, state: Jobs) -> None:
+        """Say what happened to a job, and show how far all of them are and what each reports."""
+        if state.event:
+            self.say(state.event)
+        reports = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
+        self.update(state.kept + state.done, state.total, reports, state.seconds_left)
 
     def say(self, text: str) -> None:
         """Print a line above the bar; also without one."""

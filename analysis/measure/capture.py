@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from analysis.jobs import Progress as Jobs
 from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar, duration
 from analysis.models.captures import capture, manifest
@@ -82,14 +81,7 @@ def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resourc
     names = [f"share {share + 1} of {count}" for share in range(count)]
     folder = options.out / LOGS
     with bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
-
-        def tell(state: Jobs) -> None:
-            if state.event:
-                shown.say(state.event)
-            said = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
-            shown.update(state.kept + state.done, state.total, said, state.seconds_left)
-
-        run_jobs(share, shares, pool, folder, names=names, valid=lambda done: _there(options), progress=tell)
+        run_jobs(share, shares, pool, folder, names=names, valid=lambda done: _there(options), progress=shown.follow)
 
 
 def _there(options: CaptureOptions) -> bool:

@@ -9,16 +9,15 @@ import click
 
 from analysis.measure.choices import (
     BY_NAME,
-    DTYPES,
     ESTIMATORS,
     EXECUTORS,
     EXPERIMENTS,
     PAIRS,
     POSITIONS,
-    QUANTIZATIONS,
     SEPARATIONS,
     STATEMENTS,
 )
+from analysis.measure.loading_options import loading
 
 
 class Whole(click.ParamType[tuple[int, ...]]):
@@ -53,11 +52,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of tokens.")
 @click.option("--field", default="text", show_default=True, help="The field that holds the text.")
 @click.option("--split", default="train", show_default=True, help="The split of a Hub data set.")
-@click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True)
-@click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps.")
-@click.option("--revision", help="Branch, tag or commit of a Hub id.")
-@click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint.")
+@loading
 @click.option("--pre-rope", is_flag=True, help="Vectors before the rotary embedding.")
 @click.option("--sliding", is_flag=True, help="Draw from sliding-window layers as well.")
 @click.option("--windows", is_flag=True, help="Cut long texts into consecutive documents.")
@@ -128,11 +123,7 @@ def heads(obj: dict[str, Any], /, place: str, **asked: Any) -> None:
 )
 @click.option("--against", metavar="NAME_OR_ID", help="A second model, asked the very same items.")
 @click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A file that says it all.")
-@click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True)
-@click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps.")
-@click.option("--revision", help="Branch, tag or commit of a Hub id.")
-@click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint.")
+@loading
 @click.option("--seeds", type=Whole(), default="0", show_default=True, help="Of items and texts, with commas between.")
 @click.option("--texts", "place", metavar="FILE_OR_ID", help="Texts in place of those written here.")
 @click.option("--documents", "texts", type=click.IntRange(1), default=10, show_default=True, help="Texts a seed.")

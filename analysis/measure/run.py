@@ -16,7 +16,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from analysis.jobs import Progress as Jobs
 from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.measure.bar import Bar, bar, duration
 from analysis.measure.cache import named
@@ -344,13 +343,6 @@ def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources
     names = [plan.source.name for plan in plans]
     found: list[Path] = []
     with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
-
-        def tell(state: Jobs) -> None:
-            if state.event:
-                shown.say(state.event)
-            said = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
-            shown.update(state.kept + state.done, state.total, said, state.seconds_left)
-
         outcomes = run_jobs(
             share,
             [{"plan": plan} for plan in plans],
@@ -358,7 +350,7 @@ def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources
             folder,
             names=names,
             valid=lambda done: False,
-            progress=tell,
+            progress=shown.follow,
         )
     for paths in outcomes:
         found += [Path(path) for path in paths]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from analysis.measure.choices import DTYPES, QUANTIZATIONS
+from analysis.measure.loading_options import loading
 from analysis.scores.lbp.tasks import DATA, MODES
 
 
@@ -44,11 +44,7 @@ def bench() -> None:
 @click.option("--new-tokens", type=click.IntRange(1), help="Tokens of an answer [1024; thinking 8192].")
 @click.option("--temperature", type=click.FloatRange(0), help="Of the sampling [the model's own, else 1].")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sampling.")
-@click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True)
-@click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps.")
-@click.option("--revision", help="Branch, tag or commit of a Hub id.")
-@click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint.")
+@loading
 @click.pass_obj
 def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
     """Score LongBench Pro into the measurements.
@@ -86,11 +82,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 @click.option("--replace", is_flag=True, help="Overwrite other scores of this name.")
 @click.option("--null-reference", "null", is_flag=True, help="Mark a model that has learned nothing.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Of the samples.")
-@click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True)
-@click.option("--quantize", type=click.Choice(QUANTIZATIONS), help="Weights through bitsandbytes.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:N or mps.")
-@click.option("--revision", help="Branch, tag or commit of a Hub id.")
-@click.option("--trust-remote-code", is_flag=True, help="Run code that comes with the checkpoint.")
+@loading
 @click.pass_obj
 def ruler(obj: dict[str, Any], /, results: tuple[Path, ...], more: tuple[Path, ...], **asked: Any) -> None:
     """Score RULER, or needles in generated noise, into the measurements.

@@ -24,7 +24,6 @@ COPIED_REPLICATES = "copied replicates"
 SMALLEST_P = "smallest attainable p"
 DEPENDENT_UNITS = "dependent units"
 SAME_DATA = "selected and evaluated on the same data"
-MIXED_UNITS = "mixed units"
 MIXED_PROTOCOL = "mixed protocol"
 
 NAMES = (
@@ -35,7 +34,6 @@ NAMES = (
     SMALLEST_P,
     DEPENDENT_UNITS,
     SAME_DATA,
-    MIXED_UNITS,
     MIXED_PROTOCOL,
 )
 
@@ -65,7 +63,7 @@ def independent_share(note: str) -> float | None:
 
 
 def attach(estimate: Estimate, *notes: Notes) -> Estimate:
-    """Return the estimate with the notes of guards: `attach(row, zero_variance(...), mixed_units(...))`."""
+    """Return the estimate with the notes of guards: `attach(row, zero_variance(...), same_data(...))`."""
     return with_note(estimate, *(note for group in notes for note in group))
 
 
@@ -228,18 +226,6 @@ def _disagreement(values: Mapping[str, str]) -> str:
     if len(groups) < 2:
         return ""
     return " against ".join(f"{value} ({', '.join(members)})" for value, members in groups.items())
-
-
-def mixed_units(units: Mapping[str, str]) -> Notes:
-    """Fire when groups are measured in different units, such as per token against per window.
-
-    Parameters
-    ----------
-    units : mapping of str to str
-        Unit by group.
-    """
-    seen = _disagreement(units)
-    return raised(MIXED_UNITS, seen) if seen else ()
 
 
 def mixed_protocol(protocols: Mapping[str, Mapping[str, str]]) -> Notes:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from analysis.heads.plasticity import Options
-from analysis.jobs import Progress, Resources, open_executor, report, run_jobs
+from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar
 from analysis.measure.heads.finding import attempts, place
 from analysis.models.captures.reading import Capture
@@ -59,15 +59,8 @@ def spread(
     names = [f"share {share + 1} of {count}" for share in range(count)]
     logs = folder / "jobs"
     with bar("jobs") as shown, open_executor(executor, logs, workers=count, resources=resources) as pool:
-
-        def tell(state: Progress) -> None:
-            if state.event:
-                shown.say(state.event)
-            said = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
-            shown.update(state.kept + state.done, state.total, said, state.seconds_left)
-
         # findings are asked for one by one above: a job of an earlier run whose findings were deleted runs again
-        run_jobs(share, shares, pool, logs, names=names, valid=lambda done: False, progress=tell)
+        run_jobs(share, shares, pool, logs, names=names, valid=lambda done: False, progress=shown.follow)
 
 
 def share(capture: Capture, options: Options, folder: Path, numbers: tuple[int, ...]) -> int:

@@ -58,17 +58,6 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     return nats
 
 
-def negative_log_likelihood(
-    model: PreTrainedModel, tokens: Tensor, *, prefill: Around = nullcontext
-) -> tuple[float, int]:
-    """Total negative log-likelihood in nats, summed in float64, and how many tokens it is over.
-
-    Perplexity over texts is exp(sum of nats / sum of tokens). See `token_nats` for what is taken and raised.
-    """
-    nats = token_nats(model, tokens, prefill=prefill)
-    return float(nats.double().sum()), int(nats.numel())
-
-
 def _logits(model: Any, tokens: Tensor, prefill: Around) -> Iterator[Tensor]:
     """Logits of all tokens but the last, in parts (B, rows, V)."""
     torch = need("torch")

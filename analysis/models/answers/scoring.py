@@ -70,19 +70,6 @@ class Branch:
         return self.rest + self.answer[:-1]
 
 
-def option_logprobs(
-    model: PreTrainedModel,
-    tokenizer: Any,
-    prompt: str,
-    options: Sequence[str],
-    *,
-    prefill: Around = nullcontext,
-    decode: Around = nullcontext,
-) -> Scores:
-    """Log-probability of each answer after one prompt; see `options_logprobs`."""
-    return options_logprobs(model, tokenizer, [(prompt, tuple(options))], prefill=prefill, decode=decode)[0]
-
-
 def options_logprobs(
     model: PreTrainedModel,
     tokenizer: Any,
