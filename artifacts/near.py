@@ -1,12 +1,29 @@
-"""Did you mean: the nearest of known names."""
+"""Did you mean: the nearest of known names, as a sentence of a message and as its end."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
+SHOWN = 6  # names that a message lists
+
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """`did you mean ...? ` for the closest of `names`, or nothing."""
-    close = difflib.get_close_matches(name, sorted(set(names)), n=3, cutoff=0.6)
+    close = close_to(name, names)
     return f"did you mean {', '.join(close)}? " if close else ""
+
+
+def or_known(name: str, known: Iterable[object]) -> str:
+    """End of a message: the closest known name, or those that there are when none is close."""
+    names = [str(item) for item in known]
+    close = close_to(name, names, most=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    return f"; known: {shown}" if names else ""
+
+
+def close_to(name: str, names: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
+    """The names most like one, the nearest first; with a `cutoff` of 0 there always are some."""
+    return difflib.get_close_matches(name, sorted(set(names)), n=most, cutoff=cutoff)

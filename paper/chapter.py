@@ -19,10 +19,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError, ThesisError
+from artifacts.near import or_known
 from artifacts.store.text_file import text_of
 from artifacts.typeset import templates
 from paper.bound import bound, linked, origin, origins_of
-from paper.lookup import nearest, number
+from paper.lookup import number
 from paper.row import Row, handle, row
 from paper.verdict import Claim, Latex
 
@@ -113,7 +114,7 @@ def render(
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
     except jinja2.UndefinedError as error:
         name, _, rest = str(error.message).strip("'").partition("'")
-        hint = nearest(name, environment.globals) if rest == " is undefined" else ""
+        hint = or_known(name, environment.globals) if rest == " is undefined" else ""
         raise SpecError(f"{file}:{_line(error, file)}: {error.message}{hint}") from error
     except ThesisError as error:
         raise SpecError(f"{file}:{_line(error, file)}: {error}") from error
@@ -191,7 +192,7 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         rows = ledger[ledger["claim"].astype(str) == name]
         if len(rows) != 1:
             problem = f"the ledger has {len(rows)} rows of claim {name!r}" if len(rows) else f"no claim {name!r}"
-            raise SpecError(problem + nearest(name, ledger["claim"]))
+            raise SpecError(problem + or_known(name, ledger["claim"]))
         cited[name] = None
         row = rows.iloc[0]
         return Claim(name, {str(column): row[column] for column in rows.columns}, shown)
@@ -254,7 +255,7 @@ def _filter(make: Callable[..., Any]) -> Callable[..., Latex | Row]:
 
 def _frame(frames: Mapping[str, pd.DataFrame], artifact: str) -> pd.DataFrame:
     if artifact not in frames:
-        raise SpecError(f"no artifact {artifact!r}{nearest(artifact, frames)}")
+        raise SpecError(f"no artifact {artifact!r}{or_known(artifact, frames)}")
     return frames[artifact]
 
 

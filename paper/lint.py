@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from artifacts.near import or_known
 from paper import calls
-from paper.lookup import nearest
 
 _YEAR = r"(?:19|20)\d\d"
 # Commands whose braces hold no prose, by how many of their braces; brackets before them go too.
@@ -152,7 +152,7 @@ def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
         for match in _CITE.finditer(_code(text)):
             for key in _keys(match["keys"]):
                 if key not in held and key != "*":
-                    what = f"\\cite of {key!r}, which paper/references.bib does not hold{nearest(key, held)}"
+                    what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, held)}"
                     findings.append(Finding(file, line_of(text, match.start()), what))
     return findings
 
@@ -213,9 +213,9 @@ def _typed(shown: str) -> str:
 def _unknown(key: str, labels: set[str]) -> str:
     prefix, _, name = key.partition(":")
     function = {"tab": "table", "fig": "figure"}.get(prefix)
-    if function and not nearest(key, labels).startswith("; did"):
+    if function and not or_known(key, labels).startswith("; did"):
         return f"\\ref to {key!r}, but no chapter includes << {function}({name!r}) >>"
-    return f"\\ref to {key!r}, a label that nothing sets{nearest(key, sorted(labels))}"
+    return f"\\ref to {key!r}, a label that nothing sets{or_known(key, sorted(labels))}"
 
 
 def _code(text: str) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError
+from artifacts.near import SHOWN, or_known
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SHOWN = 6  # candidates that an error lists
 
 
 def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]) -> Any:
@@ -39,7 +36,7 @@ def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]
         An unknown column or key, no row, several rows, or an empty cell.
     """
     if value not in frame.columns:
-        raise SpecError(f"{artifact} has no column {value!r}{nearest(value, frame.columns)}")
+        raise SpecError(f"{artifact} has no column {value!r}{or_known(value, frame.columns)}")
     rows = one_row(frame, artifact, where)
     cell = rows[value].iloc[0]
     if cell is None or cell != cell or str(cell) in ("", "<NA>"):
@@ -59,7 +56,7 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
     rows = frame
     for column, wanted in where.items():
         if column not in frame.columns:
-            raise SpecError(f"{artifact} has no column {column!r}{nearest(column, frame.columns)}")
+            raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
         chosen = rows[equal(frame[column], wanted).loc[rows.index]]
         if chosen.empty:
             raise SpecError(_absent(frame, artifact, where, column, wanted))
@@ -67,16 +64,6 @@ def one_row(frame: pd.DataFrame, artifact: str, where: dict[str, Any]) -> pd.Dat
     if len(rows) != 1:
         raise SpecError(_several(rows, artifact, where))
     return rows
-
-
-def nearest(name: str, known: Iterable[object]) -> str:
-    """End of a message: the closest known name, or all of them when they are few and none is close."""
-    names = [str(item) for item in known]
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
-    return f"; known: {shown}" if names else ""
 
 
 def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
@@ -94,7 +81,7 @@ def equal(column: pd.Series[Any], wanted: object) -> pd.Series[Any]:
 def _absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: str, wanted: object) -> str:
     if not equal(frame[column], wanted).any():
         known = list(dict.fromkeys(str(item) for item in frame[column]))
-        return f"{artifact} has no {column} {str(wanted)!r}{nearest(str(wanted), known)}"
+        return f"{artifact} has no {column} {str(wanted)!r}{or_known(str(wanted), known)}"
     others = {name: item for name, item in where.items() if name != column}
     rows = frame
     for name, item in others.items():

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import SpecError
+from artifacts.near import or_known
 from artifacts.store.text_file import yaml_of
-from paper.lookup import nearest
 from paper.pattern import fault
 
 FILE = "paper/metadata.yaml"
@@ -75,7 +75,7 @@ def read(root: Path) -> Metadata:
     known = {item.name: item.type for item in fields(Metadata)}
     for name, value in loaded.items():
         if name not in known:
-            raise SpecError(f"{FILE}: unknown field {name!r}{nearest(str(name), known)}")
+            raise SpecError(f"{FILE}: unknown field {name!r}{or_known(str(name), known)}")
         wanted: Any = TYPES.get(known[name], list)
         items: list[Any] = value if isinstance(value, list) else []
         if not isinstance(value, wanted) or not all(isinstance(item, str) for item in items):
@@ -104,6 +104,6 @@ def _check_chapters(root: Path, metadata: Metadata) -> None:
     listed = [*metadata.chapters, *metadata.appendices]
     for name in listed:
         if name not in present:
-            raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{nearest(name, present)}")
+            raise SpecError(f"{FILE}: no chapter {name!r} in paper/chapters{or_known(name, present)}")
         if listed.count(name) > 1 or name == "abstract":
             raise SpecError(f"{FILE}: the chapter {name!r} is listed twice (the abstract is set by itself)")

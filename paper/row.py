@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from artifacts.errors import SpecError
+from artifacts.near import or_known
 from paper.bound import Origin, bound
-from paper.lookup import equal, nearest, one_row
+from paper.lookup import equal, one_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,7 +113,7 @@ class Row:
 
     def _cell(self, column: str) -> Any:
         if column not in self.cells:
-            raise SpecError(f"{self.artifact} has no column {column!r}{nearest(column, self.cells)}")
+            raise SpecError(f"{self.artifact} has no column {column!r}{or_known(column, self.cells)}")
         if self._empty(column):
             why = "" if self._empty("reason") else f" ({self.cells['reason']})"
             raise SpecError(f"{self.artifact}: {column} is empty for {self._any(said=True)}{why}")
@@ -143,7 +144,7 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
         holding = [name for name in columns if equal(frame[name], word).any()]
         if not holding:
             known = dict.fromkeys(str(cell) for name in columns for cell in frame[name])
-            raise SpecError(f"{artifact} has no {word!r}{nearest(word, known)}")
+            raise SpecError(f"{artifact} has no {word!r}{or_known(word, known)}")
         if len(holding) > 1:
             said = " or ".join(f"{name}={word!r}" for name in holding)
             raise SpecError(f"{artifact} has {word!r} in {len(holding)} columns: write {said}")
@@ -163,10 +164,10 @@ def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callabl
     """
     for column, wanted in fixed.items():
         if column not in frame.columns:
-            raise SpecError(f"{artifact} has no column {column!r}{nearest(column, frame.columns)}")
+            raise SpecError(f"{artifact} has no column {column!r}{or_known(column, frame.columns)}")
         if not equal(frame[column], wanted).any():
             known = dict.fromkeys(str(cell) for cell in frame[column])
-            raise SpecError(f"{artifact} has no {column} {str(wanted)!r}{nearest(str(wanted), known)}")
+            raise SpecError(f"{artifact} has no {column} {str(wanted)!r}{or_known(str(wanted), known)}")
 
     def rows(*words: str, **where: Any) -> Row:
         return row(frame, artifact, words, {**fixed, **where})

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError
+from artifacts.near import or_known
 from paper.bound import Origin, Word, bound
-from paper.lookup import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +66,7 @@ class Claim:
         self.shown.add(self.name)
         verdict = str(self.row["verdict"])
         if verdict not in PHRASES:
-            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{nearest(verdict, PHRASES)}")
+            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{or_known(verdict, PHRASES)}")
         return Latex.of(PHRASES[verdict], self.origins)
 
     @property
@@ -75,7 +75,7 @@ class Claim:
         self.shown.add(self.name)
         verdict = str(self.row["verdict"])
         if verdict not in MARKS:
-            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{nearest(verdict, MARKS)}")
+            raise SpecError(f"claim {self.name!r} has the unknown verdict {verdict!r}{or_known(verdict, MARKS)}")
         return Latex.of(rf"\verdictmark{{{self.name}}}{{{MARKS[verdict]}}}", self.origins)
 
     @property
@@ -97,7 +97,7 @@ class Claim:
         if column == "verdict":
             return self.words
         if column not in self.row:
-            raise SpecError(f"a claim has no {column!r}{nearest(column, self.row)}")
+            raise SpecError(f"a claim has no {column!r}{or_known(column, self.row)}")
         cell = self.row[column]
         if cell is None or cell != cell or str(cell) in ("", "<NA>"):
             raise SpecError(f"claim {self.name!r} has no {column}: it is empty in the ledger")

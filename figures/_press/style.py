@@ -7,12 +7,12 @@ apart.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from artifacts.errors import SpecError
+from artifacts.near import close_to
 from artifacts.store.subjects import Family, Subject, families, subjects
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
     key = _BY_PLAIN.get(_plain(entity))
     if key is not None:
         return STYLES[key]
-    near = difflib.get_close_matches(entity, [*own, *STYLES], n=1, cutoff=0.0)[0]
+    near = close_to(entity, [*own, *STYLES], most=1, cutoff=0.0)[0]
     raise SpecError(
         f"{where}: unknown entity '{entity}'; the nearest is '{near}'. "
         "Name one of figures/_press/style.py or a model of artifacts/sources/models.csv, or give the figure its own "

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from artifacts.errors import SpecError, ThesisError
-from artifacts.near import nearest
+from artifacts.near import close_to, nearest
 from artifacts.store.text_file import text_of
 from paper.trace.cells import Row, number, of_table
 from paper.trace.descent import Project, descent, ends, part
@@ -210,5 +209,4 @@ def _near(name: str, known: object) -> str:
     hint = nearest(name, names)
     if hint:
         return hint.strip()
-    close = difflib.get_close_matches(name, sorted(set(names)), n=3, cutoff=0.0)
-    return f"nearest: {', '.join(close)}"
+    return f"nearest: {', '.join(close_to(name, names, cutoff=0.0))}"

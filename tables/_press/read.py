@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from artifacts.errors import DataError, SpecError
+from artifacts.near import or_known
 from artifacts.typeset.armour import plain
 from artifacts.typeset.numbers import AsPrinted, Words
 from artifacts.typeset.numbers import integer as integer_format
 from artifacts.typeset.numbers import text as text_format
 from tables._press.cells import Cell, Grid
 from tables._press.rounding import rounded, with_best
-from tables._press.spec import Column, Table, check, mark_names, nearest
+from tables._press.spec import Column, Table, check, mark_names
 
 
 def read(table: Table, name: str) -> Grid:
@@ -195,7 +196,7 @@ class _Reader:
             if mark not in self.table.marks:
                 raise SpecError(
                     f"{where}: the mark {mark!r} of field {column.mark!r} is not explained in the table's marks"
-                    f"{nearest(mark, self.table.marks)}"
+                    f"{or_known(mark, self.table.marks)}"
                 )
         return tuple(dict.fromkeys(marks))
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from artifacts.errors import SpecError
+from artifacts.near import or_known
 from tables._press.cells import Grid
 from tables._press.data import csv, json
 from tables._press.html import html
 from tables._press.latex import latex
 from tables._press.markdown import markdown
 from tables._press.read import read
-from tables._press.spec import nearest
 
 if TYPE_CHECKING:
     from tables._press.spec import Table
@@ -45,5 +45,5 @@ def render(spec: Table, name: str, format: str = "latex") -> str:
         renderer = FORMATS[format]
     except KeyError:
         known = ", ".join(FORMATS)
-        raise SpecError(f"unknown table format {format!r}{nearest(format, FORMATS)}: one of {known}") from None
+        raise SpecError(f"unknown table format {format!r}: it is one of {known}{or_known(format, FORMATS)}") from None
     return renderer(read(spec, name))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import field as member
 from typing import TYPE_CHECKING, Literal
 
 from artifacts.errors import SpecError
+from artifacts.near import or_known
 from artifacts.typeset.numbers import P_LEVELS, AsPrinted, Fixed, Interval, PValue, Scientific, Show, Uncertain, Words
 from artifacts.typeset.text import prose
 
@@ -168,12 +168,6 @@ class Table:
         return (self.note,) if isinstance(self.note, str) else tuple(self.note)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ` (did you mean 'x'?)` for the known name nearest to `name`, or nothing."""
-    match = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {match[0]!r}?)" if match else ""
-
-
 def mark_names(marks: str) -> tuple[str, ...]:
     """Split a field of footnote marks."""
     return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
@@ -212,7 +206,7 @@ def check(table: Table, name: str) -> None:
     for each, wanter in wanted:
         if each not in known:
             raise SpecError(
-                f"{where}: {wanter} reads {each!r}, which rows does not have{nearest(each, known)}; "
+                f"{where}: {wanter} reads {each!r}, which rows does not have{or_known(each, known)}; "
                 f"it has {', '.join(known)}"
             )
     shown = [column.field for column in table.columns]
@@ -281,4 +275,4 @@ def _check_column(column: Column, table: Table, where: str) -> None:
         raise SpecError(f"{which}: align is 'left', 'right' or 'center', not {column.align!r}")
     for name in mark_names(column.title_mark or ""):
         if name not in table.marks:
-            raise SpecError(f"{which}: the mark {name!r} is not explained in marks={nearest(name, table.marks)}")
+            raise SpecError(f"{which}: the mark {name!r} is not explained in marks={or_known(name, table.marks)}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from analysis.claims._verdicts.verdict import Verdict
 from artifacts.errors import SpecError
+from artifacts.near import nearest
 
 _WORSE = ("holds", "holds after rounding", "not testable", "not significant", "not supported", "contradicted")
 _FAITHFUL = ("holds", "holds after rounding")
@@ -75,9 +75,8 @@ def _origins(name: str, by_name: Mapping[str, Mapping[str, Any]]) -> list[str]:
     origins = str(by_name[name].get("repeats") or "").split()
     for origin in origins:
         if origin not in by_name:
-            close = difflib.get_close_matches(origin, by_name, n=3, cutoff=0.6)
-            near = f"did you mean {', '.join(close)}? " if close else ""
-            raise SpecError(f"{name} repeats {origin!r}, which is no row of the ledger; {near}see `build.py claims`")
+            hint = nearest(origin, by_name)
+            raise SpecError(f"{name} repeats {origin!r}, which is no row of the ledger; {hint}see `build.py claims`")
     return origins
 
 
