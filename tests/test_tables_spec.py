@@ -222,7 +222,7 @@ def test_the_builder_names_what_is_no_table(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_an_unknown_format_is_named() -> None:
-    with pytest.raises(SpecError, match="'markdwon': it is one of .*; did you mean 'markdown'"):
+    with pytest.raises(SpecError, match=r"'markdwon': it is one of .*; did you mean 'markdown'"):
         render(table(), "t", "markdwon")
 
 
