@@ -315,7 +315,7 @@ def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted
     row = table.set_index("model").loc["planted"]
     assert row["ap_drop"] == metrics.set_index("metric").loc["ap_drop", "value"]
     assert table.set_index("model").loc["other", "reason"].startswith("ap_overall: one, two; ap_first_20: one, two")
-    with pytest.raises(DataError, match=r"planted.csv: no metric r_k_a; measure the model again"):
+    with pytest.raises(DataError, match=r"planted: no metric r_k_a; measure the model again"):
         measured_models(metrics[metrics["metric"] != "r_k_a"], names, names)
 
 

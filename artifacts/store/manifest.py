@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import DataError
-from artifacts.store.files import digest, write
-from artifacts.store.table_file import rows
+from artifacts.store.files import write
+from artifacts.store.paths import SUFFIXES
+from artifacts.store.table_file import identity, rows
 from artifacts.store.text_file import json_of
 
 SEAL = "table"
@@ -33,8 +34,8 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
 
 
 def sealed(content: dict[str, Any], path: Path) -> bytes:
-    """A manifest's text, with the number of rows and the content hash of its table at `path`."""
-    seal = {"blake2": digest(path), "rows": sum(1 for _ in rows(path))}
+    """A manifest's text, with the number of rows and the hash of what its table at `path` says."""
+    seal = {"blake2": identity(path), "rows": sum(1 for _ in rows(path))}
     return (json.dumps({**content, SEAL: seal}, indent=1, sort_keys=True) + "\n").encode()
 
 
@@ -47,7 +48,7 @@ def broken(root: Path, table: str) -> str:
     seal = found.get(SEAL)
     if not isinstance(seal, dict):
         return f"{file} has no seal; when the table is whole, run: python -m artifacts.store.manifest {table}"
-    if seal.get("blake2") != digest(root / table):
+    if seal.get("blake2") != identity(root / table):
         count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
         said = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
         return (
@@ -60,7 +61,8 @@ def broken(root: Path, table: str) -> str:
 def main(tables: list[str]) -> None:
     """Seal the tables given, or all that have a manifest without a seal."""
     root = Path.cwd()
-    found = tables or sorted(path.relative_to(root).as_posix() for path in root.glob("artifacts/measurements/*/*.csv"))
+    paths = (path for suffix in SUFFIXES for path in root.glob(f"artifacts/measurements/*/*{suffix}"))
+    found = tables or sorted(path.relative_to(root).as_posix() for path in paths)
     for table in found:
         content = manifest(root, table)
         if content and (tables or SEAL not in content):
