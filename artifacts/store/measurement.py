@@ -6,6 +6,8 @@ for, so that tables written by another version, or by hand, may lie there as CSV
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from pathlib import Path
 
@@ -47,7 +49,7 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
     """
     from artifacts.store.parquet_file import packed
 
-    large = text.count("\n") > MOST + 1
+    large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
     path = root / FOLDER / name / f"{model}{PARQUET if large else CSV}"
     described = resource(root, name)
     types = {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}
