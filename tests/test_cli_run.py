@@ -29,7 +29,9 @@ from analysis.models import texts  # noqa: E402
 from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from artifacts.errors import DataError  # noqa: E402
+from artifacts.store.measurement import path_of  # noqa: E402
 from artifacts.store.schema import check  # noqa: E402
+from artifacts.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
@@ -84,7 +86,7 @@ def manifest(root: Path, experiment: str, model: str) -> Any:
 
 
 def lines(root: Path, experiment: str, model: str = "m") -> list[str]:
-    return (root / f"artifacts/measurements/{experiment}/{model}.csv").read_text().splitlines()
+    return words(path_of(root, experiment, model)).splitlines()
 
 
 def replaced(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from scipy import stats
 
 from artifacts.errors import DataError
+from artifacts.store.table_file import words
 
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
@@ -314,7 +316,7 @@ def test_probes_are_scikit_learns_on_standardised_states() -> None:
 
 def committed() -> list[Path]:
     folder = Path(anchoring.__file__).parents[2] / "artifacts/measurements/anchoring"
-    return sorted(folder.glob("tiny-*.csv"))
+    return sorted(folder.glob("tiny-*.[cp]*"))
 
 
 def test_all_that_ship_are_measured() -> None:
@@ -323,7 +325,7 @@ def test_all_that_ship_are_measured() -> None:
 
 @pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
 def test_the_small_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
-    made = pd.read_csv(path)
+    made = pd.read_csv(io.StringIO(words(path)))
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
     assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read
     for layer in seen:

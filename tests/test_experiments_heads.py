@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import io
 import json
 import os
 import shutil
@@ -29,7 +30,9 @@ from analysis.models.captures import sampling
 from analysis.models.captures.reading import open_capture
 from analysis.studies.measured.models import measured_models
 from artifacts.errors import DataError, ThesisError
+from artifacts.store.measurement import path_of
 from artifacts.store.schema import check
+from artifacts.store.table_file import words
 from conftest import ROOT, copy_project, run
 from waiting import gone, until
 
@@ -92,7 +95,7 @@ def project(tmp_path_factory):
 
 
 def read(root, name, model="planted-model"):
-    return pd.read_csv(root / f"artifacts/measurements/{name}/{model}.csv")
+    return pd.read_csv(io.StringIO(words(path_of(root, name, model))))
 
 
 def measure(root, planted, **changes):

@@ -215,7 +215,7 @@ def test_a_csv_and_a_parquet_of_one_name(root):
     assert not check(root, "sinks")
     path.with_suffix(".csv").write_text("value\n1\n")
     path.with_suffix(".json").write_text(json.dumps({"command": "x"}))
-    with pytest.raises(DataError, match="sinks/m: artifacts/measurements/sinks/m.json seals neither"):
+    with pytest.raises(DataError, match=r"sinks/m: artifacts/measurements/sinks/m.json seals neither"):
         settle(root)
 
 
