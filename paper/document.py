@@ -1,4 +1,4 @@
-"""The thesis: `out/thesis.tex` from its template, and the PDF that latexmk makes of it."""
+"""The thesis: `out/thesis.tex` from its template, and the PDF that LaTeX makes of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paper import lint, metadata
 from paper.edition import address
 from paper.edition import read as edition_of
 from paper.metadata import Metadata
-from paper.tex import formats, latex, log
+from paper.tex import formats, latex, log, passes
 
 if TYPE_CHECKING:
     from artifacts.build.job import Job
@@ -126,11 +126,13 @@ def _compiled(root: Path) -> bytes:
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
     form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
+    if not (state / "thesis.aux").exists():
+        passes.begin(out, "thesis.tex", STATE, form=form, formats=formats.FOLDER)
     done = _once(out, form) or latex.latexmk("thesis.tex", cwd=out, output=STATE, form=form, formats=formats.FOLDER)
     found = log.read(out, f"{STATE}/thesis.log", "logs/thesis.log")
     if done.timed_out or done.returncode or found.errors:
         if done.timed_out:
-            raise LatexError("latexmk took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
+            raise LatexError("LaTeX took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
         complaints = bibliography_warnings(state)
         # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
         shutil.rmtree(state)
@@ -146,13 +148,13 @@ def _compiled(root: Path) -> bytes:
 
 
 def _once(out: Path, form: str) -> process.Completed | None:
-    """One pass alone, where a finished run left its files and neither they nor the bibliography change by it.
+    """One pass alone, where its files are there and neither they nor the bibliography change by it.
 
     Most changes of a table or a figure move no number of a page. Anything else, an error among it, is latexmk's.
     """
     state = out / STATE
     before = _auxiliary(state)
-    if not {".aux", ".bbl", ".pdf"} <= {path.suffix for path in before} or _stale(state):
+    if not {".aux", ".bbl"} <= {path.suffix for path in before} or _stale(state):
         return None
     done = latex.pdflatex(
         "thesis.tex",

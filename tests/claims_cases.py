@@ -14,7 +14,8 @@ def function(claim):
     """The function of a claim; only its own module is imported."""
     files = (ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")
     (path,) = (path for path in files if f"def {claim}(" in path.read_text())
-    return getattr(importlib.import_module(f"analysis.claims.{path.parent.name}.{path.stem}"), claim)
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return getattr(importlib.import_module(name), claim)
 
 
 def rows(columns, *values):

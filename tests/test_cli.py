@@ -273,7 +273,7 @@ def test_doctor_tells_and_completion_completes(shipped):
 def test_diff_shows_a_changed_cell_and_its_size(project):
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
     for room in ("analysis/studies", "analysis/claims"):
-        for path in (project / room).glob("[a-z]*/[a-z]*.py"):
+        for path in (project / room).glob("[a-z]*/**/[a-z]*.py"):
             if not path.match("crossmodel/models.py"):
                 path.unlink()
     (project / "analysis/claims/one.py").write_text(CLAIM)

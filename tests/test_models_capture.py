@@ -151,7 +151,7 @@ import os, signal, sys
 sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
 import test_models_capture as tests
 from pathlib import Path
-from analysis.models import parts
+from analysis.models.captures import parts
 
 add = parts.Part.add
 def last(self, name, array):

@@ -4,6 +4,7 @@ import io
 import shutil
 import tarfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from artifacts.build import process
 from artifacts.build.job import Job
 from artifacts.errors import LatexError, MissingDependency, SpecError
 from paper import bundle, chapter, document, lint, metadata
-from paper.tex import figure_pdf, formats, latex, log, pdf, preview
+from paper.tex import figure_pdf, formats, latex, log, passes, pdf, preview
 
 PAPER = Path(__file__).parent.parent / "paper"
 needs_latex = pytest.mark.skipif(
@@ -131,13 +132,13 @@ def test_what_a_killed_run_left_fails_no_other(
     if marked:
         put(root, f"out/state/latex/thesis/{document.RUNNING}", "")
     seen: list[bool] = []
-    latexmk = latex.latexmk
+    once = document._once
 
-    def watched(name: str, *, cwd: Path, output: str, **form: str) -> process.Completed:
-        seen.append((cwd / output / "thesis.aux").exists())
-        return latexmk(name, cwd=cwd, output=output, **form)
+    def watched(out: Path, form: str) -> process.Completed | None:
+        seen.append((out / document.STATE / "thesis.aux").read_text() == CUT)
+        return once(out, form)
 
-    monkeypatch.setattr(latex, "latexmk", watched)
+    monkeypatch.setattr(document, "_once", watched)
     assert content(document.build(settle(root))).startswith(b"%PDF")
     assert seen == ([False] if marked else [True, False])
     assert not (root / "out" / document.STATE / document.RUNNING).exists()
@@ -155,6 +156,7 @@ def test_a_fault_that_comes_back_from_clean_is_told(
         calls.append(name)
         return process.Completed(1, "! It is wrong.")
 
+    monkeypatch.setattr(document, "_once", lambda out, form: None)
     monkeypatch.setattr(latex, "latexmk", failing)
     with pytest.raises(LatexError):
         document.build(settle(root))
@@ -382,3 +384,47 @@ def test_a_change_that_moves_nothing_takes_one_pass(
     assert calls == ["thesis.tex"]
     table.write_text(words)
     assert document.compile_thesis(root) == first
+
+
+@pytest.mark.latex
+@needs_latex
+def test_drafts_first_give_the_document_that_latexmk_gives(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project("one")
+    calls: list[str] = []
+    latexmk = latex.latexmk
+
+    def watched(name: str, **given: Any) -> process.Completed:
+        calls.append(name)
+        return latexmk(name, **given)
+
+    monkeypatch.setattr(latex, "latexmk", watched)
+    drafted = content(document.build(settle(root)))
+    assert calls == []
+    shutil.rmtree(root / "out" / document.STATE)
+    monkeypatch.setattr(passes, "begin", lambda *given, **named: None)
+    assert document.compile_thesis(root) == drafted
+    assert calls == ["thesis.tex"]
+
+
+@pytest.mark.latex
+@needs_latex
+def test_a_draft_that_stops_leaves_nothing_to_stumble_over(project: Callable[..., Path]) -> None:
+    root = project("one")
+    document.build(settle(root))
+    out, state = root / "out", root / "out" / document.STATE
+    form = formats.made(out, (out / "thesis.tex").read_text(), "thesis.tex", "logs/preamble.log", 60)
+    begin = partial(passes.begin, out, "thesis.tex", document.STATE, form=form, formats=formats.FOLDER)
+    (state / "thesis.aux").unlink()
+    begin()
+    assert "newlabel" in (state / "thesis.aux").read_text()
+    text = (out / "thesis.tex").read_text()
+    (out / "thesis.tex").write_text(text.replace("\\end{document}", "\\undefined\n\\end{document}"))
+    begin()
+    assert not (state / "thesis.aux").exists()
+    (out / "thesis.tex").write_text(text)
+    for path in (*out.glob("chapters/*.tex"), *out.glob("tables/*.tex")):
+        path.write_text(passes.CITED.sub("", path.read_text()))
+    begin()  # without a citation bibtex has nothing to do
+    assert not (state / "thesis.aux").exists()

@@ -1,6 +1,6 @@
-"""Calls of pdflatex and latexmk: the environment that makes them repeatable and keeps them inside their folder.
+"""Calls of pdflatex, bibtex and latexmk: the environment that makes them repeatable and keeps them inside their folder.
 
-Both run in the output folder and see only paths below it.
+All run in the output folder and see only paths below it.
 """
 
 import os
@@ -64,6 +64,7 @@ def pdflatex(
     form: str = "",
     formats: str = "",
     record: bool = False,
+    draft: bool = False,
     timeout: float,
 ) -> process.Completed:
     """One pass of pdflatex.
@@ -82,13 +83,21 @@ def pdflatex(
         Name and folder of a precompiled format.
     record : bool
         Whether to list the files that are read, in a `.fls`.
+    draft : bool
+        Whether to write auxiliary files alone, and no PDF.
     timeout : float
         Seconds.
     """
     form_flag = (f"-fmt={form}",) if form else ()
-    recorder = ("-recorder",) if record else ()
-    argv = ("pdflatex", *form_flag, *recorder, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
+    kind = (*(("-recorder",) if record else ()), *(("-draftmode",) if draft else ()))
+    argv = ("pdflatex", *form_flag, *kind, *FLAGS, f"-output-directory={output}", f"-jobname={job}", document)
     return process.run(argv, cwd, timeout, environment(formats=formats))
+
+
+def bibtex(job: str, *, cwd: Path, bibliographies: str) -> process.Completed:
+    """The bibliography of what `job.aux` cites, into `job.bbl`; both relative to `cwd`."""
+    process.require("bibtex")
+    return process.run(("bibtex", job), cwd, PASS_TIMEOUT, environment(bibliographies=bibliographies))
 
 
 def dump(preamble: str, *, cwd: Path, output: str, form: str, timeout: float) -> process.Completed:
