@@ -13,6 +13,7 @@ from artifacts.store.table_file import identity, rows
 from artifacts.store.text_file import json_of
 
 SEAL = "table"
+WIDTH = 120  # columns of a manifest's line
 
 
 def manifest(root: Path, table: str) -> dict[str, Any]:
@@ -35,8 +36,27 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
 
 def sealed(content: dict[str, Any], path: Path) -> bytes:
     """A manifest's text, with the number of rows and the hash of what its table at `path` says."""
-    seal = {"blake2": identity(path), "rows": sum(1 for _ in rows(path))}
-    return (json.dumps({**content, SEAL: seal}, indent=1, sort_keys=True) + "\n").encode()
+    return spelt({**content, SEAL: {"blake2": identity(path), "rows": sum(1 for _ in rows(path))}})
+
+
+def spelt(content: dict[str, Any]) -> bytes:
+    """A manifest's text: keys in order, one a line at the top, and below it what fits into a line in one."""
+    entries = [f" {json.dumps(key)}: {_spelt(content[key], 1, len(key) + 5)}" for key in sorted(content)]
+    return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
+
+
+def _spelt(value: Any, depth: int, taken: int) -> str:
+    """JSON of a value at a depth, where `taken` columns of its first line are."""
+    line = json.dumps(value, sort_keys=True)
+    if taken + len(line) < WIDTH or not value or not isinstance(value, dict | list):
+        return line
+    edge, inner = " " * depth, " " * (depth + 1)
+    if isinstance(value, list):
+        parts, (left, right) = [inner + _spelt(each, depth + 1, depth + 1) for each in value], "[]"
+    else:
+        named = [(f"{inner}{json.dumps(key)}: ", value[key]) for key in sorted(value)]
+        parts, (left, right) = [start + _spelt(each, depth + 1, len(start)) for start, each in named], "{}"
+    return left + "\n" + ",\n".join(parts) + f"\n{edge}{right}"
 
 
 def broken(root: Path, table: str) -> str:

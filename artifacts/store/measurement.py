@@ -14,7 +14,7 @@ from pathlib import Path
 from artifacts.errors import DataError
 from artifacts.store.descriptor import resource
 from artifacts.store.files import write
-from artifacts.store.manifest import SEAL, manifest
+from artifacts.store.manifest import SEAL, manifest, spelt
 from artifacts.store.paths import CSV, PARQUET, SUFFIXES
 from artifacts.store.table_file import identity, words
 
@@ -63,7 +63,7 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
 
 
 def settle(root: Path) -> list[Path]:
-    """Put all measurements into their form; return those that changed it.
+    """Put all measurements and their manifests into their form; return the files that did not have it.
 
     Where a CSV and a Parquet of one name stand side by side, the one that the manifest seals is kept.
 
@@ -82,8 +82,15 @@ def settle(root: Path) -> list[Path]:
                 file = stem.relative_to(root).as_posix()
                 raise DataError(f"{file}: {file}.json seals neither the CSV nor the Parquet; remove the wrong one")
         (kept,) = standing
-        if put(root, stem.parent.name, stem.name, words(kept)) != kept:
+        before = kept.read_bytes()
+        file = put(root, stem.parent.name, stem.name, words(kept))
+        if file != kept or file.read_bytes() != before:
             changed.append(kept)
+        beside = file.with_suffix(".json")
+        told = manifest(root, file.relative_to(root).as_posix())
+        if told and (text := spelt(told)) != beside.read_bytes():
+            write(beside, text, lasting=True)
+            changed.append(beside)
     return changed
 
 
