@@ -71,7 +71,11 @@ def test_figure(name, shipped, golden):
 
 def test_a_golden_figure_notices_each_point_and_keeps_the_ends():
     points = [f"{index / 3:.6g} {-index}e-05" for index in range(40)]
-    text = PREAMBLE.read_text() + "\n".join(["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST]]) + "\n"
+    text = (
+        PREAMBLE.read_text()
+        + "\n".join(["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST]])
+        + "\n"
+    )
     kept = frozen(text).splitlines()
     assert kept[:2] + kept[3:5] == ["\\addplot {", points[0], points[-1], "};"]
     assert kept[2].startswith("% 38 more of this form: ")

@@ -41,22 +41,27 @@ def sealed(content: dict[str, Any], path: Path) -> bytes:
 
 def spelt(content: dict[str, Any]) -> bytes:
     """A manifest's text: keys in order, one a line at the top, and below it what fits into a line in one."""
-    entries = [f" {json.dumps(key)}: {_spelt(content[key], 1, len(key) + 5)}" for key in sorted(content)]
+    entries = [_spelt(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
     return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
 
 
-def _spelt(value: Any, depth: int, taken: int) -> str:
-    """JSON of a value at a depth, where `taken` columns of its first line are."""
-    line = json.dumps(value, sort_keys=True)
-    if taken + len(line) < WIDTH or not value or not isinstance(value, dict | list):
+def _spelt(value: Any, depth: int, start: str) -> str:
+    """JSON of a value behind the start of its line; where it does not fit, its plain parts fill lines, others begin one."""
+    line = start + json.dumps(value, sort_keys=True)
+    if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line
-    edge, inner = " " * depth, " " * (depth + 1)
-    if isinstance(value, list):
-        parts, (left, right) = [inner + _spelt(each, depth + 1, depth + 1) for each in value], "[]"
-    else:
-        named = [(f"{inner}{json.dumps(key)}: ", value[key]) for key in sorted(value)]
-        parts, (left, right) = [start + _spelt(each, depth + 1, len(start)) for start, each in named], "{}"
-    return left + "\n" + ",\n".join(parts) + f"\n{edge}{right}"
+    edge, ends = " " * (depth + 1), "{}" if isinstance(value, dict) else "[]"
+    named = isinstance(value, dict)
+    parts = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)] if named else [("", each) for each in value]
+    lines, plain = [], False
+    for name, part in parts:
+        text, before = _spelt(part, depth + 1, edge + name), plain
+        plain = not isinstance(part, dict | list)
+        if before and plain and len(lines[-1]) + len(text) - depth < WIDTH:
+            lines[-1] += ", " + text[depth + 1 :]
+        else:
+            lines.append(text)
+    return start + ends[0] + "\n" + ",\n".join(lines) + "\n" + edge[1:] + ends[1]
 
 
 def broken(root: Path, table: str) -> str:
