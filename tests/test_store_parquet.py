@@ -17,7 +17,7 @@ from artifacts.errors import DataError  # noqa: E402
 from artifacts.store import measurement  # noqa: E402
 from artifacts.store.canonical import content_hash  # noqa: E402
 from artifacts.store.descriptor import files, standard  # noqa: E402
-from artifacts.store.manifest import broken  # noqa: E402
+from artifacts.store.manifest import broken, sealed, spelt  # noqa: E402
 from artifacts.store.measurement import MOST, path_of, put, settle  # noqa: E402
 from artifacts.store.parquet_file import packed  # noqa: E402
 from artifacts.store.reader import read  # noqa: E402
@@ -217,6 +217,35 @@ def test_a_csv_and_a_parquet_of_one_name(root):
     path.with_suffix(".json").write_text(json.dumps({"command": "x"}))
     with pytest.raises(DataError, match=r"sinks/m: artifacts/measurements/sinks/m.json seals neither"):
         settle(root)
+
+
+def test_tables_and_manifests_of_another_version_are_put_into_form(root):
+    folder = root / "artifacts/measurements/sinks"
+    folder.mkdir(parents=True)
+    (folder / "m.csv").write_text(many())
+    told = {
+        "command": "one",
+        "recipe": {"brief": {f"rate{index}": index / 8 for index in range(30)}, "more": [{"a": ["x" * 70, "y" * 70]}]},
+        "none": {},
+    }
+    seal = {"blake2": identity(folder / "m.csv"), "rows": MOST + 1}
+    (folder / "m.json").write_text(json.dumps({**told, "table": seal}, indent=1))
+    assert [path.name for path in settle(root)] == ["m.csv", "m.json"]
+    assert beside(root) == ["m.json", "m.parquet"]
+    text = (folder / "m.json").read_text()
+    assert json.loads(text) == {**told, "table": seal}
+    assert text.encode() == spelt(json.loads(text)) == sealed(told, folder / "m.parquet")
+    assert max(map(len, text.splitlines())) <= 120
+    assert len(text.splitlines()) < 30, "thirty rates fill a few lines"
+    assert not check(root, "sinks")
+    assert settle(root) == []
+
+
+def test_a_broken_table_is_not_sealed_anew(root):
+    [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
+    path.write_bytes(packed(words(path).replace("u3,3,", "u3,4,"), {}))
+    settle(root)
+    lone(root, "cells of its")
 
 
 def test_a_ragged_csv_is_not_converted(root):

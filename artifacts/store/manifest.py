@@ -46,7 +46,7 @@ def spelt(content: dict[str, Any]) -> bytes:
 
 
 def _spelt(value: Any, depth: int, start: str) -> str:
-    """JSON of a value behind the start of its line; where it does not fit, its plain parts fill lines, others begin one."""
+    """JSON of a value behind the start of its line; of one that does not fit, plain parts fill lines together."""
     line = start + json.dumps(value, sort_keys=True)
     if len(line) < WIDTH or not value or not isinstance(value, dict | list):
         return line
