@@ -53,7 +53,8 @@ def _spelt(value: Any, depth: int, start: str) -> str:
     edge, ends = " " * (depth + 1), "{}" if isinstance(value, dict) else "[]"
     named = isinstance(value, dict)
     parts = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)] if named else [("", each) for each in value]
-    lines, plain = [], False
+    lines: list[str] = []
+    plain = False
     for name, part in parts:
         text, before = _spelt(part, depth + 1, edge + name), plain
         plain = not isinstance(part, dict | list)

@@ -79,8 +79,8 @@ def settle(root: Path) -> list[Path]:
             seal = manifest(root, standing[0].relative_to(root).as_posix()).get(SEAL, {}).get("blake2")
             standing = [path for path in standing if identity(path) == seal][:1]
             if not standing:
-                file = stem.relative_to(root).as_posix()
-                raise DataError(f"{file}: {file}.json seals neither the CSV nor the Parquet; remove the wrong one")
+                name = stem.relative_to(root).as_posix()
+                raise DataError(f"{name}: {name}.json seals neither the CSV nor the Parquet; remove the wrong one")
         (kept,) = standing
         before = kept.read_bytes()
         file = put(root, stem.parent.name, stem.name, words(kept))

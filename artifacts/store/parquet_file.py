@@ -10,7 +10,7 @@ import csv
 import functools
 import io
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +123,8 @@ def _column(cells: list[str], kind: str) -> pa.Array:
 
 
 def _value(cell: str, kind: str) -> object:
-    return {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__, "string": str}[kind](cell)
+    reading: dict[str, Callable[[str], object]] = {"number": float, "integer": int, "boolean": _BOOLEANS.__getitem__}
+    return reading[kind](cell) if kind in reading else cell
 
 
 def _words(path: Path, name: str, column: pa.ChunkedArray) -> list[str]:
