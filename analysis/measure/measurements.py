@@ -72,7 +72,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     paths = []
     for name, content in written.items():
         path = path_of(root, name, model)
-        old = words(path).encode() if path.is_file() else b""
+        old = _held(path)
         same = old == content or (bool(old) and _alike(old, content))
         if not same:
             path = put(root, name, model, content.decode())
@@ -167,6 +167,14 @@ def _asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(capture, dict):
         said |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
     return said
+
+
+def _held(path: Path) -> bytes:
+    """What a table says as CSV; nothing where there is none, or a damaged one, which a new measurement replaces."""
+    try:
+        return words(path).encode()
+    except (FileNotFoundError, DataError):
+        return b""
 
 
 def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -51,15 +51,18 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
 
     large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
     path = root / FOLDER / name / f"{model}{PARQUET if large else CSV}"
-    described = resource(root, name)
-    types = {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}
     try:
-        content = packed(text, types) if large else text.encode()
+        content = packed(text, _types(root, name)) if large else text.encode()
     except DataError as error:
         raise DataError(f"{path.relative_to(root)}: {error}") from None
     write(path, content, lasting=True)
     path.with_suffix(CSV if large else PARQUET).unlink(missing_ok=True)
     return path
+
+
+def _types(root: Path, name: str) -> dict[str, str]:
+    described = resource(root, name)
+    return {field["name"]: field["type"] for field in described["schema"]["fields"]} if described else {}
 
 
 def settle(root: Path) -> list[Path]:
