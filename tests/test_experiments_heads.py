@@ -31,6 +31,7 @@ from analysis.models.captures.reading import open_capture
 from analysis.studies.measured.models import measured_models
 from artifacts.errors import DataError, ThesisError
 from artifacts.store.measurement import path_of
+from artifacts.store.paths import SCHEMA
 from artifacts.store.schema import check
 from artifacts.store.table_file import words
 from conftest import ROOT, copy_project, run
@@ -88,6 +89,13 @@ def target(tmp_path):
     return tmp_path
 
 
+def described(root):
+    """The root, with the schema by which large tables are typed."""
+    (root / "artifacts").mkdir(exist_ok=True)
+    shutil.copy(ROOT / SCHEMA, root / SCHEMA)
+    return root
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A copy of the project for the command line."""
@@ -100,7 +108,7 @@ def read(root, name, model="planted-model"):
 
 def measure(root, planted, **changes):
     options = {"estimator": "bucket_full", "pairs": "earlier", "bins": None, "min_queries": 30}
-    return heads.run(root, str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
+    return heads.run(described(root), str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
 
 
 def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
@@ -221,7 +229,7 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
         measure(target, planted)
     assert not (target / "artifacts").exists()
     monkeypatch.undo()
-    outcome = heads.measure(target, str(planted), Options(), context=CONTEXT, group=2, jobs=1)
+    outcome = heads.measure(described(target), str(planted), Options(), context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
 
 

@@ -65,9 +65,9 @@ def test_massive_queries_and_attention_to_the_first_token():
     by_text = {name: rows[rows["unit_id"].notna()] for name, rows in measured.items()}
     unit = by_text["attention_patterns"]["unit_id"].iloc[0]
     page, window = unit.split("#")
-    words = Words()
-    words.feed((PAGES / f"{page}.html").read_text(encoding="utf-8", errors="replace"))
-    text = "\n".join(line for line in (" ".join(each.split()) for each in words.text.split("\n")) if line)
+    page_words = Words()
+    page_words.feed((PAGES / f"{page}.html").read_text(encoding="utf-8", errors="replace"))
+    text = "\n".join(line for line in (" ".join(each.split()) for each in page_words.text.split("\n")) if line)
 
     file = installed()
     options = {"gguf_file": file.name}

@@ -51,8 +51,9 @@ def put(root: Path, name: str, model: str, text: str) -> Path:
 
     large = sum(1 for _ in csv.reader(io.StringIO(text, newline=""))) > MOST + 1
     path = root / FOLDER / name / f"{model}{PARQUET if large else CSV}"
+    types = _types(root, name) if large else {}
     try:
-        content = packed(text, _types(root, name)) if large else text.encode()
+        content = packed(text, types) if large else text.encode()
     except DataError as error:
         raise DataError(f"{path.relative_to(root)}: {error}") from None
     write(path, content, lasting=True)
