@@ -32,6 +32,7 @@ from analysis.experiments._anchoring.states import Marked, marked, states
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options
 from analysis.models.interventions import Intervention, applied
+from conftest import ROOT
 
 pytestmark = pytest.mark.models
 SMALL = {"train": 240, "test": 120}

@@ -227,7 +227,7 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
     monkeypatch.setattr(finding, "kept", stopped)
     with pytest.raises(KeyboardInterrupt):
         measure(target, planted)
-    assert not (target / "artifacts").exists()
+    assert not (target / "artifacts/measurements").exists()
     monkeypatch.undo()
     outcome = heads.measure(described(target), str(planted), Options(), context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
