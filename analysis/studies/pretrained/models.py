@@ -73,10 +73,10 @@ def pretrained_geometry(
         )
         for model in measured:
             if (model, metric) not in known.index:
-                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv lacks {metric}; measure it again")
+                raise DataError(f"artifacts/measurements/model_metrics/{model} lacks {metric}; measure it again")
             found = known.loc[(model, metric)]
             if pd.isna(found["value"]):
-                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv: {metric}: {found['reason']}")
+                raise DataError(f"artifacts/measurements/model_metrics/{model}: {metric}: {found['reason']}")
             rows.append(
                 {
                     **{"metric": metric, "column": model, "label": names[model], "value": float(found["value"])},
