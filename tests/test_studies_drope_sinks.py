@@ -13,7 +13,7 @@ from analysis.claims.s004.sinks.phase import c004_fig15_higher_throughout, c004_
 from analysis.claims.s004.sinks.rates import c004_sink_threshold_disproportionate
 from analysis.statistics import wilson_interval
 from analysis.statistics.rounding import Interval
-from analysis.studies._perplexity import Effect, effect, one
+from analysis.studies._perplexity import Effect, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, protocol, shares
 from analysis.studies.drope_sinks.bos_write import bos_value_norms, write_layers, write_summary
 from analysis.studies.drope_sinks.interventions import (
@@ -38,6 +38,7 @@ from analysis.studies.drope_sinks.sinks import (
     uniform_sink,
 )
 from artifacts.errors import DataError
+from artifacts.store.frames import pick
 from artifacts.store.reader import read
 from claims_cases import rows
 from conftest import ROOT
@@ -127,7 +128,7 @@ def test_sink_rates_are_tested_with_the_sample_deviation(series):
 def test_published_deviations_have_divisor_n(series):
     """Eight prompts with ten sink heads of 32 and two with nine: mean and deviation as published, to the last digit."""
     prompts = np.array([10] * 8 + [9] * 2) / 32
-    row = one(sink_rate_layers(series), layer=1)
+    row = pick(sink_rate_layers(series), layer=1)
     assert row["drope"] == pytest.approx(100 * prompts.mean())
     assert row["drope_sd"] == pytest.approx(100 * prompts.std(ddof=0))
 
@@ -259,7 +260,7 @@ def test_effect_keeps_what_rounding_leaves_open():
 
 def test_one_says_what_is_missing():
     with pytest.raises(DataError, match="0 rows have layer=9"):
-        one(pd.DataFrame({"layer": [1, 2]}), layer=9)
+        pick(pd.DataFrame({"layer": [1, 2]}), layer=9)
 
 
 def test_layer_one_contrasts():
@@ -411,14 +412,14 @@ def test_holm_runs_over_all_tests_and_losses_stop_at_chance():
 def test_tasks_of_experiment_four():
     table, _ = tables_of_tasks()
     means = functional_categories(table)
-    row = one(means, positional="DroPE", condition="bos_mlp_ablation", category="parametric")
+    row = pick(means, positional="DroPE", condition="bos_mlp_ablation", category="parametric")
     # the report averages the rounded cells, 60 and 71
     assert row["mean"] == 65.25
     assert row["change"] == 0.25
     verdicts = {each.key: each.verdict for each in c004_qk_passkey(table, functional_tests(table, FAMILIES))}
     assert verdicts == {"rope": "holds", "drope": "not supported"}
     assert c004_rope_cannot_function(table).verdict == "not supported"
-    none = one(means, positional="RoPE", condition="bos_mlp_ablation", category="parametric")
+    none = pick(means, positional="RoPE", condition="bos_mlp_ablation", category="parametric")
     assert pd.isna(none["mean"])
     assert none["note"]
 

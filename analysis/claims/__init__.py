@@ -15,10 +15,11 @@ verdict that breaks its meaning cannot be made.
 
 from analysis.claims._verdicts.copies import Copies, Repeats
 from analysis.claims._verdicts.effects import directed, equivalent
-from analysis.claims._verdicts.judge import Quoted, about, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.judge import Quoted, about, compare, judge, quote, untestable
 from analysis.claims._verdicts.relations import Cells, Relation
 from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
+from artifacts.store.frames import pick
 
 __all__ = [
     "ALPHA",

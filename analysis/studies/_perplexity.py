@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from analysis.statistics.rounding import Interval, agreement, ratio
-from artifacts.errors import DataError
+from artifacts.store.frames import pick
 
 
 @dataclass(frozen=True)
@@ -58,23 +58,6 @@ def agrees(found: Effect, factor: pd.Series) -> str:
     return agreement(found.ratio, found.within, float(factor["value"]), int(factor["decimals"]))
 
 
-def one(frame: pd.DataFrame, **where: object) -> pd.Series:
-    """The one row that `where` picks.
-
-    Raises
-    ------
-    DataError
-        When no row or several rows match.
-    """
-    rows = frame
-    for name, value in where.items():
-        rows = rows[rows[name] == value]
-    if len(rows) != 1:
-        words = ", ".join(f"{name}={value!r}" for name, value in where.items())
-        raise DataError(f"{len(rows)} rows have {words}; exactly one is needed")
-    return rows.iloc[0]
-
-
 def number(frame: pd.DataFrame, column: str, **where: object) -> float:
     """The number in `column` of the one row that `where` picks."""
-    return float(one(frame, **where)[column])
+    return float(pick(frame, **where)[column])

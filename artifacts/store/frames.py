@@ -73,3 +73,23 @@ def wide(frame: pd.DataFrame, metric: str = "metric", value: str = "value", by: 
     table.columns.name = None
     order = frame[keys].drop_duplicates()
     return order.merge(table, on=keys, how="left").reset_index(drop=True)
+
+
+def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
+    """The one row of a frame whose columns equal `where`.
+
+    Raises
+    ------
+    DataError
+        When a column is absent, or no row or several rows match.
+    """
+    absent = [name for name in where if name not in frame.columns]
+    if absent:
+        raise DataError(f"no column {', '.join(absent)}; the artifact has {', '.join(frame.columns)}")
+    rows = frame
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    if len(rows) != 1:
+        words = ", ".join(f"{name}={value!r}" for name, value in where.items())
+        raise DataError(f"{len(rows)} rows have {words}; exactly one is needed")
+    return rows.iloc[0]

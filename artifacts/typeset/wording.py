@@ -91,23 +91,6 @@ def readable(text: str, names: Mapping[str, str]) -> str:
 _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]+[a-z0-9]*(?:_[a-z0-9]+)+(?![\w/]|\.\w)")
 
 
-def the_test(tests: pd.DataFrame, **where: object) -> pd.Series:
-    """The one row of a frame of tests with these fields.
-
-    Raises
-    ------
-    DataError
-        When none or several have them.
-    """
-    rows = tests
-    for field, value in where.items():
-        rows = rows[rows[field] == value]
-    if len(rows) != 1:
-        asked = ", ".join(f"{field}={value!r}" for field, value in where.items())
-        raise DataError(f"{len(rows)} tests with {asked}; name the fields that tell one from the others")
-    return rows.iloc[0]
-
-
 def stated(row: pd.Series, digits: int = 2) -> str:
     """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, less what is empty."""
     show, p = fixed(digits), pvalue(relation=True)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES, stated, the_test
+from artifacts.store.frames import pick
+from artifacts.typeset.wording import MODES, stated
 from figures import Axis, Figure, Fit, Panel, Points
 
 
@@ -44,8 +45,7 @@ def figure(
         )
         tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
         said += [
-            f"{words}, $n = {n}$: {stated(the_test(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
-            for n in (seven, eight)
+            f"{words}, $n = {n}$: {stated(pick(tests, comparison=f'ap_drop, {mode}, n = {n}'))}" for n in (seven, eight)
         ]
     return Figure(
         panels=panels,

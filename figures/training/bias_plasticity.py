@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import the_test
+from artifacts.store.frames import pick
 from figures import Axis, Figure, Panel, Points
 
 
@@ -17,11 +17,11 @@ def figure(
     same = training_comparison[training_comparison["drop_same"].notna()]
     window = int(same["captured_context"].min())
     tests = {
-        (unit, group): the_test(bias_plasticity_tests, comparison=f"per {unit}, {group}", test="pearson")["estimate"]
+        (unit, group): pick(bias_plasticity_tests, comparison=f"per {unit}, {group}", test="pearson")["estimate"]
         for unit in ("token", "window")
         for group in ("captured models", "checkpoints")
     }
-    equal = the_test(bias_plasticity_tests, comparison="per token, models over the same window", test="pearson")
+    equal = pick(bias_plasticity_tests, comparison="per token, models over the same window", test="pearson")
     shown = (
         (
             bias_plasticity.assign(x=1e3 * bias_plasticity["bias_strength"], y=bias_plasticity["ap_drop"]),

@@ -4,7 +4,7 @@ import itertools
 
 import pandas as pd
 
-from artifacts.typeset.wording import the_test
+from artifacts.store.frames import pick
 from figures import Axis, Figure, Line, Panel, Style
 
 LOOKS = (
@@ -35,7 +35,7 @@ def figure(training_positions: pd.DataFrame, training_tests: pd.DataFrame) -> Fi
         ("gathered_bias", Axis(label="bias per token $\\times$ position", scale="log")),
     )
     place, gathered = (
-        the_test(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
+        pick(training_tests, comparison=f"plasticity against {name}, bins of all checkpoints")
         for name in ("position", "gathered bias")
     )
     return Figure(

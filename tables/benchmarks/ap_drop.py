@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from artifacts.store.frames import pick
 from artifacts.typeset.numbers import fixed as fixed_number
-from artifacts.typeset.wording import metric, stated, the_test
+from artifacts.typeset.wording import metric, stated
 from tables import Column, Table, fixed
 from tables._house import model_footnotes, model_marks
 
@@ -57,9 +58,9 @@ def table(
 
 
 def _correlations(tests: pd.DataFrame) -> str:
-    said = [f"{metric(name)} {stated(the_test(tests, comparison=name, test='pearson'))}" for name in COMPARED]
-    first = the_test(tests, comparison="ap_drop", test="pearson")
-    ranks = stated(the_test(tests, comparison="ap_drop", test="spearman"))
+    said = [f"{metric(name)} {stated(pick(tests, comparison=name, test='pearson'))}" for name in COMPARED]
+    first = pick(tests, comparison="ap_drop", test="pearson")
+    ranks = stated(pick(tests, comparison="ap_drop", test="spearman"))
     return (
         f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
         f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(said)}. "

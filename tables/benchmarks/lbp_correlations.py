@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import metric, stated, the_test, tokens
+from artifacts.store.frames import pick
+from artifacts.typeset.wording import metric, stated, tokens
 from tables import Table
 from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
 
@@ -25,9 +26,7 @@ def table(
         nine = int(lbp_correlations_measured["n"].max())
         groups[f"These and the models that this project scored, {nine} in all"] = lbp_correlations_measured
     rows = correlation_rows(groups, metric)
-    difference = the_test(
-        correlation_contrasts, comparison=f"ap_drop - ap_overall, n = {seven}", test="pearson_difference"
-    )
+    difference = pick(correlation_contrasts, comparison=f"ap_drop - ap_overall, n = {seven}", test="pearson_difference")
     return Table(
         rows=rows,
         columns=correlation_columns(),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import the_test
+from artifacts.store.frames import pick
 from tables import Column, Table, fixed, integer, printed, pvalue, signed
 
 ROWS = {
@@ -28,8 +28,8 @@ def table(
         row = {"name": name, "rope": cells[(metric, "RoPE")], "drope": cells[(metric, "DroPE")]}
         if metric in KINDS:
             kind = KINDS[metric]
-            test = the_test(attention_tests, comparison=f"{kind}, all layers", test="paired_t")
-            run = the_test(attention_tests, comparison=f"{kind}, all layers", test="pearson")
+            test = pick(attention_tests, comparison=f"{kind}, all layers", test="paired_t")
+            run = pick(attention_tests, comparison=f"{kind}, all layers", test="pearson")
             found = agreement.loc[kind]
             row |= {
                 "difference": test["estimate"],

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import the_test
+from artifacts.store.frames import pick
 from tables import Column, Table, fixed, integer, pvalue
 
 NAMES = {"lengths": "Lengths", "errors": "Error analysis", "formats": "Prompt formats"}
@@ -31,7 +31,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         if len(tested):
             row |= {"p": tested["p_value"].iloc[0], "holm": tested["p_adjusted"].iloc[0]}
         rows.append(row)
-    clash = the_test(context_tests, study="protocols", comparison="8192: lengths against errors")
+    clash = pick(context_tests, study="protocols", comparison="8192: lengths against errors")
     family = int((context_tests["study"] == "models").sum())
     varies = "The report says that it varies."
     return Table(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import the_test
+from artifacts.store.frames import pick
 from tables import Column, Table, fixed, integer, printed, signed
 
 BANDS = {"0": "layer 0", "1": "layer 1", "2-31": "layers 2-31", "3-31": "layers 3-31", "0-31": "all layers"}
@@ -27,7 +27,7 @@ def table(
         ):
             row[column] = cells.get(key, "")
         rows.append(row)
-    test = the_test(balance_tests, comparison="layers 2-31", test="paired_t")
+    test = pick(balance_tests, comparison="layers 2-31", test="paired_t")
     later, first = summary.loc["2-31"], summary.loc["0-1"]
     zero = summary.loc["0"]
     unprinted = "The report prints no such band."

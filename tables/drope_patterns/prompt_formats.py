@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import the_test
+from artifacts.store.frames import pick
 from tables import Column, Table, fixed, integer, pvalue, signed
 
 
@@ -11,7 +11,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
     cells = context_cells[context_cells["protocol"] == "formats"].set_index(["context", "positional", "format"])
     rows = []
     for context in dict.fromkeys(cells.index.get_level_values("context")):
-        test = the_test(context_tests, study="formats", comparison=str(context))
+        test = pick(context_tests, study="formats", comparison=str(context))
         row = {
             "context": context,
             "difference": 100 * test["estimate"],
@@ -27,7 +27,7 @@ def table(context_cells: pd.DataFrame, context_tests: pd.DataFrame) -> Table:
         ):
             row |= {f"{name}_{field}": cells[field][key] for field in ("share", "ci_low", "ci_high")}
         rows.append(row)
-    both = the_test(context_tests, study="formats", comparison="both contexts")
+    both = pick(context_tests, study="formats", comparison="both contexts")
     digits = cells.groupby("format")["digits"].first()
     return Table(
         rows=pd.DataFrame(rows),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import the_test
+from artifacts.store.frames import pick
 from tables import Column, Table, fixed, pvalue
 
 
@@ -12,13 +12,13 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
     for context in dict.fromkeys(ranking_cells["context"]):
         row: dict[str, object] = {"context": f"{context:,}"}
         for name, model in (("rope", "RoPE"), ("drope", "DroPE")):
-            row |= _against(the_test(ranking_tests, study="against_chance", comparison=f"{model}, {context}"), name)
-        models = the_test(ranking_tests, study="models", comparison=str(context))
+            row |= _against(pick(ranking_tests, study="against_chance", comparison=f"{model}, {context}"), name)
+        models = pick(ranking_tests, study="models", comparison=str(context))
         row |= {"p": models["p_value"], "holm": models["p_adjusted"]}
         rows.append(row)
     together: dict[str, object] = {"context": "all"}
     for name, model in (("rope", "RoPE"), ("drope", "DroPE")):
-        together |= _against(the_test(ranking_tests, study="pooled", comparison=f"{model}, all contexts"), name)
+        together |= _against(pick(ranking_tests, study="pooled", comparison=f"{model}, all contexts"), name)
     rows.append(together)
     within = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
     chance, trials = ranking_cells["chance"].iloc[0], ranking_cells["trials"].iloc[0]

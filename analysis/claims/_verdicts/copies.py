@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from analysis.claims._verdicts.judge import Quoted, about, compare, judge, pick, quote
+from analysis.claims._verdicts.judge import Quoted, about, compare, judge, quote
 from analysis.claims._verdicts.relations import Part
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.said import said
 from analysis.claims._verdicts.terms import Artifact, Cell, Frames
 from analysis.claims._verdicts.verdict import Verdict
 from analysis.statistics.rounding import Interval
+from artifacts.store.frames import pick
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from analysis.claims._verdicts.verdict import Verdict
 from analysis.claims._verdicts.words import as_text
 from analysis.statistics.rounding import Interval, agreement, exact, meets, overlaps
 from artifacts.errors import DataError
+from artifacts.store.frames import pick
 
 APPROXIMATE = 0.15  # the largest share that an approximate number may be off
 
@@ -51,26 +52,6 @@ def quote(frame: pd.DataFrame, **where: object) -> Quoted:
     value = None if pd.isna(row["value"]) else float(row["value"])
     decimals = None if pd.isna(row["decimals"]) else int(row["decimals"])
     return Quoted(str(row["printed"]), value, decimals, Interval(float(row["low"]), float(row["high"])))
-
-
-def pick(frame: pd.DataFrame, **where: object) -> pd.Series:
-    """The one row of a frame whose columns equal `where`.
-
-    Raises
-    ------
-    DataError
-        When a column is absent, or no row or several rows match.
-    """
-    absent = [name for name in where if name not in frame.columns]
-    if absent:
-        raise DataError(f"no column {', '.join(absent)}; the artifact has {', '.join(frame.columns)}")
-    rows = frame
-    for name, value in where.items():
-        rows = rows[rows[name] == value]
-    if len(rows) != 1:
-        words = ", ".join(f"{name}={value!r}" for name, value in where.items())
-        raise DataError(f"{len(rows)} rows have {words}; exactly one is needed")
-    return rows.iloc[0]
 
 
 def compare(

@@ -18,10 +18,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims._verdicts.judge import Quoted, pick, quote
+from analysis.claims._verdicts.judge import Quoted, quote
 from analysis.statistics import rounding
 from analysis.statistics.rounding import Interval
 from artifacts.errors import SpecError
+from artifacts.store.frames import pick
 
 Frames = Mapping[str, pd.DataFrame]
 Keys = Mapping[str, Any]

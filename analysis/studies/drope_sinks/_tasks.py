@@ -9,8 +9,8 @@ import pandas as pd
 from analysis.statistics import Estimate, degradation, fisher, wilson_interval
 from analysis.studies._arms import YES_NO, Arm, agrees, arms
 from analysis.studies._families import corrected
-from analysis.studies._perplexity import one
 from artifacts.errors import DataError
+from artifacts.store.frames import pick
 
 CATEGORY = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 BASELINE = "baseline"
@@ -141,7 +141,7 @@ def losses(table: pd.DataFrame, study: str) -> list[Estimate]:
 def _countable(table: pd.DataFrame) -> list[tuple[pd.Series, pd.Series]]:
     """Conditions with their baseline, where both have a known number of answers."""
     pairs = [
-        (row, one(table, positional=row["positional"], task=row["task"], condition=BASELINE))
+        (row, pick(table, positional=row["positional"], task=row["task"], condition=BASELINE))
         for _, row in table[table["condition"] != BASELINE].iterrows()
     ]
     return [(row, base) for row, base in pairs if pd.notna(row["n"]) and pd.notna(base["n"])]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.statistics.rounding import Interval, ratio
-from analysis.studies._perplexity import one, printed_effect
+from analysis.studies._perplexity import printed_effect
+from artifacts.store.frames import pick
 
 MODELS = ("RoPE", "DroPE")
 METRICS = {"bos_value_norm": "value_norm", "bos_attention_mass": "mass", "bos_write_score": "write"}
@@ -106,10 +107,10 @@ def bos_ablations(
     rows = []
     for condition in ("bos_value_spike_layer", "bos_value_all_layers"):
         for model in MODELS:
-            factor = one(drope_bos_value_ablation, condition=condition, positional=model, metric="ppl_ratio")
-            base = one(drope_bos_value_ablation, condition="baseline", positional=model, metric="ppl")
+            factor = pick(drope_bos_value_ablation, condition=condition, positional=model, metric="ppl_ratio")
+            base = pick(drope_bos_value_ablation, condition="baseline", positional=model, metric="ppl")
             everywhere = condition.endswith("all_layers")
-            layer = int(one(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
+            layer = int(pick(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
             rows.append(
                 {
                     "ablation": condition,

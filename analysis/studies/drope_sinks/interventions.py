@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.statistics import frame
-from analysis.studies._perplexity import agrees, effect, number, one
+from analysis.studies._perplexity import agrees, effect, number
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+from artifacts.store.frames import pick
 from artifacts.typeset.numbers import finite
 
 MODELS = ("RoPE", "DroPE")
@@ -29,12 +30,12 @@ def bos_mlp_effects(
     """
     rows = []
     for model in MODELS:
-        layer = int(one(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
+        layer = int(pick(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
         rows.append(
             {"experiment": 4, "removed": "mlp at BOS", "positional": model, "layer": layer}
             | _effect(
                 *(
-                    one(drope_bos_mlp, positional=model, metric=metric)
+                    pick(drope_bos_mlp, positional=model, metric=metric)
                     for metric in ("baseline_ppl", "ablated_ppl", "ppl_ratio")
                 )
             )
@@ -44,7 +45,7 @@ def bos_mlp_effects(
             {"experiment": 6, "removed": "both at BOS", "positional": model, "layer": 1}
             | _effect(
                 *(
-                    one(drope_layer1_perplexity, positional=model, condition=condition, metric=metric)
+                    pick(drope_layer1_perplexity, positional=model, condition=condition, metric=metric)
                     for condition, metric in (
                         ("baseline", "ppl"),
                         ("layer1_bos_only", "ppl"),
@@ -55,7 +56,7 @@ def bos_mlp_effects(
         )
     for row in rows:
         layer = int(str(row["layer"]))
-        written = one(drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos")
+        written = pick(drope_published_content, positional=row["positional"], layer=layer, metric="mlp_output_norm_bos")
         after = number(phase_layers, f"norm_{str(row['positional']).lower()}", layer=layer)
         row |= {
             "mlp_write": written["value"],

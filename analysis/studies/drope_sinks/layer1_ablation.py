@@ -8,8 +8,9 @@ import pandas as pd
 
 from analysis.statistics import frame
 from analysis.statistics.rounding import Interval, ratio
-from analysis.studies._perplexity import agrees, effect, one
+from analysis.studies._perplexity import agrees, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
+from artifacts.store.frames import pick
 
 MODELS = ("RoPE", "DroPE")
 CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
@@ -25,10 +26,10 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
     for condition in CONDITIONS:
         for model in MODELS:
             baseline, ablated = (
-                one(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
+                pick(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
                 for name in ("baseline", condition)
             )
-            factor = one(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
+            factor = pick(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
             found = effect(baseline, ablated)
             rows.append(
                 {
@@ -63,7 +64,7 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
     for model in MODELS:
         mlp, attention = (cells[name, model] for name in ("layer1_mlp", "layer1_attn"))
         perplexities = [
-            one(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
+            pick(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
             for name in ("layer1_mlp", "layer1_attn")
         ]
         within = ratio(*(Interval(cell["low"], cell["high"]) for cell in perplexities))

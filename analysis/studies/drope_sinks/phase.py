@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from analysis.studies._perplexity import number, one
+from analysis.studies._perplexity import number
+from artifacts.store.frames import pick
 
 MODELS = ("RoPE", "DroPE")
 METRICS = {"bos_norm": "norm", "bos_ratio": "ratio", "entropy": "entropy", "anisotropy": "anisotropy"}
@@ -61,7 +62,7 @@ def phase_metrics(
     token. `*_printed` is empty where the report prints nothing for the row.
     """
     layers = phase_layers["layer"].to_numpy(dtype=int)
-    limit = float(one(drope_stated, statement="s5_4_spike_ratio")["value"])
+    limit = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
     written = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
     found: dict[str, dict[str, float]] = {}
     for model in MODELS:

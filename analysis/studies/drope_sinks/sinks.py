@@ -9,8 +9,8 @@ import pandas as pd
 
 from analysis.statistics import frame, rounds_to, welch_t_from_stats
 from analysis.studies._families import corrected
-from analysis.studies._perplexity import one
 from artifacts.errors import DataError
+from artifacts.store.frames import pick
 
 MODELS = ("RoPE", "DroPE")
 AVERAGE = "average"
@@ -106,7 +106,7 @@ def sink_rate_tests(
 
 
 def _prompts(drope_protocols: pd.DataFrame) -> int:
-    items = str(one(drope_protocols, section=SINKS)["items"])
+    items = str(pick(drope_protocols, section=SINKS)["items"])
     match = re.match(r"(\d+) ", items)
     if not match:
         raise DataError(f"section {SINKS!r} lists {items!r}; its number of prompts is needed first")
@@ -120,7 +120,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
     every head. `sink` tells whether it reaches the threshold, `later` is the mean without the first query, which can
     attend to nothing else. `used_in` names the experiment whose prompts have this length, as its scripts tell.
     """
-    threshold = float(one(drope_stated, statement="s5_2_sink_threshold_code")["value"])
+    threshold = float(pick(drope_stated, statement="s5_2_sink_threshold_code")["value"])
     ranges = {section: _lengths(drope_protocols, section) for section in (SINKS, PATTERNS)}
     rows = []
     for tokens in range(2, max(last for _, last in ranges.values()) + 1):
@@ -140,7 +140,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
 
 
 def _lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, int]:
-    items = str(one(drope_protocols, section=section)["items"])
+    items = str(pick(drope_protocols, section=section)["items"])
     match = re.search(r"(\d+)-(\d+) tokens", items)
     if not match:
         raise DataError(f"section {section!r} lists {items!r}; a range of tokens is needed")

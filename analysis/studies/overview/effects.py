@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from artifacts.errors import DataError
+from artifacts.store.frames import pick
 
 CORRELATION, POINTS, NATS, RATIO = "correlation", "points", "nats", "ratio"
 TEST, ROUNDING = "95 %", "rounding"  # what an interval leaves open
@@ -142,7 +143,7 @@ def effect_overview(
     rows = []
     for scale, effects in _EFFECTS.items():
         for effect in effects:
-            row = _found(results[effect.result], effect)
+            row = pick(results[effect.result], **effect.where)
             if effect.claim not in verdicts.index:
                 raise DataError(f"effect_overview: the ledger has no claim {effect.claim!r}; name the one it decides")
             low, high = sorted(effect.factor * float(row[name]) for name in effect.columns[1:])
@@ -161,13 +162,3 @@ def effect_overview(
                 }
             )
     return pd.DataFrame(rows)
-
-
-def _found(frame: pd.DataFrame, effect: _Effect) -> pd.Series:
-    chosen = frame
-    for column, value in effect.where.items():
-        chosen = chosen[chosen[column] == value]
-    if len(chosen) != 1:
-        words = ", ".join(f"{column}={value!r}" for column, value in effect.where.items())
-        raise DataError(f"effect_overview: {len(chosen)} rows of {effect.result} have {words}; exactly one is needed")
-    return chosen.iloc[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from artifacts.errors import DataError
+from artifacts.store.frames import pick
 
 SIDES = ("rope", "drope")
 NAMES = {"rope": "RoPE", "drope": "DroPE"}
@@ -44,30 +44,30 @@ def experiments_reported(
         )
 
     def cells(key: str, frame: pd.DataFrame, **where: object) -> None:
-        values = [_one(frame, positional=NAMES[side], **where) for side in SIDES]
+        values = [pick(frame, positional=NAMES[side], **where) for side in SIDES]
         places = sorted({str(row["source"]) for row in values})
         add(key, values[0]["value"], values[1]["value"], ", ".join(places))
 
     for tensor in ("query", "key", "value"):
-        row = _one(massive_counts, tensor=tensor, run="reported totals")
-        apart = bool(_one(massive_tests, comparison=tensor)["p_adjusted"] < ALPHA)
+        row = pick(massive_counts, tensor=tensor, run="reported totals")
+        apart = bool(pick(massive_tests, comparison=tensor)["p_adjusted"] < ALPHA)
         add(f"massive_{tensor}", row["rope_mean"], row["drope_mean"], "004 2.2 T1", apart)
     tests = disruption_tests[disruption_tests["test"] == "log_perplexity_difference"]
-    nats = [_one(tests, comparison=f"{NAMES[side]}: massive against random")["estimate"] for side in SIDES]
+    nats = [pick(tests, comparison=f"{NAMES[side]}: massive against random")["estimate"] for side in SIDES]
     add("massive_minus_random", nats[0], nats[1], "004 3.3 T1")
     for category in ("parametric", "contextual"):
-        falls = [_one(knowledge_categories, positional=NAMES[side], category=category) for side in SIDES]
+        falls = [pick(knowledge_categories, positional=NAMES[side], category=category) for side in SIDES]
         add(f"{category}_degradation", falls[0]["degradation"], falls[1]["degradation"], "004 4.3 T1")
     cells("passkey_degradation", drope_knowledge, task="passkey", metric="degradation")
     cells("sink_rate", drope_sink_rates, layers="average")
     add("largest_first_norm", phase_layers["ratio_rope"].max(), phase_layers["ratio_drope"].max(), "004 Fig. 14")
     cells("spike_layer", drope_phase, metric="bos_spike_layer")
-    ablated = [_one(bos_mlp_effects, experiment=4, positional=NAMES[side])["nats"] for side in SIDES]
+    ablated = [pick(bos_mlp_effects, experiment=4, positional=NAMES[side])["nats"] for side in SIDES]
     add("bos_mlp_matching", ablated[0], ablated[1], "004 5.3 T2")
     cells("first_mass", drope_bos_write, metric="bos_attention_mass")
     cells("write", drope_bos_write, metric="effective_write")
     for key, ablation in (("bos_value_spike", "bos_value_spike_layer"), ("bos_value_all", "bos_value_all_layers")):
-        losses = [_one(bos_ablations, ablation=ablation, positional=NAMES[side])["nats"] for side in SIDES]
+        losses = [pick(bos_ablations, ablation=ablation, positional=NAMES[side])["nats"] for side in SIDES]
         add(key, losses[0], losses[1], "004 6.3 T2")
     for part, condition in (
         ("mlp", "layer1_mlp"),
@@ -75,7 +75,7 @@ def experiments_reported(
         ("both", "layer1_both"),
         ("both_bos", "layer1_bos_only"),
     ):
-        losses = [_one(layer1_effects, condition=condition, positional=NAMES[side])["nats"] for side in SIDES]
+        losses = [pick(layer1_effects, condition=condition, positional=NAMES[side])["nats"] for side in SIDES]
         add(f"layer1_{part}", losses[0], losses[1], "004 7.3 T1")
     cells("first_attention", drope_attention, metric="bos_attention")
     cells("local_attention", drope_attention, metric="local_attention")
@@ -83,12 +83,3 @@ def experiments_reported(
     cells("layer0_share", drope_crosslayer, layers="0", metric="attention_contribution")
     cells("later_share", drope_crosslayer, layers="2-31", metric="attention_contribution")
     return pd.DataFrame(found)
-
-
-def _one(frame: pd.DataFrame, **where: object) -> pd.Series:
-    rows = frame
-    for name, value in where.items():
-        rows = rows[rows[name] == value]
-    if len(rows) != 1:
-        raise DataError(f"{len(rows)} rows have {where}; exactly one is needed")
-    return rows.iloc[0]
