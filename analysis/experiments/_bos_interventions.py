@@ -78,22 +78,22 @@ def ratios(subject: Subject, texts: Sequence[Text], interventions: Sequence[Inte
 
     Texts after which the later tokens have no norm count as a ratio of 0.
     """
-    found: list[list[float]] = []
+    by_text: list[list[float]] = []
 
     def after(module: Any, inputs: Any, output: Any) -> None:
         states = output[0] if isinstance(output, tuple) else output
         lengths = states[0].float().norm(dim=-1)
         later = float(lengths[1:].mean())
-        found[-1].append(float(lengths[0]) / later if later > 0 else 0.0)
+        by_text[-1].append(float(lengths[0]) / later if later > 0 else 0.0)
 
     with ExitStack() as stack:
         stack.enter_context(applied(subject.model, interventions))
         for block in blocks(subject.model):
             stack.callback(block.module.register_forward_hook(after).remove)
         for text in texts:
-            found.append([])
+            by_text.append([])
             run(subject.model, text.tokens)
-    return np.asarray(np.mean(found, axis=0))
+    return np.asarray(np.mean(by_text, axis=0))
 
 
 def choose(subject: Subject, texts: Sequence[Text]) -> Layers:

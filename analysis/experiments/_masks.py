@@ -50,11 +50,11 @@ class Mask:
 
     def digest(self) -> int:
         """A checksum that tells masks apart."""
-        found = 0
+        checksum = 0
         for side in SIDES:
             for layer, taken in sorted(self.sides[side].items()):
-                found = zlib.crc32(np.packbits(taken).tobytes(), zlib.crc32(f"{side}{layer}".encode(), found))
-        return found
+                checksum = zlib.crc32(np.packbits(taken).tobytes(), zlib.crc32(f"{side}{layer}".encode(), checksum))
+        return checksum
 
 
 def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Text]]:

@@ -94,9 +94,9 @@ def _rows(subject: Subject, options: Options, condition: Condition, unit: str, h
     names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options):
-        found = answers(subject, items, condition)
-        right = sum(each.right for each in found)
-        rows.append(row("passkey_accuracy", right / len(found), len(found), seed=seed, **names))
+        replies = answers(subject, items, condition)
+        right = sum(each.right for each in replies)
+        rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **names))
     texts = subject.texts(options)
     changed, usual = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(each.tokens for each in usual)

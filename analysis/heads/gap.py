@@ -83,7 +83,7 @@ def _gap(estimator: Estimator, bins: list[Float64Array]) -> Gap:
         nothing = Scalar(None, 0, "no query bin has a pair")
         return Gap(estimator=estimator, by_pair=nothing, by_bin=nothing)
     pairs = np.concatenate(bins)
-    means = np.array([np.mean(found) for found in bins])
+    means = np.array([np.mean(part) for part in bins])
     return Gap(
         estimator=estimator,
         by_pair=Scalar(float(np.abs(pairs).mean()), pairs.size),

@@ -109,10 +109,10 @@ def _alike(old: bytes, new: bytes) -> bool:
 def noted(table: Path) -> dict[str, Any] | None:
     """The manifest beside a table; None when there is none that can be read."""
     try:
-        found = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
+        manifest = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return manifest if isinstance(manifest, dict) else None
 
 
 def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
@@ -176,5 +176,5 @@ def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """As JSON gives it back."""
-    found: dict[str, Any] = json.loads(json.dumps(manifest))
-    return found
+    plain: dict[str, Any] = json.loads(json.dumps(manifest))
+    return plain

@@ -188,7 +188,7 @@ def outline(recipe: Recipe) -> list[str]:
             lines.append(f"{entry.name}: its shape is not written in {recipe.file}; estimated when it is loaded")
             continue
         source = entry.source
-        found = entry.shape.estimate(
+        estimated = entry.shape.estimate(
             entry.name,
             context=recipe.longest,
             logits=recipe.scored,
@@ -196,7 +196,7 @@ def outline(recipe: Recipe) -> list[str]:
             quantize=source.quantize,
             double=source.double,
         )
-        lines.append(check(found, free))
+        lines.append(check(estimated, free))
     return lines
 
 
@@ -315,8 +315,8 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
     from analysis.models.checkpoints.estimate import check, estimate, room
 
     place = dataclasses.replace(source, name=resolve(root, source.name))
-    found = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
-    return check(found, room(source.device), anyway=anyway)
+    estimated = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
+    return check(estimated, room(source.device), anyway=anyway)
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
@@ -331,10 +331,10 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
     from analysis.models.checkpoints.builtin import resolve
     from analysis.models.checkpoints.loading import configuration
 
-    found = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
+    config = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
     asked: dict[str, Any] = experiment("context_length").SETTINGS
     longest = int(asked["longest"])
-    trained = int(getattr(found, "max_position_embeddings", 0) or longest)
+    trained = int(getattr(config, "max_position_embeddings", 0) or longest)
     return min(longest, round(float(max(asked["ratios"])) * trained))
 
 

@@ -342,7 +342,7 @@ def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:
 def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources) -> list[Path]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
-    found: list[Path] = []
+    tables: list[Path] = []
     with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
 
         def tell(state: Jobs) -> None:
@@ -361,8 +361,8 @@ def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources
             progress=tell,
         )
     for paths in outcomes:
-        found += [Path(path) for path in paths]
-    return found
+        tables += [Path(path) for path in paths]
+    return tables
 
 
 def share(plan: Plan) -> list[str]:

@@ -126,12 +126,12 @@ class Subject:
     @property
     def identity(self) -> str | None:
         """What tells these weights, as they are loaded, from others; None when nothing does."""
-        found = self.facts.get("fingerprint") or self.facts.get("revision")
-        if not found:
+        fingerprint = self.facts.get("fingerprint") or self.facts.get("revision")
+        if not fingerprint:
             return None
         more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
         more += ["double"] * bool((self.facts.get("quantization") or {}).get("double"))
-        return " ".join([f"{found} {self.precision} {self.positional}", *more])
+        return " ".join([f"{fingerprint} {self.precision} {self.positional}", *more])
 
     @property
     def layers(self) -> int:
@@ -280,14 +280,14 @@ def open_subject(
 def _card(folder: Path) -> dict[str, Any]:
     path = folder / CARD
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        card = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise DataError(
             f"{path}: not readable as JSON ({error}); write the model again: python build.py lab population --export"
         ) from None
-    return found if isinstance(found, dict) else {}
+    return card if isinstance(card, dict) else {}
 
 
 def _asked(source: ModelSource, options: Options | None) -> list[str]:

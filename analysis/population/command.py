@@ -25,12 +25,12 @@ def families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) ->
 
     The arm that never rotates has no base, so it stands with the first.
     """
-    found = []
+    jobs = []
     for base in bases:
         for together in ORDER:
             chosen = [arm for arm in together if arm in arms and not (arm == "E" and base != bases[0])]
-            found += [(base, seed, "".join(chosen)) for seed in seeds if chosen]
-    return found
+            jobs += [(base, seed, "".join(chosen)) for seed in seeds if chosen]
+    return jobs
 
 
 def run(
@@ -82,8 +82,8 @@ def run(
 
         # what a family wrote is in the tables, where this run looked; a result kept in a job's folder tells nothing
         version = f"{work.recipe_digest(Recipe())}-{time.time_ns()}"
-        found = run_jobs(work.family, calls, pool, folder, names=names, version=version, progress=tell)
-    return [f"{model}: trained and measured" for some in found for model in some]
+        reports = run_jobs(work.family, calls, pool, folder, names=names, version=version, progress=tell)
+    return [f"{model}: trained and measured" for some in reports for model in some]
 
 
 def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str]:

@@ -63,10 +63,10 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     copies = sunk(model, signed)
     rows = []
     for head in held.heads:
-        found = analyse(held, head, Options())
+        finding = analyse(held, head, Options())
         place = (head.layer, head.query)
-        values = {name: found.metrics.get(name) for name in METRICS}
-        reasons = dict.fromkeys(found.reasons[name] for name in METRICS if name in found.reasons)
+        values = {name: finding.metrics.get(name) for name in METRICS}
+        reasons = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
         mass, null, ratio = sinks[place]
         rows.append(
             {

@@ -100,8 +100,8 @@ def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None
     asked = {"model": which.name, "recipe": recipe.facts(which.arm)}
     if path.is_file():
         try:
-            found = torch.load(path, weights_only=True)
-            old, facts, weights = found["made"], found["facts"], found["weights"]
+            saved = torch.load(path, weights_only=True)
+            old, facts, weights = saved["made"], saved["facts"], saved["weights"]
         except Exception as error:  # torch raises whatever the damaged part led to
             raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
         if old != asked:
@@ -161,8 +161,8 @@ def measured(
         "population_models": lambda: [facts(made, recipe)],
     }
     say("measuring")
-    found = {name: make() for name, make in makers.items() if name in wanted}
-    named = {name: [{"model": which.name, **row} for row in rows] for name, rows in found.items()}
+    by_table = {name: make() for name, make in makers.items() if name in wanted}
+    named = {name: [{"model": which.name, **row} for row in rows] for name, rows in by_table.items()}
     if "population_keys" not in wanted:  # the letters' order is that of the prompts
         return named
     prompts = [{"seed": which.seed, **row} for row in outcomes.prompt_rows(which.seed, recipe)]

@@ -32,11 +32,11 @@ def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Where these rows of claims are stated, computed and used."""
     anchors = _anchors(root / ANCHORS)
     used = _used(sorted((root / CHAPTERS).glob("*.tex.j2")))
-    found = []
+    uses = []
     for row in rows:
         source, file, line = row["order"]
         anchor = anchors.get(row["claim"], {})
-        found.append(
+        uses.append(
             {
                 "claim": row["claim"],
                 "source": source,
@@ -48,7 +48,7 @@ def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 "chapters": "; ".join(used.get(row["claim"], ())),
             }
         )
-    return found
+    return uses
 
 
 def _anchors(path: Path) -> dict[str, dict[str, str]]:
@@ -61,8 +61,8 @@ def _anchors(path: Path) -> dict[str, dict[str, str]]:
 
 def _used(chapters: Iterable[Path]) -> dict[str, list[str]]:
     """The chapters that print each verdict."""
-    found: dict[str, list[str]] = {}
+    by_claim: dict[str, list[str]] = {}
     for path in chapters:
         for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8"))):
-            found.setdefault(name, []).append(path.name.removesuffix(".tex.j2"))
-    return found
+            by_claim.setdefault(name, []).append(path.name.removesuffix(".tex.j2"))
+    return by_claim

@@ -71,18 +71,18 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
 
     Source: thesis, Plasticity and benchmarks.
     """
-    found = []
+    strongest = []
     for frame in (lbp_correlations, lbp_correlations_extended):
         rows = frame[frame["test"] == "pearson_partial"].reset_index(drop=True)
-        found.append((rows.sort_values("estimate", key=abs).iloc[-1], len(rows)))
+        strongest.append((rows.sort_values("estimate", key=abs).iloc[-1], len(rows)))
     words = " and ".join(
         f"partial r = {row['estimate']:.2f} (p = {row['p_value']:.3f}, Holm over {size} metrics "
         f"{row['p_adjusted']:.3f}) with n = {int(row['n'])}"
-        for row, size in found
+        for row, size in strongest
     )
-    last = found[-1][0]
+    last = strongest[-1][0]
     return judge(
-        all(row["comparison"] == "ap_overall" for row, _ in found),
+        all(row["comparison"] == "ap_overall" for row, _ in strongest),
         f"{words}; the choice of this metric and covariate was made after seeing the data",
         recomputed=float(last["estimate"]),
         p_value=float(last["p_value"]),

@@ -137,9 +137,9 @@ def dealt(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
         "training": ([sample for sample in samples if sample.unit not in tested], train),
         "test": ([sample for sample in samples if sample.unit in tested], test),
     }
-    for name, (found, wanted) in sides.items():
-        if len(found) < wanted:
+    for name, (side, wanted) in sides.items():
+        if len(side) < wanted:
             raise DataError(
-                f"{len(found)} {name} samples in {len(units)} units, {wanted} are asked; give a smaller number"
+                f"{len(side)} {name} samples in {len(units)} units, {wanted} are asked; give a smaller number"
             )
-    return Split(*(tuple(found[:wanted]) for found, wanted in sides.values()))
+    return Split(*(tuple(side[:wanted]) for side, wanted in sides.values()))

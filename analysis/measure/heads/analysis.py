@@ -132,9 +132,9 @@ def measure(
     tables = {name: table for name, table in tables.items() if len(table)}
     if parts:
         with bar("heads of halves") as progress:
-            found = [(part, analysed(part, options, folder, here, progress)[0]) for part in parts]
+            by_half = [(part, analysed(part, options, folder, here, progress)[0]) for part in parts]
         tables["capture_halves"] = pd.concat(
-            [half_metrics(each, options, part, bins) for part, each in found], ignore_index=True
+            [half_metrics(each, options, part, bins) for part, each in by_half], ignore_index=True
         )
     described = _manifest(capture, findings, options, model, place, branch)
     described["command"] = f"{described['command']}{' --halves' if halves else ''}"
@@ -245,16 +245,16 @@ def _single_threads() -> Iterator[None]:
 
 def _some(capture: Capture, findings: Sequence[Finding], options: Options) -> None:
     """Refuse a capture of which nothing can be said."""
-    if any("ap_overall" in found.metrics for found in findings):
+    if any("ap_overall" in finding.metrics for finding in findings):
         return
-    rows = [row for found in findings for row in found.bins]
+    rows = [row for finding in findings for row in finding.bins]
     most = max((row["queries"] for row in rows), default=0)
     if rows and most < options.min_queries:
         raise DataError(
             f"{capture.root}: no query bin has {options.min_queries} queries (the fullest has {most}); capture more "
             f"documents or a higher --rate, or give fewer --bins or a lower --min-queries"
         )
-    reasons = list(dict.fromkeys(found.reasons.get("ap_overall", "") for found in findings))
+    reasons = list(dict.fromkeys(finding.reasons.get("ap_overall", "") for finding in findings))
     detail = next((row["reason"] for row in rows if row["reason"]), "")
     raise DataError(f"{capture.root}: no head has a value: {detail or reasons[0]}")
 
@@ -262,8 +262,8 @@ def _some(capture: Capture, findings: Sequence[Finding], options: Options) -> No
 def _manifest(
     capture: Capture, findings: Sequence[Finding], options: Options, model: str, place: str, branch: str | None
 ) -> dict[str, object]:
-    found = capture.manifest or {}
-    settings = found.get("settings", {})
+    described = capture.manifest or {}
+    settings = described.get("settings", {})
     facts = (
         "model",
         "revision",
@@ -291,14 +291,15 @@ def _manifest(
             **({} if options.cap is None else {"sample": options.cap}),
             **({} if options.separation == "distance" else {"separation": options.separation}),
         },
-        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | found.get("versions", {}),
+        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES}
+        | described.get("versions", {}),
         "capture": {
             **{fact: settings[fact] for fact in facts if fact in settings},
             **({"model": Path(settings["model"]).name} if settings.get("fingerprint") else {}),
             **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
-            **_read(settings, found),
+            **_read(settings, described),
             "context": capture.context,
-            "documents": len(found["documents"]) if "documents" in found else None,
+            "documents": len(described["documents"]) if "documents" in described else None,
             "manifest": digest(capture.root / manifest.FILE) or None,
             "vectors": contents.hexdigest(),
         },

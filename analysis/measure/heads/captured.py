@@ -81,8 +81,8 @@ def findings(subject: Subject, options: Options, kind: str | None = None) -> lis
     assert subject.folder is not None or subject.source is None
     held = captured(subject, options, kind)
     folder = Path(held.root).parent.parent / "heads"
-    found, _ = analysed(held, Estimation(), folder, 1, Bar())
-    return found
+    heads, _ = analysed(held, Estimation(), folder, 1, Bar())
+    return heads
 
 
 def _texts(subject: Subject, kind: str, context: int) -> bytes:

@@ -184,7 +184,7 @@ def analyse(
         When a file of the head is absent or damaged.
     """
     queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
-    found = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
+    finding = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
     try:
         data = Head(
             queries=queries.vectors,
@@ -197,17 +197,17 @@ def analyse(
             buckets=capture.buckets,
         )
     except ValueError as error:
-        found.without((*METRICS, *DECILES, *LENGTHS), str(error))
-        return found
+        finding.without((*METRICS, *DECILES, *LENGTHS), str(error))
+        return finding
     moments = head_moments(data, options.precision, keys.moments)
-    _plasticity(found, data, moments, options, keys)
-    _try(found, ROTATION, lambda: _rotation(found, data, moments, capture.context, options))
-    _try(found, COMPONENT[:5], lambda: _components(found, moments))
+    _plasticity(finding, data, moments, options, keys)
+    _try(finding, ROTATION, lambda: _rotation(finding, data, moments, capture.context, options))
+    _try(finding, COMPONENT[:5], lambda: _components(finding, moments))
     weights = position_weights(moments.queries)
-    found.put("beta_norm", weights.beta_norm)
-    found.put("r2_pos", weights.r_squared_mean)
-    found.dimensions = np.column_stack([weights.r_squared, weights.weights]).tolist()
-    return found
+    finding.put("beta_norm", weights.beta_norm)
+    finding.put("r2_pos", weights.r_squared_mean)
+    finding.dimensions = np.column_stack([weights.r_squared, weights.weights]).tolist()
+    return finding
 
 
 def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> None:

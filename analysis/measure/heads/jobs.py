@@ -72,8 +72,8 @@ def spread(
 
 def share(capture: Capture, options: Options, folder: Path, numbers: tuple[int, ...]) -> int:
     """A job: analyse some heads; a damaged one is left to the command, which says what is wrong with it."""
-    found = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
-    for done, (_, outcome) in enumerate(found, 1):
+    outcomes = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
+    for done, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):
             print(outcome)
         report(f"{done} of {len(numbers)} heads")

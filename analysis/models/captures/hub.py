@@ -34,10 +34,10 @@ def files(folder: Path) -> list[tuple[str, int]]:
 def told(folder: Path, repository: str) -> Iterator[str]:
     """What publishing would send, in lines."""
     checked(repository)
-    found = files(folder)
-    for name, size in found:
+    sizes = files(folder)
+    for name, size in sizes:
         yield f"{size:>12,}  {name}"
-    yield f"{len(found)} files, {sum(size for _, size in found):,} bytes, for the data set {repository}"
+    yield f"{len(sizes)} files, {sum(size for _, size in sizes):,} bytes, for the data set {repository}"
 
 
 def send(folder: Path, repository: str) -> str:

@@ -75,8 +75,8 @@ def dequantised(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
 
 def current(folder: Path, sha256: str) -> bool:
     """Whether a folder was made from a file of this hash by the versions of the libraries that are installed."""
-    found = card(folder)
-    return bool(found) and found["file"]["sha256"] == sha256 and found["versions"] == _versions()
+    held = card(folder)
+    return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _versions()
 
 
 def _versions() -> dict[str, str | None]:
@@ -86,16 +86,16 @@ def _versions() -> dict[str, str | None]:
 def card(folder: Path) -> dict[str, Any]:
     """What `dequantised` wrote beside the weights; empty where there is nothing of it."""
     try:
-        found = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        content = json.loads((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) and {"file", "weights", "versions"} <= found.keys() else {}
+    return content if isinstance(content, dict) and {"file", "weights", "versions"} <= content.keys() else {}
 
 
 def origin(folder: Path) -> dict[str, Any] | None:
     """For a manifest: file, hash and quantisation of a model that was made from a GGUF file, else None."""
-    found = card(folder)
-    return {**found["file"], "quantization": found["quantization"], "tensors": found["tensors"]} if found else None
+    held = card(folder)
+    return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
 
 
 def _described(file: Path) -> dict[str, Any]:

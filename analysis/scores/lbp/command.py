@@ -130,10 +130,10 @@ def run(
         settings = {"answers": lbp_run.settings_of(path)}
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
         words = lbp_run.words_of(asked)
-    found = lbp_predictions.by_mode(given, samples)
+    by_mode = lbp_predictions.by_mode(given, samples)
     compare = similarity(embedder, device) if embedder else None
     tables = {}
-    for each, answered in found.items():
+    for each, answered in by_mode.items():
         if not partial:
             lbp_predictions.require_complete(samples, answered, each)
         scores = lbp_scores.scored(samples, answered, compare)
@@ -153,7 +153,7 @@ def run(
         note = {
             "command": f"python build.py bench lbp {' '.join(said)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
-            **_manifest(samples, found[each]),
+            **_manifest(samples, by_mode[each]),
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }

@@ -50,10 +50,10 @@ def command(harness: str | None) -> list[str]:
         When there is none.
     """
     if harness is not None:
-        found = shutil.which(harness)
-        if found is None:
+        program = shutil.which(harness)
+        if program is None:
             raise MissingDependency(f"--harness {harness}: no program; give the path of lm_eval")
-        return [str(Path(found).absolute())]
+        return [str(Path(program).absolute())]
     if find_spec("lm_eval") is None:
         raise MissingDependency(INSTALL)
     return [sys.executable, "-m", "lm_eval"]

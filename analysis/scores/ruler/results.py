@@ -241,17 +241,17 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
 
 def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
     """Scores by length, from keys such as `4096,none`: metric, comma, filter."""
-    found: dict[int, Any] = {}
+    by_length: dict[int, Any] = {}
     for key, value in row.items():
         metric, _, _ = key.partition(",")
         if not metric.isdecimal() or len(metric) > 9:
             continue
-        if int(metric) in found:
+        if int(metric) in by_length:
             raise DataError(f"{path}: {name} at {metric}: two filters; keep one")
-        found[int(metric)] = value
-    if not found:
+        by_length[int(metric)] = value
+    if not by_length:
         raise DataError(f"{path}: {name}: no score by length; keys such as '4096,none' are missing")
-    return found
+    return by_length
 
 
 def _asked(content: dict[str, Any], name: str) -> list[int]:

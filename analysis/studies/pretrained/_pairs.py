@@ -31,20 +31,20 @@ def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]
     token against reading a word. `reported pair` is a document's model without rotation against its model with it,
     where somebody has measured both.
     """
-    found = []
+    couples = []
     for model in named(pretrained_models, subjects):
         mine = subjects[subjects["pair"] == model]
         for untouched in mine.loc[mine["role"] == UNTOUCHED, "model"]:
-            found.append(Pair(model, "rotation removed", str(untouched), model))
+            couples.append(Pair(model, "rotation removed", str(untouched), model))
         arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in mine[mine["role"] == STUDENT].iterrows()}
         if set(arms) == set(ARMS.values()):
-            found.append(Pair(model, "trained without", arms["nope"], arms["continued"]))
-        found.append(Pair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
+            couples.append(Pair(model, "trained without", arms["nope"], arms["continued"]))
+        couples.append(Pair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
     for name, mine in subjects[subjects["role"] == REPORTED].groupby("pair"):
         sides = dict(zip(mine["side"], mine["model"], strict=True))
         if name and set(sides) == set(ARMS):
-            found.append(Pair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
-    return found
+            couples.append(Pair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
+    return couples
 
 
 def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:

@@ -32,8 +32,8 @@ def pretrained_ablations(
         mine = layer_ablation[layer_ablation["model"] == model]
         for part in SWEPT:
             for layer, each in mine[mine["condition"] == f"sweep_{part}"].groupby("layer"):
-                if found := cost(each):
-                    rows.append({"model": model, "display_name": name, "part": part, **found, "layer": layer})
+                if costs := cost(each):
+                    rows.append({"model": model, "display_name": name, "part": part, **costs, "layer": layer})
     if not rows:
         raise DataError(f"layer_ablation has no pretrained model whose layers were swept; run: {RERUN}")
     columns = ["model", "display_name", "part", "layer", "value", "low", "high", "n", "note"]
@@ -83,13 +83,13 @@ def pretrained_disruption(
 
 
 def _one(part: pd.DataFrame, metric: str) -> float | None:
-    found = part.loc[part["metric"] == metric, "value"]
-    return None if found.empty or pd.isna(found.iloc[0]) else float(found.iloc[0])
+    values = part.loc[part["metric"] == metric, "value"]
+    return None if values.empty or pd.isna(values.iloc[0]) else float(values.iloc[0])
 
 
 def _n(part: pd.DataFrame) -> int:
-    found = part.loc[part["metric"] == "permutation_p", "n"]
-    return 0 if found.empty else int(found.iloc[0])
+    counts = part.loc[part["metric"] == "permutation_p", "n"]
+    return 0 if counts.empty else int(counts.iloc[0])
 
 
 def _note(each: pd.Series, target: str, whole: pd.DataFrame) -> str:

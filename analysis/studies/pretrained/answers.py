@@ -42,8 +42,8 @@ def pretrained_retrieval(
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),
         ):
-            found = mine[mine["metric"].eq(metric) & mine["condition"].str.fullmatch(OWN) & mine["value"].notna()]
-            for _, each in found.iterrows():
+            cells = mine[mine["metric"].eq(metric) & mine["condition"].str.fullmatch(OWN) & mine["value"].notna()]
+            for _, each in cells.iterrows():
                 ratio = float(str(each["condition"]).removeprefix("own/").removesuffix("x"))
                 share, n = float(each["value"]), int(each["n"])
                 low, high = wilson_interval(round(share * n), n)

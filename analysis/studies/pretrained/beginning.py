@@ -82,13 +82,13 @@ def pretrained_beginning(
         if not all((sinks["model"] == model + ending).any() for ending in STARTS.values()):
             continue
         common = {"model": model, "display_name": name}
-        found = {
+        texts = {
             read.key: {start: _texts(tables[read.table], model + ending, read) for start, ending in STARTS.items()}
             for read in BY_TEXT
         }
         for key, (after, before) in ROTATION.items():
-            found[key] = {start: found[after][start] - found[before][start] for start in STARTS}
-        for key, by_start in found.items():
+            texts[key] = {start: texts[after][start] - texts[before][start] for start in STARTS}
+        for key, by_start in texts.items():
             word, token = by_start["word"], by_start["token"]
             if list(word.index) != list(token.index):
                 raise DataError(f"{model}: texts with and without the beginning token differ; measure both: {RERUN}")

@@ -81,8 +81,8 @@ def _spread(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, floa
     counts = np.array([len(each) for each in groups], dtype=float)
     sums = np.array([each.sum() for each in groups])
     squares = np.array([np.square(each).sum() for each in groups])
-    found = []
+    spreads = []
     for index in resamples(len(groups), DRAWS):
         n, total, square = (each[index].sum(axis=-1) for each in (counts, sums, squares))
-        found.append(np.sqrt(np.maximum(square - total**2 / n, 0.0) / (n - 1)))
-    return float(np.concatenate(groups).std(ddof=1)), percentile_interval(np.concatenate(found))
+        spreads.append(np.sqrt(np.maximum(square - total**2 / n, 0.0) / (n - 1)))
+    return float(np.concatenate(groups).std(ddof=1)), percentile_interval(np.concatenate(spreads))

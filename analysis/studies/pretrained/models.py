@@ -74,15 +74,15 @@ def pretrained_geometry(
         for model in measured:
             if (model, metric) not in known.index:
                 raise DataError(f"artifacts/measurements/model_metrics/{model}.csv lacks {metric}; measure it again")
-            found = known.loc[(model, metric)]
-            if pd.isna(found["value"]):
-                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv: {metric}: {found['reason']}")
+            cell = known.loc[(model, metric)]
+            if pd.isna(cell["value"]):
+                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv: {metric}: {cell['reason']}")
             rows.append(
                 {
-                    **{"metric": metric, "column": model, "label": names[model], "value": float(found["value"])},
-                    **{"low": found["ci_low"], "high": found["ci_high"], "n": int(found["key_heads"])},
-                    **{"unit": "key head", "context": int(found["context"])},
-                    "note": "" if pd.notna(found["ci_low"]) else str(found["reason"]),
+                    **{"metric": metric, "column": model, "label": names[model], "value": float(cell["value"])},
+                    **{"low": cell["ci_low"], "high": cell["ci_high"], "n": int(cell["key_heads"])},
+                    **{"unit": "key head", "context": int(cell["context"])},
+                    "note": "" if pd.notna(cell["ci_low"]) else str(cell["reason"]),
                 }
             )
     return pd.DataFrame(rows).fillna({"note": ""})

@@ -45,14 +45,14 @@ def pretrained_repeated(
         for fill in FILLS:
             for target in TARGETS:
                 condition = f"threshold_{target}_{fill}_pre"
-                found = {kind: part[part["condition"] == condition] for kind, part in kinds.items()}
+                by_kind = {kind: part[part["condition"] == condition] for kind, part in kinds.items()}
                 values = {
                     kind: part.loc[(part["unit_id"] != "") & (part["metric"] == "text_delta_nats"), "value"].dropna()
-                    for kind, part in found.items()
+                    for kind, part in by_kind.items()
                 }
                 if min(map(len, values.values())) < BOTH:
                     continue
-                plain = {f"plain_{kind}": _plain(part) for kind, part in found.items()}
+                plain = {f"plain_{kind}": _plain(part) for kind, part in by_kind.items()}
                 rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **plain})
                 rows[-1] |= _beside(values)
     if not rows:
@@ -107,15 +107,15 @@ def _plain(part: pd.DataFrame) -> float:
 
 def _beside(values: dict[str, Any]) -> dict[str, Any]:
     """Means of two groups with their intervals, and the second less the first with its own."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for kind, some in values.items():
         mean = float(some.mean())
         low, high = student_interval(some.to_numpy(dtype=float)) or (mean, mean)  # texts that agree exactly
-        found |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(some)}
+        columns |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(some)}
     first, second = values.values()
-    found["difference"] = float(second.mean() - first.mean())
-    found["low"], found["high"] = _welch(first, second, found["difference"])
-    return found
+    columns["difference"] = float(second.mean() - first.mean())
+    columns["low"], columns["high"] = _welch(first, second, columns["difference"])
+    return columns
 
 
 def _welch(first: pd.Series, second: pd.Series, difference: float) -> tuple[float, float]:

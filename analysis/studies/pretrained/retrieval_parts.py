@@ -63,7 +63,7 @@ def pretrained_retrieval_parts(
             value, n = float(each["value"]), int(each["n"])
             if metric == "passkey_exact" and (match := PART.fullmatch(condition)):
                 low, high = wilson_interval(round(value * n), n)
-                found = {
+                cells = {
                     "part": match["part"],
                     "which": match["which"],
                     "low": low,
@@ -75,12 +75,12 @@ def pretrained_retrieval_parts(
                     continue
                 auc = aucs.get((condition, f"verification_auc_{kind}"))
                 why = "low, high: a mean probability" + ("; auc: the key itself" if kind == "exact" else "")
-                found = {"part": "shown", "which": kind, "auc": auc, "note": why}
+                cells = {"part": "shown", "which": kind, "auc": auc, "note": why}
                 together[condition].append((kind, value, n))
             else:
                 continue
             tokens = round(float(match["ratio"]) * positions)
-            rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **found})
+            rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **cells})
         wrong = [_wrong(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in together.items()]
         lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in together]
         tested = [row["p"] for row in wrong if row.get("p") is not None]

@@ -105,12 +105,12 @@ def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
         if row["quantity"] in REMOVED:
             sign, words = REMOVED[str(row["quantity"])]
             change = float(row["untouched"] - row["teacher"])
-            found.append(
+            verdicts.append(
                 judge(
                     sign * change > 0,
                     f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
@@ -119,7 +119,7 @@ def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict
                     statement=f"In a pretrained model, removing the rotation alone {words}.",
                 )
             )
-    return found
+    return verdicts
 
 
 def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict]:
@@ -127,12 +127,12 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     for _, row in distillation_quantities.dropna(subset=["nope", "continued"]).iterrows():
         if row["quantity"] in TRAINED:
             sign, words = TRAINED[str(row["quantity"])]
             change = float(row["nope"] - row["continued"])
-            found.append(
+            verdicts.append(
                 judge(
                     sign * change > 0,
                     f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each "
@@ -142,7 +142,7 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict
                     statement=f"A pretrained model distilled without rotation has {words} than its control.",
                 )
             )
-    return found
+    return verdicts
 
 
 def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verdict]:
