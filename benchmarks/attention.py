@@ -59,13 +59,13 @@ def plain(model: Any, tokens: int) -> Callable[[], object]:
 
 def summed(model: Any, tokens: int) -> Callable[[], object]:
     def action() -> object:
-        found: list[Any] = []
+        sums: list[Any] = []
 
         def keep(call: Any) -> None:
-            found.append(attention_statistics(call))
+            sums.append(attention_statistics(call))
 
         forward(model, text(tokens), keep)
-        return found
+        return sums
 
     return action
 

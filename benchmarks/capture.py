@@ -124,7 +124,7 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
             timed("captured", lambda number=number: captured(number))
         if not number % 2:
             timed("plain", lambda: run(loaded.model, tokens))
-    return {kind: found[2:] for kind, found in times.items()}
+    return {kind: seconds[2:] for kind, seconds in times.items()}
 
 
 def peak(folder: Path, documents: int) -> int:
@@ -188,12 +188,12 @@ def long(most: int, folder: Path) -> None:
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
     for tokens in (most // 4, most // 2, most):
-        found = []
+        times = []
         for kind in ("captured", "plain"):
             command = [sys.executable, __file__, "--rise", str(tokens), kind, "--folder", str(folder)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            found.append([float(each) for each in done.stdout.split()[-2:]])
-        (seconds, size), (least, alone) = found
+            times.append([float(each) for each in done.stdout.split()[-2:]])
+        (seconds, size), (least, alone) = times
         print(f"| {tokens:,} | {seconds:.1f} | {least:.1f} | {size:.0f} | {alone:.0f} |", flush=True)
 
 

@@ -139,7 +139,7 @@ def _is_word(node: ast.expr) -> bool:
 @functools.cache
 def imports(file: Path) -> set[str]:
     """Files of the project that a file imports, by name."""
-    found = set()
+    files = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -149,8 +149,8 @@ def imports(file: Path) -> set[str]:
         for name in names:
             path = ROOT / (name.replace(".", "/") + ".py")
             if path.is_file():
-                found.add(path.relative_to(ROOT).as_posix())
-    return found
+                files.add(path.relative_to(ROOT).as_posix())
+    return files
 
 
 @functools.cache
@@ -252,7 +252,7 @@ def _tried(place: Path, tests: list[str], seconds: int) -> str:
 class _First:
     """The first test or file of tests that fails."""
 
-    found = ""
+    failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a test that fails."""
@@ -263,8 +263,8 @@ class _First:
         self._note(report)
 
     def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
-        if report.failed and not self.found:
-            self.found = report.nodeid
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
 
 
 def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> None:
@@ -280,7 +280,7 @@ def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> No
     first = _First()
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "-m", "not models and not latex"]
     end = pytest.main([*options, *tests], plugins=[first])
-    given.send(first.found)
+    given.send(first.failed)
     os._exit(int(end))
 
 

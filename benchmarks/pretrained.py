@@ -76,13 +76,13 @@ def summed(model: Any) -> Callable[[Any], object]:
     """Read a text with exact attention statistics of every head."""
 
     def action(ids: Any) -> object:
-        found: list[Any] = []
+        sums: list[Any] = []
 
         def keep(call: Any) -> None:
-            found.append(attention_statistics(call))
+            sums.append(attention_statistics(call))
 
         forward(model, ids, keep)
-        return found
+        return sums
 
     return action
 
@@ -106,9 +106,9 @@ def timed(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()
-    found = action(ids)
+    output = action(ids)
     seconds = time.process_time() - start
-    del found
+    del output
     return seconds, memory("VmHWM") - held
 
 

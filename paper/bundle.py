@@ -137,12 +137,12 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
     for _ in range(MAX_PASSES):
         done = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
         text = (folder / "thesis.log").read_text(encoding="utf-8", errors="replace") if not done.timed_out else ""
-        found = log.parse(text, folder)
-        if done.returncode or found.errors:
-            raise log.failure(found, "thesis.tex", done.output)
-        if not found.rerun and not any(finding.kind.startswith("undefined") for finding in found.warnings):
+        report = log.parse(text, folder)
+        if done.returncode or report.errors:
+            raise log.failure(report, "thesis.tex", done.output)
+        if not report.rerun and not any(finding.kind.startswith("undefined") for finding in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
-    faults = "\n".join(map(str, found.warnings)) or "LaTeX still asks for another pass"
+    faults = "\n".join(map(str, report.warnings)) or "LaTeX still asks for another pass"
     raise LatexError(f"the bundle does not settle in {MAX_PASSES} passes:\n{faults}", "thesis.tex")
 
 

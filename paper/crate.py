@@ -107,10 +107,10 @@ def lay_out(root: Path, folder: Path) -> int:
     sums = []
     for part in parts(root):
         content = part.content
-        found = hashlib.sha256(content).hexdigest()
-        sums.append(f"{found}  {part.name}\n")
+        digest = hashlib.sha256(content).hexdigest()
+        sums.append(f"{digest}  {part.name}\n")
         source = io.BytesIO(content) if isinstance(part.source, bytes) else part.source
-        crate.add_file(source, part.name, properties=_described(part, content, found))
+        crate.add_file(source, part.name, properties=_described(part, content, digest))
     crate.write(folder)
     write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
     file = folder / "ro-crate-metadata.json"
@@ -121,10 +121,10 @@ def lay_out(root: Path, folder: Path) -> int:
 def citation(root: Path) -> dict[str, Any]:
     """What `CITATION.cff` says; empty where there is none."""
     try:
-        found = yaml_of(root, CITATION, SpecError)
+        content = yaml_of(root, CITATION, SpecError)
     except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def version(root: Path) -> str:

@@ -159,8 +159,8 @@ def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
 
 def cited(text: str) -> tuple[str, ...]:
     r"""Keys that a chapter's template cites, in order, without repeats."""
-    found = (key for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"]))
-    return tuple(dict.fromkeys(found))
+    keys = (key for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"]))
+    return tuple(dict.fromkeys(keys))
 
 
 def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:

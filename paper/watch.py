@@ -68,8 +68,8 @@ def watch(
         stop_event=stop,
         raise_interrupt=True,
     )
-    for found in changes:
-        say(f"changed: {_listed({Path(path).relative_to(root).as_posix() for _, path in found})}")
+    for batch in changes:
+        say(f"changed: {_listed({Path(path).relative_to(root).as_posix() for _, path in batch})}")
         _build(root, command, say)
         done()
 

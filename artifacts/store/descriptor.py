@@ -53,9 +53,9 @@ def resource(root: Path, name: str) -> dict[str, Any] | None:
 def files(root: Path, name: str) -> list[str]:
     """The CSV files of a source, a result or an experiment's measurements, relative to `root`."""
     single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
-    found = [path for path in single if (root / path).is_file()]
+    present = [path for path in single if (root / path).is_file()]
     folder = root / "artifacts/measurements" / name
-    return found or sorted(path.relative_to(root).as_posix() for path in folder.glob("*.csv"))
+    return present or sorted(path.relative_to(root).as_posix() for path in folder.glob("*.csv"))
 
 
 def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
@@ -72,9 +72,9 @@ def standard(root: Path) -> dict[str, Any]:
     Every resource has a schema in full. The measurements of an experiment are one resource a file, since a resource of
     several files is one table, and theirs name no model. What has no rows yet is left out.
     """
-    found = package(root)
-    resources = [part for entry in found["resources"] for part in _parts(root, entry)]
-    return {**{key: value for key, value in found.items() if key not in OWN}, "resources": resources}
+    described = package(root)
+    resources = [part for entry in described["resources"] for part in _parts(root, entry)]
+    return {**{key: value for key, value in described.items() if key not in OWN}, "resources": resources}
 
 
 def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -83,10 +83,10 @@ def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
         schema = {**entry["schema"], "fields": fields_of(entry, path, header)}
         measured = entry["path"].startswith("measurements/")
         name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
-        found = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
+        part = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
         if "range" in entry:  # JSON has no infinity: an end that is open is null
-            found["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
-        yield found
+            part["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
+        yield part
 
 
 def _finite(number: float) -> float | None:
@@ -115,20 +115,20 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
         raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
-    found = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
+    described = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
     if "path" not in entry:
-        found["kind"] = kind
-    if found["path"] not in [room.format(name) for room in ROOMS.values()]:
+        described["kind"] = kind
+    if described["path"] not in [room.format(name) for room in ROOMS.values()]:
         raise DataError(
-            f"{where}: `path` is {str(found['path'])[:80]!r}; a table lies at sources/{name}.csv or the like"
+            f"{where}: `path` is {str(described['path'])[:80]!r}; a table lies at sources/{name}.csv or the like"
         )
-    short = {key: found.pop(key) for key in ("fields", "key", "refers") if key in found}
-    found["schema"] = _schema(found.get("schema", short), columns, where)
-    if not isinstance(found.get("range", {}), dict):
+    short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
+    described["schema"] = _schema(described.get("schema", short), columns, where)
+    if not isinstance(described.get("range", {}), dict):
         raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
-    if "covers" in found and (not isinstance(found["covers"], dict) or set(found["covers"]) != set(COVERS)):
+    if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
         raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
-    return found
+    return described
 
 
 def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:

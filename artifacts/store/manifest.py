@@ -24,12 +24,12 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
     """
     file = Path(table).with_suffix(".json").as_posix()
     try:
-        found = json_of(root, file)
+        content = json_of(root, file)
     except FileNotFoundError:
         return {}
-    if not isinstance(found.get("versions", {}), dict) or not isinstance(found.get("command", ""), str):
+    if not isinstance(content.get("versions", {}), dict) or not isinstance(content.get("command", ""), str):
         raise DataError(f"{file}: `versions` is no object, or `command` no text; restore the file")
-    return found
+    return content
 
 
 def sealed(content: dict[str, Any], path: Path) -> bytes:
@@ -41,10 +41,10 @@ def sealed(content: dict[str, Any], path: Path) -> bytes:
 def broken(root: Path, table: str) -> str:
     """What the manifest says against its table; empty when they agree, or there is no manifest."""
     file = Path(table).with_suffix(".json").as_posix()
-    found = manifest(root, table)
-    if not found and not (root / file).is_file():
+    content = manifest(root, table)
+    if not content and not (root / file).is_file():
         return ""
-    seal = found.get(SEAL)
+    seal = content.get(SEAL)
     if not isinstance(seal, dict):
         return f"{file} has no seal; when the table is whole, run: python -m artifacts.store.manifest {table}"
     if seal.get("blake2") != digest(root / table):
@@ -60,8 +60,8 @@ def broken(root: Path, table: str) -> str:
 def main(tables: list[str]) -> None:
     """Seal the tables given, or all that have a manifest without a seal."""
     root = Path.cwd()
-    found = tables or sorted(path.relative_to(root).as_posix() for path in root.glob("artifacts/measurements/*/*.csv"))
-    for table in found:
+    chosen = tables or sorted(path.relative_to(root).as_posix() for path in root.glob("artifacts/measurements/*/*.csv"))
+    for table in chosen:
         content = manifest(root, table)
         if content and (tables or SEAL not in content):
             write((root / table).with_suffix(".json"), sealed(content, root / table))

@@ -49,8 +49,8 @@ def check(root: Path, name: str) -> list[Fault]:
         return []
     if not paths:
         return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
-    found = [fault for path in paths for fault in _check_file(root, described, path)]
-    return found or [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
+    wrong = [fault for path in paths for fault in _check_file(root, described, path)]
+    return wrong or [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
 
 
 def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
@@ -70,12 +70,12 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         foreign, lost = _foreign(root, described)
         if lost:
             return [Fault(path, 0, field, words) for field, words in lost.items()]
-        found = [Fault(path, *told) for told in faults(root / path, fields, primary, foreign)]
+        wrong = [Fault(path, *told) for told in faults(root / path, fields, primary, foreign)]
     except DataError as error:
         return [Fault(SCHEMA, 0, described["name"], str(error))]
     except csv.Error as error:
         return [Fault(path, 0, "", f"is no table ({error}); restore it from version control")]
-    return found or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
+    return wrong or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
 
 
 def _damage(root: Path, described: dict[str, Any], path: str) -> str:
@@ -100,7 +100,7 @@ def _foreign(
     """By the fields of each foreign key, the table that it names and the cells that stand there; and what is wrong with
     tables that cannot be asked, once for each key: every row would fail for a reason that is not its own.
     """
-    found, lost = {}, {}
+    keys, lost = {}, {}
     for key in described["schema"].get("foreignKeys", []):
         other = resource(root, key["reference"]["resource"])
         if other is None:
@@ -109,13 +109,13 @@ def _foreign(
         try:
             if fault := _damage(root, other, file):
                 raise DataError(fault)
-            found[names] = (other["name"], cells_of(root / file, listed(key["reference"]["fields"])))
+            keys[names] = (other["name"], cells_of(root / file, listed(key["reference"]["fields"])))
         except FileNotFoundError:
             lost[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
         except DataError as error:
             words = str(error).removeprefix(f"{Path(file).name}: ")
             lost[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); mend that first"
-    return found, lost
+    return keys, lost
 
 
 def _cut(text: str, awaits: str) -> str:
@@ -167,7 +167,7 @@ def beyond(described: dict[str, Any], metric: str, value: float) -> str:
 
 def require(root: Path, names: Sequence[str]) -> None:
     """Raise DataError with all faults of the artifacts called `names`, one a line."""
-    found = [str(fault) for name in names for fault in check(root, name)]
-    if found:
-        shown = found[:20] + ([f"... and {len(found) - 20} more"] if len(found) > 20 else [])
+    lines = [str(fault) for name in names for fault in check(root, name)]
+    if lines:
+        shown = lines[:20] + ([f"... and {len(lines) - 20} more"] if len(lines) > 20 else [])
         raise DataError("\n".join(shown))

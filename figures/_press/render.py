@@ -73,13 +73,13 @@ def assets(figure: Figure, name: str) -> dict[str, bytes]:
     from figures._press.view import oriented, rasters
 
     check(figure, name)
-    found = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
+    files = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
     for i, s in rasters(figure):
         panel = figure.panels[i]
         low, high = limits(s)
         flip = not (panel.y.reverse or bool(panel.y.categories))
-        found[f"{name}-{i + 1}.png"] = heat_png(oriented(s, panel.x.reverse, flip), low, high, s.colors)
-    return found
+        files[f"{name}-{i + 1}.png"] = heat_png(oriented(s, panel.x.reverse, flip), low, high, s.colors)
+    return files
 
 
 def _first_sentence(caption: str) -> str:

@@ -90,12 +90,12 @@ def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Ann
     """
     rows = judged(root)
     recorded = {key: [row["anchor"] for row in own if row["anchor"]] for key, own in rows.items()}
-    found, others = copies(folder, recorded)
+    held, others = copies(folder, recorded)
     names = [re.compile(pattern) for pattern in read_metadata(root).names]
     titles = {document.key: document.title for document in documents(root)}
     sources = list(sources)
     done = []
-    for copy in found:
+    for copy in held:
         places = placed(rows[copy.document], copy)
         data = printed(root, sources, copy.document, copy.sentences)
         done.append(Annotated(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))

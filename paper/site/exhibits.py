@@ -100,5 +100,5 @@ def _page(project: Project, node: Node, values: Mapping[str, Any]) -> Iterator[t
 
 def resting(project: Project, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
     """For each artifact that an exhibit reads, the rows of the ledger whose functions read it too; fewest first."""
-    found = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
-    return sorted(((name, rows) for name, rows in found if rows), key=lambda item: len(item[1]))
+    by_result = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
+    return sorted(((name, rows) for name, rows in by_result if rows), key=lambda item: len(item[1]))

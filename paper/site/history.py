@@ -51,7 +51,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             else "this folder is no git checkout, so there is no history"
         )
     kept = _kept(root / KEPT)
-    found: dict[str, list[Revision]] = {}
+    by_claim: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
     edge = _edge(root)
     with _Blobs(root) as blobs:
@@ -61,9 +61,9 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             key = f"{name} {old} {new}"
             if key not in fresh:
                 fresh[key] = kept[key] if key in kept else _words(name, blobs.text(old), blobs.text(new))
-            found.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
+            by_claim.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
     write(root / KEPT, json.dumps(fresh, indent=0, sort_keys=True).encode())
-    return {name: tuple(revisions) for name, revisions in found.items()}
+    return {name: tuple(revisions) for name, revisions in by_claim.items()}
 
 
 def cut(root: Path) -> str:
@@ -166,7 +166,7 @@ def _said(changes: Sequence[Change]) -> str:
 
 def _kept(path: Path) -> dict[str, str]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

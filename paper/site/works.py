@@ -56,13 +56,13 @@ def works(root: Path) -> dict[str, Work]:
         raise SpecError(f"{BIBLIOGRAPHY}: {' '.join(str(error).split())}") from None
     held = {entry.key: entry for entry in entries}
     names = {key: _named(held[key]) for key, _ in shown}
-    several, letters, found = Counter(names.values()), Counter[str](), {}
+    several, letters, by_key = Counter(names.values()), Counter[str](), {}
     for key, html in shown:
         name = names[key]
         letter = chr(ord("a") + letters[name]) if several[name] > 1 else ""
         letters[name] += 1
-        found[key] = Work(key, name + letter, html)
-    return found
+        by_key[key] = Work(key, name + letter, html)
+    return by_key
 
 
 def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, tuple[str, ...]]:

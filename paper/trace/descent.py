@@ -61,8 +61,8 @@ def descent(
     if step.kind.name == "result":
         yield f"{pad}made by: python build.py analyze {step.name}"
     value = number(row.cells.get(column, "")) if row and column else None
-    ranked = sorted(_inputs(project, step, row, value), key=lambda found: -found[0])
-    chosen = [found for found in ranked if found[3]] or ranked
+    ranked = sorted(_inputs(project, step, row, value), key=lambda each: -each[0])
+    chosen = [each for each in ranked if each[3]] or ranked
     for _, artifact, rows, where in chosen[:INPUTS]:
         yield from part(project, artifact, rows, where, seen, depth)
     if len(chosen) > INPUTS:
@@ -146,8 +146,8 @@ def _same(shared: Iterable[tuple[int, Row]], value: float | None, need: int) -> 
         if count < need or not (count or telling):
             continue
         for column, text in row.cells.items():
-            found = number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
-            if found is not None and math.isclose(found, value, rel_tol=CLOSE, abs_tol=0):
+            held = number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
+            if held is not None and math.isclose(held, value, rel_tol=CLOSE, abs_tol=0):
                 yield count, column, row
 
 
