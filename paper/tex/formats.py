@@ -76,11 +76,11 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
         scratch = f"{FOLDER}/{name}"
         files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
         done = latex.dump(f"{scratch}/preamble.tex", cwd=out, output=scratch, form=name, timeout=timeout)
-        report = log.read(out, f"{scratch}/{name}.log", record)
+        found = log.read(out, f"{scratch}/{name}.log", record)
         if done.timed_out:
             raise LatexError(f"the preamble took longer than {timeout:.0f} s and was ended", f"out/{document}")
-        if done.returncode or report.errors or not (out / scratch / f"{name}.fmt").is_file():
-            error = log.failure(report, f"out/{document}", done.output)
+        if done.returncode or found.errors or not (out / scratch / f"{name}.fmt").is_file():
+            error = log.failure(found, f"out/{document}", done.output)
             line = numbers[error.line - 1] if 0 < error.line <= len(numbers) else 0
             raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
         (out / scratch / f"{name}.fmt").replace(formats / f"{name}.fmt")
