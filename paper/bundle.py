@@ -146,7 +146,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
     raise LatexError(f"the bundle does not settle in {MAX_PASSES} passes:\n{faults}", "thesis.tex")
 
 
-def tried(bundle: bytes, thesis: bytes) -> None:
+def try_out(bundle: bytes, thesis: bytes) -> None:
     """Compile a bundle in an empty folder, and see that it gives the thesis's pages.
 
     Raises

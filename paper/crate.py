@@ -114,7 +114,7 @@ def lay_out(root: Path, folder: Path) -> int:
     crate.write(folder)
     write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
     file = folder / "ro-crate-metadata.json"
-    write(file, (json.dumps(_settled(json.loads(file.read_text(encoding="utf-8")), when), indent=1) + "\n").encode())
+    write(file, (json.dumps(_canonical(json.loads(file.read_text(encoding="utf-8")), when), indent=1) + "\n").encode())
     return sum(1 for path in folder.rglob("*") if path.is_file())
 
 
@@ -162,7 +162,7 @@ def _person(crate: Any, number: int, told: dict[str, Any]) -> Any:
     return crate.add(ContextEntity(crate, str(told.get("orcid") or f"#author-{number}"), {"@type": kind, "name": name}))
 
 
-def _settled(found: dict[str, Any], when: str) -> dict[str, Any]:
+def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:
     """The description in one order, and without the time of its making."""
     for entity in found["@graph"]:
         if entity["@id"] == "./":

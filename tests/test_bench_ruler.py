@@ -8,11 +8,11 @@ from analysis.scores.ruler.scores import (
     MEAN,
     TASKS,
     Cell,
-    found,
     interval,
     length_key,
     length_tokens,
     lengths_of,
+    share_contained,
     tabulated,
 )
 from artifacts.errors import DataError
@@ -38,12 +38,12 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
     ],
 )
 def test_references_found_in_an_answer(said, references, any_of, score):
-    assert found(said, references, any_of=any_of) == score
+    assert share_contained(said, references, any_of=any_of) == score
 
 
 def test_a_sample_without_references_has_no_score():
     with pytest.raises(ValueError, match="needs a reference"):
-        found("x", [])
+        share_contained("x", [])
 
 
 def test_lengths_as_keys():

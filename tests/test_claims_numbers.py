@@ -48,7 +48,7 @@ def test_only_long_numbers_tell(printed, number):
 def test_every_repeated_number_is_listed_with_its_quantity():
     with (ROOT / numbers.LISTED).open(encoding="utf-8", newline="") as stream:
         listed = list(csv.DictReader(stream))
-    found = numbers.kept(numbers.repeated(ROOT), listed)
+    found = numbers.keep_quantities(numbers.repeated(ROOT), listed)
     assert found == [{name: row[name] for name in found[0]} for row in listed], (
         "run: python -m analysis.claims._verdicts.numbers"
     )
@@ -57,7 +57,7 @@ def test_every_repeated_number_is_listed_with_its_quantity():
 
 def test_a_cell_that_is_new_has_no_quantity_and_others_keep_theirs():
     row = {"document": "9", "number": "1249", "table": "table", "source": "9 T1"}
-    found = numbers.kept(
+    found = numbers.keep_quantities(
         [{**row, "cell": "old"}, {**row, "cell": "new"}], [{**row, "cell": "old", "quantity": "a ratio"}]
     )
     assert [each["quantity"] for each in found] == ["a ratio", ""]

@@ -297,13 +297,21 @@ def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
 
 
 def test_the_ledger_names_statements_by_their_place():
-    from tables.ledger._failing import found, placed, values
+    from tables.ledger._failing import measured_text, place_links, values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
     told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
-    assert placed(told, places) == "Repeats what is judged at 8.3 Results: not testable."
-    assert (found("80.3775", "68.8%"), found("0.72514", ""), found("12 of 20", "")) == ("80.38%", "0.725", "12 of 20")
-    assert (found("1251.6", "1249×"), found("202.0", "200x"), found("34", "~37")) == ("1251.6×", "202.0×", "34")
+    assert place_links(told, places) == "Repeats what is judged at 8.3 Results: not testable."
+    assert (measured_text("80.3775", "68.8%"), measured_text("0.72514", ""), measured_text("12 of 20", "")) == (
+        "80.38%",
+        "0.725",
+        "12 of 20",
+    )
+    assert (measured_text("1251.6", "1249×"), measured_text("202.0", "200x"), measured_text("34", "~37")) == (
+        "1251.6×",
+        "202.0×",
+        "34",
+    )
     alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
     assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit stands in its reason"
 

@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 import anchoring_planted as planting
 import models_tiny
 from analysis.experiments import anchoring
-from analysis.experiments._anchoring.data import LENGTH, Sample, Split, planted
+from analysis.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
 from analysis.experiments._anchoring.probe import areas, auroc, summary, train
 from analysis.experiments._anchoring.states import Marked, marked, states
 from analysis.measure.rows import frame
@@ -197,7 +197,7 @@ def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
 
 def test_planted_statements_never_share_a_name_between_training_and_test() -> None:
     subject = planting.subject()
-    split = planted(subject, 60, 30, seed=1)
+    split = plant_statements(subject, 60, 30, seed=1)
     assert len(split.train) == 60
     assert len(split.test) == 30
     assert all(len(sample.text.split()) == LENGTH - 1 for sample in split.test)
@@ -224,7 +224,7 @@ def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None
 
     if "statements" not in ENGLISH.tasks():
         with pytest.raises(DataError, match="--data popqa"):
-            planted(replace(planting.subject(), book=ENGLISH), 20, 10, 0)
+            plant_statements(replace(planting.subject(), book=ENGLISH), 20, 10, 0)
     with pytest.raises(DataError, match="too few"):
         anchoring.measure(planting.subject(), Options(), train=2, test=2)
     with pytest.raises(DataError, match="another --data"):

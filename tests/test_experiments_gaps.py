@@ -76,7 +76,7 @@ def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
     """The head that writes is given as the most plastic one; four heads are ranked, so one is a quarter."""
     subject = planted.subject(retriever())
     order = [(0, 3), (0, 0), (1, 2), (1, 0)]
-    return subject, head_ablation._ablated(subject, OPTIONS, order), order
+    return subject, head_ablation._ablation_rows(subject, OPTIONS, order), order
 
 
 def test_only_the_head_that_writes_matters(ablated: Any) -> None:
@@ -132,12 +132,12 @@ def test_ranks_need_two_heads_that_have_a_plasticity() -> None:
     heads = [Finding(0, number, 0, "") for number in range(3)]
     for number, each in enumerate(heads):
         each.put("ap_last_20", 0.5 - number / 10)
-    assert head_ablation._ranked(subject, heads) == [(0, 2), (0, 1), (0, 0)]
+    assert head_ablation._rank(subject, heads) == [(0, 2), (0, 1), (0, 0)]
     for each in heads[1:]:
         each.metrics.clear()
         each.without(("ap_last_20",), "3 queries, 30 needed")
     with pytest.raises(DataError, match=r"planted: 1 of 3 heads have a plasticity.* \(3 queries, 30 needed\)"):
-        head_ablation._ranked(subject, heads)
+        head_ablation._rank(subject, heads)
 
 
 def test_a_model_in_memory_says_how_to_be_captured() -> None:

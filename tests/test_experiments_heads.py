@@ -21,7 +21,7 @@ from analysis.measure import choices
 from analysis.measure.heads import analysis as heads
 from analysis.measure.heads import finding
 from analysis.measure.heads import jobs as head_jobs
-from analysis.measure.heads.finding import kept
+from analysis.measure.heads.finding import load_or_analyse
 from analysis.measure.heads.frames import frames
 from analysis.measure.measurements import slug
 from analysis.models.captures import reading as captures
@@ -194,14 +194,14 @@ def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp
     for path in sorted((target / "artifacts").rglob("*.*")):
         assert path.read_bytes() == (other / path.relative_to(target)).read_bytes(), path
     capture = open_capture(planted, context=CONTEXT, group=2)
-    found, old = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    found, old = load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads")
     assert old
     assert found.layer == 0
     # other options are another finding, and a finding that was cut short is made anew
-    assert not kept(capture, capture.heads[0], Options(pairs="same_bucket"), target / "out/heads")[1]
+    assert not load_or_analyse(capture, capture.heads[0], Options(pairs="same_bucket"), target / "out/heads")[1]
     for path in (target / "out/heads").iterdir():
         path.write_text(path.read_text()[:50])
-    assert kept(capture, capture.heads[0], Options(), target / "out/heads") == (found, False)
+    assert load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads") == (found, False)
 
 
 def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
@@ -210,10 +210,10 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
     def stopped(*arguments):
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(kept(*arguments)[1])
-        return kept(*arguments)
+        done.append(load_or_analyse(*arguments)[1])
+        return load_or_analyse(*arguments)
 
-    monkeypatch.setattr(finding, "kept", stopped)
+    monkeypatch.setattr(finding, "load_or_analyse", stopped)
     with pytest.raises(KeyboardInterrupt):
         measure(target, planted)
     assert not (target / "artifacts").exists()
@@ -225,7 +225,7 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
 @pytest.mark.parametrize("estimator", ["bucket_full", "empirical"])
 def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted, target, monkeypatch, estimator):
     capture, options = open_capture(planted, context=CONTEXT, group=2), Options(estimator=estimator)
-    alone = [kept(capture, head, options, target / "alone")[0] for head in capture.heads]
+    alone = [load_or_analyse(capture, head, options, target / "alone")[0] for head in capture.heads]
     opened = []
     real = captures.read
 
@@ -253,10 +253,10 @@ def test_another_content_is_another_finding(planted, target, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(planted, copy)
     capture = open_capture(copy, context=CONTEXT, group=2)
-    before, _ = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    before, _ = load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads")
     shutil.rmtree(copy / "l00h00q")
     write(copy / "l00h00q", *side("content", "q", 99))
-    after, old = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    after, old = load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads")
     assert not old
     assert after.metrics != before.metrics
 
@@ -402,7 +402,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
 
 def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
     capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
-    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, Options(), folder, 2, "local", Resources())
     found = sorted(folder.glob("*.json"))
     assert len(found) == len(capture.heads) == 4
     before = {path: path.stat().st_mtime_ns for path in found}
@@ -415,10 +415,10 @@ def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, m
         return real(function, arguments, *rest, **more)
 
     monkeypatch.setattr(head_jobs, "run_jobs", watched)
-    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, Options(), folder, 2, "local", Resources())
     assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
     assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
-    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, Options(), folder, 2, "local", Resources())
     assert len(asked) == 1, "nothing is"
     measure(target, planted)
     assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}

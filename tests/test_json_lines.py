@@ -50,12 +50,12 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("read", [lines, documents, answers, samples, asked, needles, records.kept])
+@pytest.mark.parametrize("read", [lines, documents, answers, samples, asked, needles, records.saved_records])
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_a_damaged_line_is_told_wherever_it_is_read(kind, read, tmp_path):
     content, words = DAMAGED[kind]
     path = tmp_path / "given.jsonl"
-    path.write_bytes(content if read is not records.kept or content.endswith(b"\n") else content + b"\n")
+    path.write_bytes(content if read is not records.saved_records or content.endswith(b"\n") else content + b"\n")
     with pytest.raises(DataError) as caught:
         read(path)
     assert words in str(caught.value)

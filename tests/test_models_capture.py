@@ -133,7 +133,7 @@ def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) ->
     asked = options(place, tmp_path / "halted")
     with pytest.raises(KeyboardInterrupt):
         capture(asked, stop)
-    assert len(parts.done(asked.out)) == 2
+    assert len(parts.complete_parts(asked.out)) == 2
     with pytest.raises(DataError, match="unfinished"):
         open_capture(asked.out)
     states: list[Progress] = []
@@ -163,7 +163,7 @@ tests.capture(tests.options(Path({str(place)!r}), Path({str(tmp_path / "killed")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert sorted(parts.done(tmp_path / "killed")) == [0, 1, 2]
+    assert sorted(parts.complete_parts(tmp_path / "killed")) == [0, 1, 2]
     capture(options(place, tmp_path / "killed"))
     capture(options(place, tmp_path / "whole"))
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
@@ -277,7 +277,7 @@ def test_non_finite_vectors_are_refused(place: Path, tmp_path: Path) -> None:
         loaded.model.model.layers[1].self_attn.k_proj.weight.fill_(float("inf"))
     with pytest.raises(ModelError, match="layer 1 has infinite or undefined keys"):
         record(asked, loaded=loaded)
-    assert not parts.done(asked.out)
+    assert not parts.complete_parts(asked.out)
 
 
 def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +293,7 @@ def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         patch.setattr(layout._File, "flush", full)
         with pytest.raises(ThesisError, match="disk is full"):
             capture(options(place, tmp_path / "out"))
-    assert len(parts.done(tmp_path / "out")) == DOCUMENTS
+    assert len(parts.complete_parts(tmp_path / "out")) == DOCUMENTS
     capture(options(place, tmp_path / "out"))
     capture(options(place, tmp_path / "whole"))
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")

@@ -224,7 +224,7 @@ def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
     assert [pdf.pages(alone), pdf.text(alone)] == [pdf.pages(thesis), pdf.text(thesis)]
-    bundle.tried(packed, thesis)
+    bundle.try_out(packed, thesis)
     with pytest.raises(SpecError, match="not empty"):
         bundle.dry_run(packed, tmp_path / "empty")
 

@@ -184,7 +184,7 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
         tables.folder(tmp_path, name).parent.mkdir(parents=True)
         tables.folder(tmp_path, name).write_text(header + "\n", encoding="utf-8")
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
-    assert tables.known(tmp_path) == {"b400-s3-A", "b400-s3-C"}
+    assert tables.complete_models(tmp_path) == {"b400-s3-A", "b400-s3-C"}
     assert [str(fault) for name in tables.TABLES for fault in check(tmp_path, name)] == []
     before = {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES}
     for path in (tmp_path / "out/population/weights").iterdir():

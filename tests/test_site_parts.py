@@ -12,10 +12,10 @@ from artifacts.typeset import addresses
 from figures import Axis, Figure, Heatmap, Line, Panel
 from paper.site.graph import embedded
 from paper.site.grid import grid, of_csv
-from paper.site.history import _said, cut, histories
-from paper.site.page import FOLDER, page, shown, typeset, words
+from paper.site.history import _summary, cut, histories
+from paper.site.page import FOLDER, cell_text, page, typeset, words
 from paper.site.plotted import plotted
-from paper.site.project import Chapter, _chapter, told
+from paper.site.project import Chapter, _chapter, reader_text
 from paper.site.works import cited, works
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
@@ -110,13 +110,13 @@ def test_a_fault_in_a_template_names_the_page():
 def test_a_row_of_the_ledger_has_names_for_models_and_metrics_and_keeps_those_of_claims():
     names, claims = {"llama3.1-8b": "Llama-3.1-8B"}, ["c004_pat.DroPE-sink_heads", "c004_pat"]
     said = "Repeats c004_pat.DroPE-sink_heads: holds. The recovery_level of llama3.1-8b, as c004_pat says."
-    assert told(said, names, claims) == (
+    assert reader_text(said, names, claims) == (
         "Repeats c004_pat.DroPE-sink_heads: holds. The recovery level of Llama-3.1-8B, as c004_pat says."
     )
 
 
 def test_numbers_are_shown_short_and_absent_ones_not_at_all():
-    assert [shown(value) for value in (None, float("nan"), -0.12345678, 3, "x")] == ["", "", "−0.123457", "3", "x"]
+    assert [cell_text(value) for value in (None, float("nan"), -0.12345678, 3, "x")] == ["", "", "−0.123457", "3", "x"]
 
 
 def test_what_is_plotted_is_every_point():
@@ -143,7 +143,7 @@ def test_a_grid_says_what_it_leaves_out():
 
 
 def test_a_change_without_a_number_is_told_as_such():
-    assert _said([]) == "no number by more than rounding"
+    assert _summary([]) == "no number by more than rounding"
 
 
 def test_a_shallow_clone_says_that_its_history_is_cut(tmp_path):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from analysis.measure.evaluation import kept
+from analysis.measure.evaluation import ask_once
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import Options, Subject, spread
+from analysis.measure.subject import Options, Subject, standard_deviation
 from analysis.models.answers.scoring import Question, Scores, grouped_logprobs
 from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError
@@ -50,7 +50,7 @@ def choice_rows(
             rows.append(row(metric, None, 0, condition=condition, reason=reason))
             continue
         try:
-            items = keyed(subject, task, options, length)
+            items = key_items(subject, task, options, length)
         except DataError as error:
             rows.append(row(metric, None, 0, condition=condition, reason=str(error)))
             continue
@@ -58,7 +58,7 @@ def choice_rows(
     return rows
 
 
-def keyed(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
+def key_items(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
     """Items of a task with a key, and the seed of each.
 
     Raises
@@ -92,7 +92,7 @@ def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) 
         return [[asdict(one) for one in some] for some in by_group]
 
     asked = [[[prompt, list(options)] for prompt, options in group] for group in groups]
-    by_group = kept(subject, "options", {"asked": asked}, ask)
+    by_group = ask_once(subject, "options", {"asked": asked}, ask)
     return [
         [Scores(tuple(one["options"]), tuple(one["logprobs"]), tuple(one["tokens"])) for one in some]
         for some in by_group
@@ -131,7 +131,7 @@ def _verification(subject: Subject, items: Sequence[Seeded], condition: str) -> 
         rows.append(row(f"p_yes_{kind}", sum(shares) / len(some), len(some), condition=condition))
         raw = sum(one.raw(YES) for one in some) / len(some)
         rows.append(row(f"p_yes_raw_{kind}", raw, len(some), condition=condition))
-        wide = spread(shares)
+        wide = standard_deviation(shares)
         reason = "one item has no spread" if wide is None else ""
         rows.append(row(f"p_yes_{kind}_sd", wide, len(some), condition=condition, reason=reason))
         if kind != EXACT and exact:

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from analysis.experiments._anchoring import questions as anchoring_questions
 from analysis.experiments._anchoring import states as anchoring_states
-from analysis.experiments._anchoring.data import LENGTH, Sample, Split, planted
-from analysis.experiments._anchoring.groups import DRAWS, Measured, group_rows, pooled, probe_rows
+from analysis.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
+from analysis.experiments._anchoring.groups import DRAWS, Measured, group_rows, pool, probe_rows
 from analysis.experiments._anchoring.probe import Bools, Probes, Readings, areas
 from analysis.experiments._anchoring.probe import train as trained
 from analysis.experiments._anchoring.states import marked, states
@@ -107,16 +107,16 @@ def measure(
         if data == PLANTED:
             if data_file is not None:
                 raise DataError("planted statements are written here; --data-file goes with another --data")
-            split = planted(subject, train, test, seed)
+            split = plant_statements(subject, train, test, seed)
         else:
             file = None if data_file is None else Path(data_file)
-            split = anchoring_questions.answered(subject, data, file, train, test, seed)
+            split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
         one = _seed(subject, split, seed, read, tokens)
         seeds.append(one)
         share = 100 * float(one.right.mean())
         rows.append(row("reference_layer", int(one.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
         rows.append(row("right_share", share, len(one.right), condition=f"{data}/seed/all", seed=seed))
-    everything = pooled(seeds)
+    everything = pool(seeds)
     return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
 
 

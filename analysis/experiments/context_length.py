@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.experiments._key_choices import CHOICES, batch_of, choice_rows, keyed
-from analysis.measure.evaluation import kept
+from analysis.experiments._key_choices import CHOICES, batch_of, choice_rows, key_items
+from analysis.measure.evaluation import ask_once
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
 from analysis.models.answers.generation import greedy
@@ -88,7 +88,7 @@ def measure(
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
             continue
         try:
-            items = keyed(subject, "passkey", options, length)
+            items = key_items(subject, "passkey", options, length)
         except DataError as error:
             last = error
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=str(error)))
@@ -117,19 +117,19 @@ def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, rat
     length = int(items[0][1].facts["length"])
 
     def ask() -> list[str]:
-        with _encoded(subject, name, ratio):
+        with _encoding(subject, name, ratio):
             return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, batch=batch_of(length))
 
     question = {"items": [asdict(item) for _, item in items], "encoding": name, "ratio": ratio, "new": NEW_TOKENS}
     retrievals = []
-    for (seed, item), text in zip(items, kept(subject, "retrieval", question, ask), strict=True):
+    for (seed, item), text in zip(items, ask_once(subject, "retrieval", question, ask), strict=True):
         digits = item.facts.get("digits")
         said, key = number(text, digits), number(item.answer, digits)
         retrievals.append(Retrieval(item, seed, said, key, error_class(said, key)))
     return retrievals
 
 
-def _encoded(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
+def _encoding(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
     if name == "own":
         return nullcontext()
     return encoding(subject.model, name, factor=ratio, length=subject.training_length)

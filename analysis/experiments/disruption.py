@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from analysis.experiments import _masks as masks
 from analysis.experiments._masks import Fill, Mask, Where
-from analysis.measure.evaluation import BATCH, Condition, kept, losses
+from analysis.measure.evaluation import BATCH, Condition, ask_once, losses
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import Options, Subject, Text, spread
+from analysis.measure.subject import Options, Subject, Text, standard_deviation
 from analysis.models.answers.likelihood import token_nats
 from analysis.models.interventions import applied
 from analysis.models.libraries import need
@@ -172,7 +172,7 @@ def _conditions(
             rows += [row(metric, None, 0, condition=name, reason=reasons[control]) for metric in metrics]
             continue
         differences = (deltas["massive"] - deltas[control]).tolist()
-        sd = spread(differences)
+        sd = standard_deviation(differences)
         rows += [
             row(f"minus_{control}", float(np.mean(differences)), len(texts), condition=name),
             row(f"minus_{control}_sd", sd, len(texts), condition=name, reason="" if sd is not None else "one text"),
@@ -204,7 +204,7 @@ def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fi
             "masks": [each.digest() for each in drawn],
             "fill": fill,
         }
-        means += kept(subject, "random masks", asked, functools.partial(_means, subject, some, drawn, fill))
+        means += ask_once(subject, "random masks", asked, functools.partial(_means, subject, some, drawn, fill))
     deltas = np.array(means) - before
     return [
         row("permutation_p", (1 + int((deltas >= own).sum())) / (1 + len(deltas)), len(deltas), condition=name),

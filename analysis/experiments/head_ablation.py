@@ -42,10 +42,10 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     DataError
         When fewer than two heads have a plasticity.
     """
-    return _ablated(subject, options, _ranked(subject, findings(subject, options)))
+    return _ablation_rows(subject, options, _rank(subject, findings(subject, options)))
 
 
-def _ranked(subject: Subject, found: Sequence[Finding]) -> Heads:
+def _rank(subject: Subject, found: Sequence[Finding]) -> Heads:
     """Heads that have a late plasticity, the least plastic first; ties by layer and head."""
     ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
     if len(ranked) < 2:
@@ -57,7 +57,7 @@ def _ranked(subject: Subject, found: Sequence[Finding]) -> Heads:
     return [head for _, head in sorted(ranked)]
 
 
-def _ablated(subject: Subject, options: Options, order: Heads) -> list[Row]:
+def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row]:
     """Rows of all conditions, given heads in the order of their plasticity."""
     few = Options(
         texts=options.texts,

@@ -50,7 +50,7 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
             subject.tell(f"knowledge: {task}, {condition.name}")
             single = condition.name in ("baseline", "top1", "random-0")
             rows += answer_rows(subject, task, options, condition, units=single)
-        rows += _pooled(rows, task, draws)
+        rows += _random_mean(rows, task, draws)
         for name in ("top1", *(["random"] if draws else [])):
             rows += _degradation(rows, task, name)
     for name in ("baseline", "top1", *(["random"] if draws else [])):
@@ -67,7 +67,7 @@ def value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
     return None
 
 
-def _pooled(rows: list[Row], task: str, draws: int) -> list[Row]:
+def _random_mean(rows: list[Row], task: str, draws: int) -> list[Row]:
     """Mean accuracy over the draws of the control."""
     if not draws:
         return []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.measure.choices import EXPERIMENTS
-from analysis.measure.measurements import named
+from analysis.measure.measurements import checked_name
 from analysis.measure.subject import Options
 from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.checkpoints.shapes import Shape
@@ -236,7 +236,7 @@ def run_recipe(
         failed and why.
     """
     from analysis.measure.bar import bar
-    from analysis.measure.run import Plan, emptied, measure, unforeseen
+    from analysis.measure.run import Plan, empty_folder, measure, unforeseen
 
     foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
     if foreign and not trusted:
@@ -270,7 +270,7 @@ def run_recipe(
                 said = error if isinstance(error, ThesisError) else unforeseen(error)
                 shown.say(f"{entry.name}: {said}")
                 failed.append(f"{entry.name}: {said}")
-            emptied()
+            empty_folder()
         for name in unlisted([entry.name for entry in recipe.models], root):
             shown.say(
                 f"{name}: {SUBJECTS} has no row of it, so that no table or figure shows it; add one with its role "
@@ -378,7 +378,7 @@ def _entry(content: Any, shared: Mapping[str, Any], file: str, where: str) -> En
         facts["cross_layers"] = tuple(facts.get("cross_layers", ()))
         shape = Shape(**facts)
     try:
-        return Entry(named(made["name"]), ModelSource(made["id"], **asked), shape)
+        return Entry(checked_name(made["name"]), ModelSource(made["id"], **asked), shape)
     except ThesisError as error:
         raise DataError(f"{file}: {where}: {error}") from None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.measure.evaluation import BASELINE, Condition, Outcome, answers, losses
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import LONGEST, Options, Subject, Text, spread
+from analysis.measure.subject import LONGEST, Options, Subject, Text, standard_deviation
 from analysis.tasks.items import TASKS, Item
 
 MOST = 700.0  # nats whose exponential a float holds
@@ -38,7 +38,7 @@ def loss_rows(
         row("delta_nats", mean - before, len(changed), **names),
     ]
     pairs = zip(changed, usual, strict=True)
-    sd = spread([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
+    sd = standard_deviation([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
     if sd is not None:
         rows.append(row("delta_nats_sd", sd, len(changed), **names))
     if units:

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.measure.measurements import named, slug
+from analysis.measure.measurements import checked_name, slug
 from analysis.measure.used import Used, WatchedBook
 from analysis.models.attention.positions import check_position_blind, positional
 from analysis.models.checkpoints.builtin import resolve
@@ -259,9 +259,9 @@ def open_subject(
     parts = [slug(place)]
     parts[0] += suffix
     parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
-    parts += _asked(source, options)
+    parts += _name_parts(source, options)
     return Subject(
-        name=named(name or "-".join(parts)),
+        name=checked_name(name or "-".join(parts)),
         model=loaded.model,
         tokenizer=loaded.tokenizer,
         book=WatchedBook(_book(card), used),
@@ -290,7 +290,7 @@ def _card(folder: Path) -> dict[str, Any]:
     return card if isinstance(card, dict) else {}
 
 
-def _asked(source: ModelSource, options: Options | None) -> list[str]:
+def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
     """Parts of a name that say how a model is loaded and what it reads, where either is not as usual."""
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
@@ -330,7 +330,7 @@ def _length(loaded: Loaded) -> int:
     return int(getattr(text, "max_position_embeddings", 0) or 2048)
 
 
-def spread(values: Sequence[float]) -> float | None:
+def standard_deviation(values: Sequence[float]) -> float | None:
     """Standard deviation (ddof 1) of at least two values, else None."""
     import numpy as np
 

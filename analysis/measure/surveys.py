@@ -6,7 +6,7 @@ import functools
 import hashlib
 from typing import Literal
 
-from analysis.measure.cache import Form, cached, named
+from analysis.measure.cache import Form, cache_name, cached
 from analysis.measure.subject import Options, Subject
 from analysis.models.surveys.forward import SurveyOptions, survey
 from analysis.models.surveys.record import TextSurvey, load, save
@@ -38,7 +38,7 @@ def surveys(
         asked = {"text": digest, "id": text.id, "options": wanted, "identity": subject.identity}
         one = functools.partial(survey, subject.model, text.tokens, wanted, text=text.id)
         if subject.identity:
-            by_text.append(cached(named(surveys, asked), one, subject.folder, SURVEY)[0])
+            by_text.append(cached(cache_name(surveys, asked), one, subject.folder, SURVEY)[0])
         else:
             by_text.append(one())
     return by_text

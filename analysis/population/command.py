@@ -58,7 +58,7 @@ def run(
     asked = families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
     if compare:
         return [line for base, seed, some in asked for arm in some for line in compared(root, Which(base, seed, arm))]
-    known = tables.known(root)
+    known = tables.complete_models(root)
     missing = [
         (base, seed, some)
         for base, seed, some in asked

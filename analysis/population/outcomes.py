@@ -43,7 +43,7 @@ def key_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callabl
             count = CONTEXTS if name == "own" else FEWER
             with encoded(model, name, multiple):
                 replies = answers(model, prompts.keys(which.seed, length, count), decode=True)
-            rows.append({"encoding": name, "multiple": multiple, **_told(replies)})
+            rows.append({"encoding": name, "multiple": multiple, **_class_letter(replies)})
     return rows
 
 
@@ -72,7 +72,7 @@ def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None
         yield
 
 
-def _told(found: Sequence[Answer]) -> Row:
+def _class_letter(found: Sequence[Answer]) -> Row:
     return {
         "asked": len(found),
         "right": sum(each.exact for each in found),

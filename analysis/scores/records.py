@@ -13,7 +13,7 @@ from artifacts.store.json_lines import values
 from artifacts.store.text_file import json_of
 
 
-def kept(path: Path) -> list[tuple[str, dict[str, Any]]]:
+def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """The records of a file, each with its place; none when there is no file.
 
     Raises

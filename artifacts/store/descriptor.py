@@ -157,9 +157,9 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
             or not isinstance(reference.get("resource"), str)
         ):
             raise DataError(f"{where}: a foreign key without `reference: {{resource: ..., fields: [...]}}`")
-        if len(listed(key.get("fields"))) != len(listed(reference.get("fields"))) or not listed(key.get("fields")):
+        if len(as_list(key.get("fields"))) != len(as_list(reference.get("fields"))) or not as_list(key.get("fields")):
             raise DataError(f"{where}: a foreign key and its `reference` need as many `fields`")
-    for column in [*listed(schema.get("primaryKey")), *(each for key in keys for each in listed(key["fields"]))]:
+    for column in [*as_list(schema.get("primaryKey")), *(each for key in keys for each in as_list(key["fields"]))]:
         if column not in names:
             raise DataError(
                 f"{where}: a key names the column {column!r}; {nearest(str(column), names)}its fields have none"
@@ -167,7 +167,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     return schema
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """One name or several, as Table Schema allows both, in a list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 

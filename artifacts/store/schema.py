@@ -15,7 +15,7 @@ from typing import Any
 
 from artifacts.errors import DataError
 from artifacts.store.covering import uncovered
-from artifacts.store.descriptor import fields_of, files, listed, resource
+from artifacts.store.descriptor import as_list, fields_of, files, resource
 from artifacts.store.manifest import broken
 from artifacts.store.paths import SCHEMA
 from artifacts.store.table_file import header_of, rows
@@ -66,7 +66,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         message = message if len(message) < 300 else f"{message[:300]}..."
         return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
     try:
-        primary = [name for name in listed(described["schema"].get("primaryKey")) if name in wanted]
+        primary = [name for name in as_list(described["schema"].get("primaryKey")) if name in wanted]
         foreign, lost = _foreign(root, described)
         if lost:
             return [Fault(path, 0, field, words) for field, words in lost.items()]
@@ -105,11 +105,11 @@ def _foreign(
         other = resource(root, key["reference"]["resource"])
         if other is None:
             raise DataError(f"a foreign key names {key['reference']['resource']!r}, which no resource describes")
-        file, names = f"artifacts/{other['path']}", tuple(listed(key["fields"]))
+        file, names = f"artifacts/{other['path']}", tuple(as_list(key["fields"]))
         try:
             if fault := _damage(root, other, file):
                 raise DataError(fault)
-            keys[names] = (other["name"], cells_of(root / file, listed(key["reference"]["fields"])))
+            keys[names] = (other["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
         except FileNotFoundError:
             lost[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
         except DataError as error:

@@ -206,8 +206,8 @@ def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | Non
         printing = [place for place, cell in enumerate(cells) if place and _prints(cell, reported)]
         if cells is head or not printing:
             continue
-        label = _named(cells[0], named)
-        column = max(_named(head[place], named) if place < len(head) else 0.0 for place in printing)
+        label = _share_named(cells[0], named)
+        column = max(_share_named(head[place], named) if place < len(head) else 0.0 for place in printing)
         if label:
             scores.append((label + column, sentence))
     top = max((score for score, _ in scores), default=0.0)
@@ -227,7 +227,7 @@ def _prints(cell: str, reported: str) -> bool:
     return all(_stands(piece, cell) for piece in pieces)
 
 
-def _named(label: str, named: set[str]) -> float:
+def _share_named(label: str, named: set[str]) -> float:
     """The share of a label's words and numbers that are among those named."""
     own = _names(label)
     return len(own & named) / len(own) if own else 0.0

@@ -108,7 +108,7 @@ def the_test(tests: pd.DataFrame, **where: object) -> pd.Series:
     return rows.iloc[0]
 
 
-def stated(row: pd.Series, digits: int = 2) -> str:
+def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
     """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, less what is empty."""
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import listed, stated, the_test
+from artifacts.typeset.wording import correlation_phrase, listed, the_test
 from figures import Axis, Figure, Fit, Panel, Points
 
 
@@ -37,7 +37,7 @@ def figure(
     added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
     tests = (lbp_correlations, lbp_correlations_extended)
     said = [
-        f"$n = {n}$: {stated(the_test(frame, comparison='ap_drop', test='pearson'))}"
+        f"$n = {n}$: {correlation_phrase(the_test(frame, comparison='ap_drop', test='pearson'))}"
         for n, frame in zip((seven, eight), tests, strict=True)
     ]
     return Figure(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import MODES, stated, the_test
+from artifacts.typeset.wording import MODES, correlation_phrase, the_test
 from figures import Axis, Figure, Fit, Panel, Points
 
 
@@ -44,7 +44,7 @@ def figure(
         )
         tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
         said += [
-            f"{words}, $n = {n}$: {stated(the_test(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
+            f"{words}, $n = {n}$: {correlation_phrase(the_test(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
             for n in (seven, eight)
         ]
     return Figure(

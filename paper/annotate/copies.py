@@ -48,7 +48,7 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[C
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
         text = _text(path)
         parts = tuple(sentences(text))
-        key = _document({part.anchor for part in parts}, anchors) or _named(path.name, anchors)
+        key = _document({part.anchor for part in parts}, anchors) or _source_key(path.name, anchors)
         if not key:
             others.append(path.name)
         elif key in by_source:
@@ -77,6 +77,6 @@ def _document(held: Collection[str], anchors: Mapping[str, Collection[str]]) -> 
     return best if best and shares[best] >= SHARE else ""
 
 
-def _named(name: str, known: Collection[str]) -> str:
+def _source_key(name: str, known: Collection[str]) -> str:
     fitting = [key for key in known if re.match(rf"{re.escape(key)}(?![0-9A-Za-z])", name)]
     return max(fitting, key=len, default="")

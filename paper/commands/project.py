@@ -79,7 +79,7 @@ def read_graph() -> Graph:
     return load(root(), Reader(root(), root() / "out/state/facts.json"))
 
 
-def found(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
+def steps_named(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
     """The steps of these names; an unknown one is a usage error (exit code 2)."""
     from artifacts.errors import SpecError
 

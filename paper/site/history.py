@@ -50,7 +50,7 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             if absent
             else "this folder is no git checkout, so there is no history"
         )
-    kept = _kept(root / KEPT)
+    kept = _load(root / KEPT)
     by_claim: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
     edge = _edge(root)
@@ -140,10 +140,10 @@ def _words(name: str, old: str | None, new: str | None) -> str:
         changes = compared(name, old, new, TOLERANCE)
     except ValueError:
         return "could not be read as a table"
-    return _said(changes)
+    return _summary(changes)
 
 
-def _said(changes: Sequence[Change]) -> str:
+def _summary(changes: Sequence[Change]) -> str:
     if not changes:
         return "no number by more than rounding"
     rows = [change for change in changes if change.place.startswith("row ")]
@@ -164,7 +164,7 @@ def _said(changes: Sequence[Change]) -> str:
     return "; ".join(parts)
 
 
-def _kept(path: Path) -> dict[str, str]:
+def _load(path: Path) -> dict[str, str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -31,7 +31,7 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=True,
     )
-    templates.filters["shown"] = shown
+    templates.filters["shown"] = cell_text
     templates.globals["slug"] = slug
     return templates
 
@@ -77,7 +77,7 @@ def words(html: str) -> str:
     return str(Markup(_TAG.sub("", html.replace("\\(", "").replace("\\)", ""))).unescape())
 
 
-def shown(value: object) -> str:
+def cell_text(value: object) -> str:
     """A cell as text: numbers with six significant digits, nothing for what is absent."""
     if value is None or value != value:
         return ""

@@ -117,7 +117,7 @@ class Project:
             {
                 **places[row["claim"]],
                 **row,
-                **{field: told(row[field], self.names, places) for field in ("statement", "reason")},
+                **{field: reader_text(row[field], self.names, places) for field in ("statement", "reason")},
                 "step": row["claim"].partition(".")[0],
                 "inputs": tuple(filter(None, places[row["claim"]]["inputs"].split("; "))),
                 "chapters": tuple(used.get(row["claim"], ())),
@@ -160,7 +160,7 @@ class Project:
         return addresses.claim(node.name) if node.kind == "claim" else addresses.artifact(node.name)
 
 
-def told(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
+def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
     """A text of the ledger for readers, in which the claims that it names keep theirs."""
     parts, begin = [], 0
     for match in _NAMED.finditer(text):

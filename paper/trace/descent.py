@@ -79,7 +79,7 @@ def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set
     more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
     if where:
         where = where if where in rows[0].cells else "printed"  # the store reads value, low and high from it
-        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_named(rows[0], where)})"
+        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_place_words(rows[0], where)})"
     elif rows:
         yield f"{pad}computed from {places}{more}"
     else:
@@ -151,6 +151,6 @@ def _same(shared: Iterable[tuple[int, Row]], value: float | None, need: int) -> 
                 yield count, column, row
 
 
-def _named(row: Row, but: str) -> str:
+def _place_words(row: Row, but: str) -> str:
     kept = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
     return ", ".join(kept[:4])

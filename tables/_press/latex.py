@@ -132,7 +132,7 @@ def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
 def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
     hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
     texts = body(grid, "latex", hung)
-    kept = [_kept(grid, index, notes, space) for index in range(len(grid.columns))]
+    kept = [_widest_mark(grid, index, notes, space) for index in range(len(grid.columns))]
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
     for row, before in enumerate(separators(grid)):
@@ -189,7 +189,7 @@ def _raised(marks: str) -> str:
     return f"\\textsuperscript{{{marks}}}"
 
 
-def _kept(grid: Grid, index: int, notes: Notes, space: float) -> str:
+def _widest_mark(grid: Grid, index: int, notes: Notes, space: float) -> str:
     """Return the widest mark of a column of numbers that keeps space for it.
 
     Space is kept at the table's edge, between close columns and for more than two signs.

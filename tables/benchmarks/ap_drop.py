@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.typeset.numbers import fixed as fixed_number
-from artifacts.typeset.wording import metric, stated, the_test
+from artifacts.typeset.wording import correlation_phrase, metric, the_test
 from tables import Column, Table, fixed
 from tables._house import model_footnotes, model_marks
 
@@ -57,9 +57,11 @@ def table(
 
 
 def _correlations(tests: pd.DataFrame) -> str:
-    said = [f"{metric(name)} {stated(the_test(tests, comparison=name, test='pearson'))}" for name in COMPARED]
+    said = [
+        f"{metric(name)} {correlation_phrase(the_test(tests, comparison=name, test='pearson'))}" for name in COMPARED
+    ]
     first = the_test(tests, comparison="ap_drop", test="pearson")
-    ranks = stated(the_test(tests, comparison="ap_drop", test="spearman"))
+    ranks = correlation_phrase(the_test(tests, comparison="ap_drop", test="spearman"))
     return (
         f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
         f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(said)}. "

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.typeset.numbers import fixed as fixed_number
-from artifacts.typeset.wording import stated, the_test
+from artifacts.typeset.wording import correlation_phrase, the_test
 from tables import Column, Table, fixed, percent, signed
 
 BEYOND = "longer than the captured context"
@@ -27,8 +27,8 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
     ]
     names = rows.drop_duplicates("model").set_index("model")["display_name"]
     tests = [
-        f"{name}: levels {stated(the_test(ruler_tests, comparison=model, test='pearson_levels'))}; "
-        f"steps {stated(the_test(ruler_tests, comparison=model, test='pearson_first_differences'))}"
+        f"{name}: levels {correlation_phrase(the_test(ruler_tests, comparison=model, test='pearson_levels'))}; "
+        f"steps {correlation_phrase(the_test(ruler_tests, comparison=model, test='pearson_first_differences'))}"
         for model, name in names.items()
     ]
     return Table(

@@ -19,7 +19,7 @@ def table(gaps_status: pd.DataFrame) -> Table:
     """Return the table."""
     rows = gaps_status.assign(
         now=[_now(row) for _, row in gaps_status.iterrows()],
-        asked=[_asked(row) for _, row in gaps_status.iterrows()],
+        asked=[_request(row) for _, row in gaps_status.iterrows()],
         part=[
             "Proposals for collecting scores by length" if gap.startswith("option") else "Gaps of the narrative"
             for gap in gaps_status["gap"]
@@ -47,7 +47,7 @@ def table(gaps_status: pd.DataFrame) -> Table:
     )
 
 
-def _asked(row: pd.Series) -> str:
+def _request(row: pd.Series) -> str:
     return f"{row['description']}. Proposed: {row['remedy']}" if row["remedy"] else str(row["description"])
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import stated, the_test, tokens
+from artifacts.typeset.wording import correlation_phrase, the_test, tokens
 from tables import Column, Table, fixed
 
 OWN = "smollm3-3b"
@@ -19,10 +19,12 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
         empty=["drop_same: captured over a shorter window; far_same: captured over a shorter window"] * len(rows),
     )
     same, inside = (
-        stated(the_test(bias_plasticity_tests, comparison="per token, models over the same window", test=test))
+        correlation_phrase(
+            the_test(bias_plasticity_tests, comparison="per token, models over the same window", test=test)
+        )
         for test in ("pearson", "pearson_within_family")
     )
-    own = stated(the_test(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
+    own = correlation_phrase(the_test(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
     counted = int(rows["drop_same"].notna().sum())
     return Table(
         rows=rows,

@@ -66,7 +66,7 @@ def repeated(root: Path) -> list[dict[str, str]]:
     ]
 
 
-def kept(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+def keep_quantities(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """The rows with the quantities that stood beside the same cells before."""
     place = ("document", "number", "table", "cell")
     known = {tuple(row[name] for name in place): row["quantity"] for row in before}
@@ -81,7 +81,7 @@ def main() -> int:
     if (root / LISTED).exists():
         with (root / LISTED).open(encoding="utf-8", newline="") as stream:
             before = list(csv.DictReader(stream))
-    rows = kept(repeated(root), before)
+    rows = keep_quantities(repeated(root), before)
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

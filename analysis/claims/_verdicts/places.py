@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.claims._verdicts.ledger import gathered
 from artifacts.build.job import Job
-from artifacts.store.results import settled
+from artifacts.store.results import bytes_to_keep
 
 ANCHORS = "artifacts/sources/claim_anchors.csv"
 CHAPTERS = "paper/chapters"
@@ -25,7 +25,7 @@ def build(job: Job) -> dict[str, bytes]:
     rows = places(job.root, gathered(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"
-    return {path: settled(job.root / path, frame.to_csv(index=False, lineterminator="\n").encode())}
+    return {path: bytes_to_keep(job.root / path, frame.to_csv(index=False, lineterminator="\n").encode())}
 
 
 def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -202,7 +202,7 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
     return changes
 
 
-def planted(project: Project, each: Typo) -> str:
+def detection(project: Project, each: Typo) -> str:
     """What detects a typo; empty when nothing does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
@@ -224,7 +224,7 @@ def main(arguments: list[str]) -> int:
     project = Project(root)
     rows = []
     for each in typos(root, count, seed):
-        by = planted(project, each)
+        by = detection(project, each)
         rows.append(
             {
                 **{"document": each.document, "table": each.table, "row": each.row, "before": each.before},

@@ -47,7 +47,7 @@ class Measured:
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
-def pooled(found: Sequence[Measured]) -> Measured:
+def pool(found: Sequence[Measured]) -> Measured:
     """Test samples of all seeds as one set."""
 
     def joined(name: str) -> Readings:

@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.experiments._anchoring.data import Sample, Span, Split
 from analysis.experiments._anchoring.words import RULE, RULE_SUBJECT, decisive, exact_answer, same, subject_spans
-from analysis.measure.evaluation import kept
+from analysis.measure.evaluation import ask_once
 from analysis.measure.subject import Subject
 from analysis.models.answers.generation import greedy
 from analysis.models.libraries import need
@@ -178,7 +178,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
         yield f"{path}, row {number}", row
 
 
-def answered(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> Split:
+def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> Split:
     """A model's own greedy answers to drawn questions, the first ones to train on and the rest to measure.
 
     Answers are kept by the run, so that one which was stopped goes on. A question without an answer in words is
@@ -197,7 +197,7 @@ def answered(subject: Subject, data: str, file: Path | None, train: int, test: i
     samples: dict[str, Sample] = {}
     for start in range(0, len(pool), CHUNK):
         part = pool[start : start + CHUNK]
-        for question, said in zip(part, _said(subject, part), strict=True):
+        for question, said in zip(part, _samples(subject, part), strict=True):
             sample = as_sample(question, said)
             if sample is not None:
                 samples.setdefault(sample.unit, sample)
@@ -210,14 +210,14 @@ def answered(subject: Subject, data: str, file: Path | None, train: int, test: i
     return Split(tuple(usable[:train]), tuple(usable[train:wanted]))
 
 
-def _said(subject: Subject, part: Sequence[Question]) -> list[str]:
+def _samples(subject: Subject, part: Sequence[Question]) -> list[str]:
     prompts = [PROMPT[0] + question.text + PROMPT[1] for question in part]
 
     def ask() -> list[str]:
         return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, stop=("\n",))
 
     asked = {"prompts": prompts, "new_tokens": NEW_TOKENS}
-    return [str(said) for said in kept(subject, "anchoring", asked, ask)]
+    return [str(said) for said in ask_once(subject, "anchoring", asked, ask)]
 
 
 def as_sample(question: Question, said: str) -> Sample | None:

@@ -30,7 +30,7 @@ from analysis.measure.bar import Bar, bar, duration
 from analysis.measure.heads import jobs as head_jobs
 from analysis.measure.heads.finding import Finding, Outcome, attempts
 from analysis.measure.heads.frames import frames, half_metrics
-from analysis.measure.measurements import named, others, refuse, save, slug
+from analysis.measure.measurements import checked_name, others, refuse, save, slug
 from analysis.models import text_sets
 from analysis.models.captures import manifest, sampling
 from analysis.models.captures.reading import Capture, open_capture
@@ -112,14 +112,14 @@ def measure(
     capture = open_capture(place, context=context, branch=branch, group=group)
     settings = (capture.manifest or {}).get("settings", {})
     shown = str(settings.get("model") or branch or Path(place).name)
-    model = named(name or slug(shown))
+    model = checked_name(name or slug(shown))
     parts = capture.shares(2) if halves else ()
     if not replace:
         table = root / "artifacts/measurements/head_metrics" / f"{model}.csv"
         refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
     folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
-        head_jobs.spread(capture, options, folder, jobs, executor, resources or Resources())
+        head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
         here = 1  # every finding is in its place, and is gathered in this process
     with bar("heads") as progress:
         try:

@@ -19,7 +19,7 @@ from analysis.heads.pca import COMPONENTS, pca
 from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
-from analysis.measure.cache import JSON, Form, cached, named
+from analysis.measure.cache import JSON, Form, cache_name, cached
 from analysis.measure.heads.key_side import KeySide
 from analysis.models.captures import layout, sampling
 from analysis.models.captures import reading as captures
@@ -106,7 +106,7 @@ class Finding:
 Outcome = tuple[Finding, bool] | DataError
 
 
-def kept(
+def load_or_analyse(
     capture: captures.Capture, head: sampling.Head, options: Options, folder: Path, keys: KeySide | None = None
 ) -> tuple[Finding, bool]:
     """The finding of a head from `folder`, or made and put there; and whether it was there.
@@ -137,7 +137,7 @@ def attempts(
         if keys is None or not keys.serves(head):
             keys = KeySide(capture, head, options)
         try:
-            outcome: Outcome = kept(capture, head, options, folder, keys)
+            outcome: Outcome = load_or_analyse(capture, head, options, folder, keys)
         except DataError as error:
             outcome = error
         yield head, outcome
@@ -153,7 +153,7 @@ def place(
     asked["vectors"] = vectors
     if capture.share is not None:
         asked["documents"] = capture.documents
-    return folder / f"{named(analyse, asked)}{FINDING.suffix}", vectors
+    return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
 
 
 def _load(path: Path) -> Finding:

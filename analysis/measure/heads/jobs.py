@@ -17,7 +17,7 @@ HEADS = 8  # of a job, where the number of jobs is not given
 JOBS = 100  # then at most
 
 
-def spread(
+def analyse_missing(
     capture: Capture, options: Options, folder: Path, jobs: int | None, executor: str, resources: Resources
 ) -> None:
     """Analyse the heads that have no finding in `folder` yet, a share of them in each job.

@@ -76,7 +76,7 @@ def configured(config: Any, kind: str, *, factor: float | None = None, length: i
     return new
 
 
-def named(config: Any) -> str:
+def encoding_name(config: Any) -> str:
     """What a configuration says of its encoding: "rope", "drope", "pi" or "yarn"; "none" without rotary parameters.
 
     Frequencies that the checkpoint was trained with (Llama 3, long RoPE) count as "rope". Where parameters go by layer

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from analysis.models.architecture import query_scale
-from analysis.models.attention.encodings import check, configured, named, scaled
+from analysis.models.attention.encodings import check, configured, encoding_name, scaled
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 
@@ -81,7 +81,7 @@ def positional(model: PreTrainedModel) -> str:
         When the model has no rotary module, or runs otherwise than its configuration says.
     """
     modules = rotary(model)
-    kinds = {(_swapped.get(module) or [named(module.config)])[-1] for module in modules}
+    kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
     kind = kinds.pop() if len(kinds) == 1 else "rope"
     rotates = any(not _still(*pair) for module in modules for pair in _angles(module))
     if rotates == (kind == "drope"):

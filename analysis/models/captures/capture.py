@@ -117,7 +117,7 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
     """
     root = options.out
     noted = manifest.read(root)
-    taken = parts.done(root)
+    taken = parts.complete_parts(root)
     if noted is None or not taken:
         raise ModelError(f"{root}: no captured documents to gather")
     rows = []

@@ -31,7 +31,7 @@ def files(folder: Path) -> list[tuple[str, int]]:
     return sorted((path.relative_to(folder).as_posix(), path.stat().st_size) for path in chosen)
 
 
-def told(folder: Path, repository: str) -> Iterator[str]:
+def upload_lines(folder: Path, repository: str) -> Iterator[str]:
     """What publishing would send, in lines."""
     checked(repository)
     sizes = files(folder)

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.measure.bar import bar
-from analysis.measure.measurements import named, slug
+from analysis.measure.measurements import checked_name, slug
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
 from analysis.models.similarity import similarity
@@ -22,7 +22,7 @@ from analysis.scores.lbp import run as lbp_run
 from analysis.scores.lbp import scores as lbp_scores
 from analysis.scores.lbp.data import Sample
 from analysis.scores.lbp.predictions import Prediction
-from analysis.scores.lbp.table import ROLES, stored
+from analysis.scores.lbp.table import ROLES, write_scores
 from analysis.scores.lbp.tasks import DATA, LENGTHS, MODES
 from artifacts.errors import DataError
 from artifacts.store.files import write
@@ -105,7 +105,7 @@ def run(
         raise DataError("give either prediction files (--predictions FILE...) or --run to make them")
     for library in ("sklearn.metrics", "jieba"):
         need(library, "to score LongBench Pro")
-    key = named(name or slug(model))
+    key = checked_name(name or slug(model))
     chosen = _lengths(lengths)
     given = lbp_predictions.read(predictions, mode)  # before the samples, which may have to be fetched
     samples = lbp_data.load(data, chosen)
@@ -157,7 +157,7 @@ def run(
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
-        paths.append(stored(root, key, each, table, facts, note, replace=replace))
+        paths.append(write_scores(root, key, each, table, facts, note, replace=replace))
         _say(each, table)
     return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
 

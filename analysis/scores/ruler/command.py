@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.measure.bar import bar
-from analysis.measure.measurements import named, slug
+from analysis.measure.measurements import checked_name, slug
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
 from analysis.scores.ruler import harness as ruler_harness
@@ -19,7 +19,7 @@ from analysis.scores.ruler import needles as ruler_needles
 from analysis.scores.ruler import results as ruler_results
 from analysis.scores.ruler import run as ruler_run
 from analysis.scores.ruler.scores import MEAN, TASKS, length_tokens, lengths_of, tabulated
-from analysis.scores.ruler.table import BENCHMARK, NOISE, ROLES, stored
+from analysis.scores.ruler.table import BENCHMARK, NOISE, ROLES, write_scores
 from artifacts.errors import DataError, ModelError
 from artifacts.store.files import write
 
@@ -92,7 +92,7 @@ def run(
     """
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")
-    key = named(name or slug(model))
+    key = checked_name(name or slug(model))
     chosen, asked = lengths_of(lengths), _tasks(tasks, generate)
     folder = root / "out/bench/ruler" / key
     source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
@@ -151,7 +151,7 @@ def run(
         "versions": versions,
         **settings,
     }
-    path = stored(root, key, table, facts, note, replace=replace)
+    path = write_scores(root, key, table, facts, note, replace=replace)
     _say(table)
     return [path.relative_to(root).as_posix()]
 

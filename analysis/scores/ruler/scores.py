@@ -50,7 +50,7 @@ class Cell:
     reason: str = ""
 
 
-def found(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
+def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
     """Give the share of the references that stand in a prediction, 0 to 1; letter case does not count.
 
     Parameters

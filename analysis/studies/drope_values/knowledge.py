@@ -174,7 +174,7 @@ def _knowledge_arms(
     knowledge: pd.DataFrame, rates: pd.DataFrame, stated: pd.DataFrame
 ) -> Mapping[tuple[str, str], tuple[Arm, Arm]]:
     """Baseline and disrupted arm of Experiment 3, by model and task."""
-    items = {task: _stated(stated, f"s4_1_{task}_items") for task in TASKS}
+    items = {task: _points(stated, f"s4_1_{task}_items") for task in TASKS}
     by_key = stored_arms(knowledge, rates, items)
     return {
         (model, task): (by_key["baseline", model, task], by_key["disrupted", model, task])
@@ -184,11 +184,11 @@ def _knowledge_arms(
 
 
 def _chance(stated: pd.DataFrame, task: str) -> float:
-    digits = _stated(stated, "s4_1_passkey_digits")
+    digits = _points(stated, "s4_1_passkey_digits")
     return 10.0**-digits if task == "passkey" else 1 / CHOICES
 
 
-def _stated(stated: pd.DataFrame, name: str) -> int:
+def _points(stated: pd.DataFrame, name: str) -> int:
     return int(stated.loc[stated["statement"] == name, "value"].iloc[0])
 
 

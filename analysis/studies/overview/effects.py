@@ -142,7 +142,7 @@ def effect_overview(
     rows = []
     for scale, effects in _EFFECTS.items():
         for effect in effects:
-            row = _found(results[effect.result], effect)
+            row = _row(results[effect.result], effect)
             if effect.claim not in verdicts.index:
                 raise DataError(f"effect_overview: the ledger has no claim {effect.claim!r}; name the one it decides")
             low, high = sorted(effect.factor * float(row[name]) for name in effect.columns[1:])
@@ -163,7 +163,7 @@ def effect_overview(
     return pd.DataFrame(rows)
 
 
-def _found(frame: pd.DataFrame, effect: _Effect) -> pd.Series:
+def _row(frame: pd.DataFrame, effect: _Effect) -> pd.Series:
     chosen = frame
     for column, value in effect.where.items():
         chosen = chosen[chosen[column] == value]

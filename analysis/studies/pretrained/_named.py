@@ -10,7 +10,7 @@ ROLE = "pretrained"
 REPORTED = "reported"  # the role of models of which a document reports measurements
 
 
-def named(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
+def display_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
     """Names in print of the models of this role, by key."""
     chosen = subjects.loc[subjects["role"] == ROLE, "model"]
     mine = pretrained_models[pretrained_models["model"].isin(chosen)]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import REPORTED, named
+from analysis.studies.pretrained._named import REPORTED, display_names
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
 from analysis.studies.pretrained.distillation import ROLE as STUDENT
@@ -32,7 +32,7 @@ def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]
     where somebody has measured both.
     """
     couples = []
-    for model in named(pretrained_models, subjects):
+    for model in display_names(pretrained_models, subjects):
         mine = subjects[subjects["pair"] == model]
         for untouched in mine.loc[mine["role"] == UNTOUCHED, "model"]:
             couples.append(Pair(model, "rotation removed", str(untouched), model))
@@ -50,4 +50,4 @@ def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]
 def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
     """Names in print by key of the pair; a reported pair has that of its model with rotation."""
     reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
-    return named(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
+    return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 SWEPT = ("mlp", "attention", "both")
@@ -28,7 +28,7 @@ def pretrained_ablations(
         When no pretrained model was swept.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = layer_ablation[layer_ablation["model"] == model]
         for part in SWEPT:
             for layer, each in mine[mine["condition"] == f"sweep_{part}"].groupby("layer"):
@@ -55,7 +55,7 @@ def pretrained_disruption(
         When no pretrained model was disrupted.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
         costs: Any = mine[(mine["metric"] == "delta_nats") & mine["condition"].str.endswith("_pre")]
         for _, each in costs.iterrows():

@@ -13,7 +13,7 @@ import pandas as pd
 
 from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name
@@ -78,7 +78,7 @@ def pretrained_beginning(
     """
     tables = {"attention_patterns": attention_patterns, "sinks": sinks, "bos_value": bos_value}
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         if not all((sinks["model"] == model + ending).any() for ending in STARTS.values()):
             continue
         common = {"model": model, "display_name": name}
@@ -127,7 +127,7 @@ def pretrained_sweeps(
         When no pretrained model was swept.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = sinks[sinks["model"] == model + STARTS["token"]]
         peaks: Any = mine[mine["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
         for part, table, condition in (

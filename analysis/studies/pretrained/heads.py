@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 
@@ -19,7 +19,7 @@ def pretrained_heads(
         When no pretrained model's heads were analysed.
     """
     rows = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = head_metrics[head_metrics["model"] == model]
         for metric in ("ap_overall", "ap_drop"):
             known = mine.dropna(subset=[metric]).groupby("layer")[metric]

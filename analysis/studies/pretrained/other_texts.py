@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.statistics.locations.student import student_interval
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by its texts
@@ -37,7 +37,7 @@ def pretrained_repeated(
         When no pretrained model was disrupted on both.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         kinds = {
             "natural": disruption[disruption["model"] == model],
             "repeated": disruption[disruption["model"] == model + REPEATED],
@@ -80,7 +80,7 @@ def pretrained_kinds(
     tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
     whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor", "value"])
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         both = whole[whole["model"].isin([model, model + CODE])]
         for (where, threshold, tensor), each in both.groupby(["where", "threshold", "tensor"], sort=True):
             values = {

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.statistics.locations.rank_sum import rank_sum_p
 from analysis.statistics.multiplicity import holm_p
 from analysis.statistics.proportion import wilson_interval
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.answers import RERUN
 from artifacts.errors import DataError
 
@@ -52,7 +52,7 @@ def pretrained_retrieval_parts(
         When no pretrained model was asked for keys.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         mine = context_length[(context_length["model"] == model) & (context_length["unit_id"] == "")]
         known = mine[mine["value"].notna()]

@@ -31,7 +31,7 @@ def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdic
     return [
         judge(
             row["nope"] < row["untouched"],
-            f"{_said(row)}: {row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
+            f"{_extent(row)}: {row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
             recomputed=float(row["untouched"] - row["nope"]),
             n=int(row["n"]),
             key=_key(row),
@@ -49,7 +49,7 @@ def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]
     return [
         judge(
             row["recovered"] >= RECOVERED,
-            f"{_said(row)}: a share of {row['recovered']:.3f} of {row['untouched'] - row['teacher']:.3f} nats",
+            f"{_extent(row)}: a share of {row['recovered']:.3f} of {row['untouched'] - row['teacher']:.3f} nats",
             otherwise="contradicted",
             recomputed=float(row["recovered"]),
             n=int(row["n"]),
@@ -68,7 +68,7 @@ def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     return [
         judge(
             row["difference"] > 0,
-            f"{_said(row)}: {row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
+            f"{_extent(row)}: {row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
             recomputed=float(row["difference"]),
             n=int(row["n"]),
             key=_key(row),
@@ -86,7 +86,7 @@ def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     return [
         judge(
             row["continued_kl"] < LESS_THAN_HALF * row["nope_kl"],
-            f"{_said(row)}: {row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} "
+            f"{_extent(row)}: {row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} "
             "with it",
             recomputed=float(row["continued_kl"] / row["nope_kl"]),
             n=int(row["n"]),
@@ -175,5 +175,5 @@ def _text(row: pd.Series) -> str:
     return "text" if row["text"] == "all" else f"text of the set {row['text']}"
 
 
-def _said(row: pd.Series) -> str:
+def _extent(row: pd.Series) -> str:
     return f"after {int(row['tokens'])} tokens ({int(row['step'])} of {int(row['of'])} steps), one seed"
