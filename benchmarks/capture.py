@@ -93,14 +93,14 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
     from analysis.models.attention.calls import recording
     from analysis.models.captures import parts
     from analysis.models.captures.recorder import VectorRecorder
-    from analysis.models.captures.sampling import Buckets, heads
+    from analysis.models.captures.sampling import Buckets, draw_heads
     from analysis.models.checkpoints.loading import load
 
     torch.set_num_threads(threads)
     asked = options(folder, folder / "unused", context, 1)
     loaded = load(asked.model)
     layers = survey(loaded.model)
-    recorder = VectorRecorder(layers, heads(layers, 300), Buckets(context), 0)
+    recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(context), 0)
     tokens = torch.randint(0, WORDS, (1, context))
     root = folder / "timed"
 
@@ -156,7 +156,7 @@ def rise(context: int, captured: bool, folder: Path) -> None:
     from analysis.models.attention.calls import recording
     from analysis.models.captures import parts
     from analysis.models.captures.recorder import VectorRecorder
-    from analysis.models.captures.sampling import Buckets, heads
+    from analysis.models.captures.sampling import Buckets, draw_heads
 
     def memory(name: str) -> float:
         lines = Path("/proc/self/status").read_text().splitlines()
@@ -167,7 +167,7 @@ def rise(context: int, captured: bool, folder: Path) -> None:
     model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | SMALL)).eval()
     layers = survey(model)
     for number, tokens in enumerate((64, context)):
-        recorder = VectorRecorder(layers, heads(layers, 300), Buckets(tokens, 16), 0)
+        recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens, 16), 0)
         text = torch.randint(0, WORDS, (1, tokens))
         held = memory("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")

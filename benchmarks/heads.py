@@ -47,7 +47,7 @@ from analysis.heads import kernel
 from analysis.heads.gap import PAIRS_PER_BIN
 from analysis.heads.head import Head
 from analysis.heads.pairs import competing, limits, pair_counts
-from analysis.heads.plasticity import Options, plasticity
+from analysis.heads.plasticity import PlasticityOptions, plasticity
 from analysis.measure.bar import Bar
 from analysis.measure.heads.analysis import analysed
 from analysis.measure.heads.finding import attempts
@@ -74,7 +74,7 @@ STAGES = {
 }
 
 
-def capture(vectors: int, seed: int = 0) -> Head:
+def synthetic_head(vectors: int, seed: int = 0) -> Head:
     """A head whose tokens are kept at random, as a capture keeps them, with correlated, drifting vectors."""
     rng = np.random.default_rng(seed)
 
@@ -237,7 +237,7 @@ def floors(head: Head, taken: dict[str, float]) -> dict[str, float]:
 
 def comparing(head: Head, repeat: int) -> tuple[float, float]:
     """Seconds of `empirical`, and of nothing but its comparisons in single precision."""
-    options = Options(estimator="empirical")
+    options = PlasticityOptions(estimator="empirical")
     result = plasticity(head, options)
     compared = float((result.profile.counts * result.queries).sum())
     one, other = np.random.default_rng(0).normal(size=(2, 512)).astype(np.float32)
@@ -255,15 +255,15 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
     tables: list[str] = []
     print("| vectors | work | CPU ms | pairs a second | faster than the scalar program | times the floor |")
     print("|--:|:--|--:|--:|--:|--:|")
-    scalar(capture(600))
+    scalar(synthetic_head(600))
     for vectors in sizes:
-        head = capture(vectors)
+        head = synthetic_head(vectors)
         held = save(head, folder / str(vectors), GROUP)
         drawn: list[int] = []
         fresh = (folder / f"kept-{vectors}-{number}" for number in itertools.count())
 
         def whole(
-            heads: tuple[Place, ...], options: Options, held: Capture = held, fresh: Iterator[Path] = fresh
+            heads: tuple[Place, ...], options: PlasticityOptions, held: Capture = held, fresh: Iterator[Path] = fresh
         ) -> None:
             list(attempts(held, heads, options, next(fresh)))
 
@@ -272,14 +272,14 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
             SCALAR: lambda head=head, drawn=drawn: drawn.append(scalar(head)[1])  # type: ignore[misc]
         }
         for name in ESTIMATORS:
-            options = Options(estimator=name)
+            options = PlasticityOptions(estimator=name)
             work[f"all pairs, {name}"] = partial(plasticity, head, options)
             work[f"whole head, {name}"] = partial(whole, alone, options)
             work[f"one of {GROUP} heads, {name}"] = partial(whole, group, options)
         taken = least(work | parts(head, held), repeat)
         floor, baseline = floors(head, taken), taken[SCALAR]
         print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
-        pairs = int(plasticity(head, Options()).profile.counts.sum())
+        pairs = int(plasticity(head, PlasticityOptions()).profile.counts.sum())
         for name in list(work)[1:]:
             low = floor[name.rpartition(" ")[2]] + (0.0 if name.startswith("all") else floor["rest"])
             each = taken[name]
@@ -300,7 +300,7 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
         told = {name: 1e3 * taken[name] for name in parts(head, held)}
         tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in told.items()))
         for name in ESTIMATORS:
-            stages = profile(partial(whole, alone, Options(estimator=name)), repeat)
+            stages = profile(partial(whole, alone, PlasticityOptions(estimator=name)), repeat)
             said = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
             tables.append(f"{vectors:,} vectors, whole head, {name}: {said}")
     print("\nParts of the floor, each once (ms), and where the time of a whole head goes (ms, under a profiler):\n")
@@ -328,9 +328,9 @@ def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
 def model(heads: int, vectors: int, folder: Path) -> None:
     """A model's heads on two processes: wall seconds, and CPU seconds of both."""
     print("\n| heads | vectors | processes | wall s | CPU s | CPU s a process |\n|--:|--:|--:|--:|--:|--:|")
-    captured = save(capture(vectors), folder / "model", heads)
+    captured = save(synthetic_head(vectors), folder / "model", heads)
     start, before = time.perf_counter(), os.times()
-    analysed(captured, Options(), folder / "kept", 2, Bar())
+    analysed(captured, PlasticityOptions(), folder / "kept", 2, Bar())
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     print(f"| {heads} | {vectors:,} | 2 | {time.perf_counter() - start:.1f} | {spent:.1f} | {spent / 2:.1f} |")

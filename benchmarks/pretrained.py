@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch
 
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.measure.heads.analysis import measure
 from analysis.models.architecture import forward, run, survey
 from analysis.models.attention.calls import recording
@@ -39,7 +39,7 @@ from analysis.models.captures import parts
 from analysis.models.captures.capture import capture
 from analysis.models.captures.options import CaptureOptions
 from analysis.models.captures.recorder import VectorRecorder
-from analysis.models.captures.sampling import Buckets, heads
+from analysis.models.captures.sampling import Buckets, draw_heads
 from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.texts import Source, texts
@@ -57,7 +57,7 @@ def memory(name: str) -> float:
 def captured(model: Any, root: Path) -> Callable[[Any], object]:
     """Read a text with queries and keys of every head written to disk."""
     layers = survey(model)
-    every = heads(layers, sum(layer.query_heads for layer in layers))
+    every = draw_heads(layers, sum(layer.query_heads for layer in layers))
     number = iter(range(1 << 20))
 
     def action(ids: Any) -> object:
@@ -126,9 +126,9 @@ def analysed(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, 
         windows=True,
     )
     place = str(capture(options))
-    measure(folder / "warm", place, Options(), name="bench", jobs=1)
+    measure(folder / "warm", place, PlasticityOptions(), name="bench", jobs=1)
     start = time.process_time()
-    done = measure(folder / "timed", place, Options(), name="bench", jobs=1)
+    done = measure(folder / "timed", place, PlasticityOptions(), name="bench", jobs=1)
     return done.heads, int(DOCUMENTS * BUCKETS * RATE), time.process_time() - start
 
 

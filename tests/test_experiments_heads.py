@@ -14,7 +14,7 @@ import pytest
 
 from analysis.heads.laws import ESTIMATORS
 from analysis.heads.pairs import PAIR_MODES
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.heads.rotation import SEPARATIONS
 from analysis.jobs import Resources
 from analysis.measure import choices
@@ -194,14 +194,16 @@ def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp
     for path in sorted((target / "artifacts").rglob("*.*")):
         assert path.read_bytes() == (other / path.relative_to(target)).read_bytes(), path
     capture = open_capture(planted, context=CONTEXT, group=2)
-    found, old = load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads")
+    found, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
     assert old
     assert found.layer == 0
     # other options are another finding, and a finding that was cut short is made anew
-    assert not load_or_analyse(capture, capture.heads[0], Options(pairs="same_bucket"), target / "out/heads")[1]
+    assert not load_or_analyse(capture, capture.heads[0], PlasticityOptions(pairs="same_bucket"), target / "out/heads")[
+        1
+    ]
     for path in (target / "out/heads").iterdir():
         path.write_text(path.read_text()[:50])
-    assert load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads") == (found, False)
+    assert load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads") == (found, False)
 
 
 def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
@@ -218,13 +220,13 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
         measure(target, planted)
     assert not (target / "artifacts").exists()
     monkeypatch.undo()
-    outcome = heads.measure(target, str(planted), Options(), context=CONTEXT, group=2, jobs=1)
+    outcome = heads.measure(target, str(planted), PlasticityOptions(), context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "empirical"])
 def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted, target, monkeypatch, estimator):
-    capture, options = open_capture(planted, context=CONTEXT, group=2), Options(estimator=estimator)
+    capture, options = open_capture(planted, context=CONTEXT, group=2), PlasticityOptions(estimator=estimator)
     alone = [load_or_analyse(capture, head, options, target / "alone")[0] for head in capture.heads]
     opened = []
     real = captures.read
@@ -253,10 +255,10 @@ def test_another_content_is_another_finding(planted, target, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(planted, copy)
     capture = open_capture(copy, context=CONTEXT, group=2)
-    before, _ = load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads")
+    before, _ = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
     shutil.rmtree(copy / "l00h00q")
     write(copy / "l00h00q", *side("content", "q", 99))
-    after, old = load_or_analyse(capture, capture.heads[0], Options(), target / "out/heads")
+    after, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
     assert not old
     assert after.metrics != before.metrics
 
@@ -294,10 +296,10 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
     from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
 
-    found = [analyse(capture, head, Options()) for head in capture.heads]
+    found = [analyse(capture, head, PlasticityOptions()) for head in capture.heads]
     lost = Finding(5, 0, 0, "")
     lost.without((*METRICS, *DECILES, *LENGTHS), "three queries")
-    tables = frames([*found, lost], Options(), CONTEXT, BUCKETS)
+    tables = frames([*found, lost], PlasticityOptions(), CONTEXT, BUCKETS)
     row = tables["head_metrics"].iloc[-1]
     assert np.isnan(row["ap_overall"])
     assert row["reason"] == "three queries"
@@ -402,7 +404,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
 
 def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
     capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
-    head_jobs.analyse_missing(capture, Options(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
     found = sorted(folder.glob("*.json"))
     assert len(found) == len(capture.heads) == 4
     before = {path: path.stat().st_mtime_ns for path in found}
@@ -415,10 +417,10 @@ def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, m
         return real(function, arguments, *rest, **more)
 
     monkeypatch.setattr(head_jobs, "run_jobs", watched)
-    head_jobs.analyse_missing(capture, Options(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
     assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
     assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
-    head_jobs.analyse_missing(capture, Options(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
     assert len(asked) == 1, "nothing is"
     measure(target, planted)
     assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}

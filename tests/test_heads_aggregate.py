@@ -8,14 +8,14 @@ from scipy import stats
 
 from analysis.heads.aggregate import bimodality, over_heads
 from analysis.heads.missing import Row, Scalar, row_of, weighted
-from analysis.heads.plasticity import Options, Plasticity, plasticity
+from analysis.heads.plasticity import Plasticity, PlasticityOptions, plasticity
 from analysis.heads.summary import summarise
 from heads_reference import head_with
 
 
 def profile_of(context: int, values: list[float | None], queries: list[int], taus: list[float]) -> Plasticity:
     """A plasticity with a given profile."""
-    found = plasticity(head_with(seed=0), Options(min_queries=10))
+    found = plasticity(head_with(seed=0), PlasticityOptions(min_queries=10))
     numbers = np.array([np.nan if value is None else value for value in values])
     reasons = tuple("few queries" if value is None else "" for value in values)
     row = Row(numbers, np.ones(len(values), dtype=np.int64), reasons)

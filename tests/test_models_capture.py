@@ -23,7 +23,7 @@ from analysis.models.captures import capture as session
 from analysis.models.captures import layout, manifest, parts
 from analysis.models.captures.capture import capture, finish, record
 from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.progress import Progress
+from analysis.models.captures.progress import CaptureProgress
 from analysis.models.captures.reading import open_capture
 from analysis.models.captures.sampling import Buckets, Head, tokens
 from analysis.models.checkpoints import memory
@@ -126,7 +126,7 @@ def test_datasets_loads_a_head_by_its_name(place: Path, tmp_path: Path) -> None:
 def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "whole"))
 
-    def stop(state: Progress) -> None:
+    def stop(state: CaptureProgress) -> None:
         if state.done == 2:
             raise KeyboardInterrupt
 
@@ -136,7 +136,7 @@ def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) ->
     assert len(parts.complete_parts(asked.out)) == 2
     with pytest.raises(DataError, match="unfinished"):
         open_capture(asked.out)
-    states: list[Progress] = []
+    states: list[CaptureProgress] = []
     capture(asked, states.append)
     assert [(state.done, state.total) for state in states] == [(0, 5), (3, 5), (4, 5), (5, 5)]
     assert states[-1].seconds_left == 0
@@ -191,7 +191,7 @@ def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Pat
     """The first run stops, the folder's weights change, the second run must not mix them."""
     saved("llama", tmp_path / "model")
 
-    def stop(state: Progress) -> None:
+    def stop(state: CaptureProgress) -> None:
         if state.done:
             raise KeyboardInterrupt
 
@@ -208,7 +208,7 @@ def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Pat
 
 
 def test_a_changed_text_is_noticed(place: Path, tmp_path: Path) -> None:
-    def stop(state: Progress) -> None:
+    def stop(state: CaptureProgress) -> None:
         if state.done:
             raise KeyboardInterrupt
 
@@ -336,7 +336,7 @@ def test_memory_of_masks_and_scores() -> None:
 
 
 def test_progress_tells_rate_and_time_left(place: Path, tmp_path: Path) -> None:
-    states: list[Progress] = []
+    states: list[CaptureProgress] = []
     start = time.perf_counter()
     capture(options(place, tmp_path / "out"), states.append)
     assert [state.done for state in states] == list(range(DOCUMENTS + 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from analysis.heads.plasticity import Options as Estimation
+from analysis.heads.plasticity import PlasticityOptions as Estimation
 from analysis.measure.heads.analysis import measure as measure_heads
 from analysis.measure.heads.captured import BUCKETS, DOCUMENTS, captured
 from analysis.measure.subject import Options, Subject

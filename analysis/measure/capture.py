@@ -6,12 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from analysis.jobs import Progress as Jobs
-from analysis.jobs import Resources, open_executor, report, run_jobs
+from analysis.jobs import JobProgress, Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar, duration
 from analysis.models.captures import capture, manifest
 from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.progress import Progress
+from analysis.models.captures.progress import CaptureProgress
 from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.texts import Source
@@ -70,7 +69,7 @@ def run(
 def _here(options: CaptureOptions) -> None:
     with bar("documents") as shown:
 
-        def tell(state: Progress) -> None:
+        def tell(state: CaptureProgress) -> None:
             rate = f"{state.tokens_per_second:,.0f} tokens/s" if state.tokens_per_second else ""
             shown.update(state.done, state.total, rate, state.seconds_left)
 
@@ -83,7 +82,7 @@ def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resourc
     folder = options.out / LOGS
     with bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
 
-        def tell(state: Jobs) -> None:
+        def tell(state: JobProgress) -> None:
             if state.event:
                 shown.say(state.event)
             said = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
@@ -99,7 +98,7 @@ def _there(options: CaptureOptions) -> bool:
 def share(options: CaptureOptions, shard: tuple[int, int]) -> None:
     """A job: capture every n-th document."""
 
-    def tell(state: Progress) -> None:
+    def tell(state: CaptureProgress) -> None:
         total = f" of {state.total}" if state.total is not None else ""
         left = f", {duration(state.seconds_left)} left" if state.seconds_left is not None else ""
         report(f"{state.done}{total} documents{left}")

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from analysis.jobs import Progress as Jobs
-from analysis.jobs import Resources, open_executor, report, run_jobs
+from analysis.jobs import JobProgress, Resources, open_executor, report, run_jobs
 from analysis.measure.bar import Bar, bar, duration
 from analysis.measure.cache import cache_name
 from analysis.measure.measurements import others, refuse, save
@@ -345,7 +344,7 @@ def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources
     tables: list[Path] = []
     with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
 
-        def tell(state: Jobs) -> None:
+        def tell(state: JobProgress) -> None:
             if state.event:
                 shown.say(state.event)
             said = "; ".join(f"{name}: {text}" for name, text in state.reports.items())

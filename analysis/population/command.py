@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.jobs import Progress, Resources, open_executor, run_jobs
+from analysis.jobs import JobProgress, Resources, open_executor, run_jobs
 from analysis.measure.bar import bar
 from analysis.population import tables, work
 from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
@@ -74,7 +74,7 @@ def run(
     resources = Resources(partition=partition, minutes=minutes, memory=memory)
     with bar("families") as shown, open_executor(executor, folder, workers=jobs, resources=resources) as pool:
 
-        def tell(state: Progress) -> None:
+        def tell(state: JobProgress) -> None:
             if state.event:
                 shown.say(state.event)
             said = "; ".join(state.reports.values())

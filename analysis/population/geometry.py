@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.heads.head import Head as Vectored
-from analysis.heads.plasticity import Options, plasticity
+from analysis.heads.plasticity import PlasticityOptions, plasticity
 from analysis.language import documents
 from analysis.language.words import tokens, world
 from analysis.measure.heads.finding import METRICS, analyse
@@ -63,7 +63,7 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     copies = sunk(model, signed)
     rows = []
     for head in held.heads:
-        finding = analyse(held, head, Options())
+        finding = analyse(held, head, PlasticityOptions())
         place = (head.layer, head.query)
         values = {name: finding.metrics.get(name) for name in METRICS}
         reasons = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
@@ -88,7 +88,7 @@ def reach_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     """
     length = REACH * recipe.length
     held = captured(model, length, _mixed(length), REACH * BUCKETS)
-    options = Options(cap=PAIRS)
+    options = PlasticityOptions(cap=PAIRS)
     rows = []
     for place in held.heads:
         queries, keys = held.queries(place), held.keys(place)

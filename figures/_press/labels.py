@@ -125,11 +125,11 @@ _CALM = 3.0
 """The mean cost of a label below which no search goes on: a leader costs more than two."""
 _KEPT = 40
 """Places tried for each label, the best by themselves."""
-Options = list[tuple[Placed, float]]
+Places = list[tuple[Placed, float]]
 Point = tuple[float, float]
 
 
-def _descend(points: Sequence[Point], options: Sequence[Options], start: Sequence[int]) -> tuple[float, list[int]]:
+def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence[int]) -> tuple[float, list[int]]:
     """Move one label at a time to its best place, until none moves; return the total cost and the choice."""
     chosen = list(start)
     for _ in range(20):

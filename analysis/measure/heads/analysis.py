@@ -23,7 +23,7 @@ import pandas as pd
 
 from analysis.heads.laws import Estimator
 from analysis.heads.pairs import PairMode
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.heads.rotation import Separation
 from analysis.jobs import Resources
 from analysis.measure.bar import Bar, bar, duration
@@ -66,7 +66,7 @@ class Measured:
 def measure(
     root: Path,
     place: str,
-    options: Options,
+    options: PlasticityOptions,
     *,
     context: int | None = None,
     branch: str | None = None,
@@ -142,7 +142,9 @@ def measure(
     return Measured(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
 
 
-def analysed(capture: Capture, options: Options, folder: Path, jobs: int, progress: Bar) -> tuple[list[Finding], int]:
+def analysed(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
+) -> tuple[list[Finding], int]:
     """Give the findings of all heads in order, and how many an earlier run had left in `folder`.
 
     Raises
@@ -169,7 +171,9 @@ def analysed(capture: Capture, options: Options, folder: Path, jobs: int, progre
     return [done[head] for head in capture.heads], old
 
 
-def _outcomes(capture: Capture, options: Options, folder: Path, jobs: int) -> Iterator[tuple[sampling.Head, Outcome]]:
+def _outcomes(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int
+) -> Iterator[tuple[sampling.Head, Outcome]]:
     if jobs == 1:
         yield from attempts(capture, capture.heads, options, folder)
         return
@@ -200,7 +204,7 @@ def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
 
 
 def _together(
-    capture: Capture, heads: Sequence[sampling.Head], options: Options, folder: Path
+    capture: Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
 ) -> list[tuple[sampling.Head, Outcome]]:
     return list(attempts(capture, heads, options, folder))
 
@@ -243,7 +247,7 @@ def _single_threads() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _some(capture: Capture, findings: Sequence[Finding], options: Options) -> None:
+def _some(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:
     """Refuse a capture of which nothing can be said."""
     if any("ap_overall" in finding.metrics for finding in findings):
         return
@@ -260,7 +264,12 @@ def _some(capture: Capture, findings: Sequence[Finding], options: Options) -> No
 
 
 def _manifest(
-    capture: Capture, findings: Sequence[Finding], options: Options, model: str, place: str, branch: str | None
+    capture: Capture,
+    findings: Sequence[Finding],
+    options: PlasticityOptions,
+    model: str,
+    place: str,
+    branch: str | None,
 ) -> dict[str, object]:
     described = capture.manifest or {}
     settings = described.get("settings", {})
@@ -337,7 +346,7 @@ def run(
     list of str
         Paths of the tables, below the project.
     """
-    options = Options(
+    options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )
     resources = Resources(partition=partition, minutes=minutes, memory=memory)

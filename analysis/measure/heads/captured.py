@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from analysis.heads.plasticity import Options as Estimation
+from analysis.heads.plasticity import PlasticityOptions as Estimation
 from analysis.jobs.content import key
 from analysis.measure.bar import Bar
 from analysis.measure.heads.analysis import analysed

@@ -16,7 +16,7 @@ from analysis.heads.head import Head
 from analysis.heads.missing import Row, Scalar
 from analysis.heads.moments import HeadMoments, head_moments
 from analysis.heads.pca import COMPONENTS, pca
-from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
+from analysis.heads.plasticity import Plasticity, PlasticityOptions, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
 from analysis.measure.cache import JSON, Form, cache_name, cached
@@ -107,7 +107,11 @@ Outcome = tuple[Finding, bool] | DataError
 
 
 def load_or_analyse(
-    capture: captures.Capture, head: sampling.Head, options: Options, folder: Path, keys: KeySide | None = None
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: PlasticityOptions,
+    folder: Path,
+    keys: KeySide | None = None,
 ) -> tuple[Finding, bool]:
     """The finding of a head from `folder`, or made and put there; and whether it was there.
 
@@ -126,7 +130,7 @@ def load_or_analyse(
 
 
 def attempts(
-    capture: captures.Capture, heads: Sequence[sampling.Head], options: Options, folder: Path
+    capture: captures.Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
 ) -> Iterator[tuple[sampling.Head, Outcome]]:
     """Analyse heads, those that follow each other and read the same keys with one copy of them.
 
@@ -144,7 +148,11 @@ def attempts(
 
 
 def place(
-    capture: captures.Capture, head: sampling.Head, options: Options, folder: Path, keys: KeySide | None = None
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: PlasticityOptions,
+    folder: Path,
+    keys: KeySide | None = None,
 ) -> tuple[Path, str]:
     """Where the finding of a head is kept, and the content hash of its vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
@@ -170,7 +178,7 @@ FINDING = Form(".json", _load, _save)
 def analyse(
     capture: captures.Capture,
     head: sampling.Head,
-    options: Options,
+    options: PlasticityOptions,
     vectors: str = "",
     keys: KeySide | None = None,
 ) -> Finding:
@@ -217,7 +225,7 @@ def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> No
         found.without(names, str(error))
 
 
-def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, options: Options) -> None:
+def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
     plane = rotation(moments, context, options.separation)
     axes = np.stack([plane.a, plane.b], axis=1)
     for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
@@ -243,7 +251,7 @@ def _components(found: Finding, moments: HeadMoments) -> None:
     found.put("linear_share_k", parts.linear_share_k)
 
 
-def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Options, keys: KeySide) -> None:
+def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
     given = prepared(data, options, moments.queries, keys.groups)
     known = plasticity(data, options, given=given)
     summary = summarise(known)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.heads.aggregate import OverHeads, over_heads
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding
 from analysis.models.captures.reading import Capture
 
@@ -18,7 +18,7 @@ PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
 
 
 def frames(
-    findings: Sequence[Finding], options: Options, context: int, bins: int, model: str = ""
+    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> dict[str, pd.DataFrame]:
     """Give every measurement of a model by name.
 
@@ -70,7 +70,7 @@ def head_profile(findings: Sequence[Finding]) -> pd.DataFrame:
     return _frame(rows, ("position", "plasticity", "mean_gap", "spread"))
 
 
-def head_pairs(findings: Sequence[Finding], options: Options, context: int) -> pd.DataFrame:
+def head_pairs(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """The map of plasticity by inter-key and query-to-midpoint distance: means over the heads that have pairs there."""
     widths = [context / cells for cells in options.cells]
     cells = _cells([finding.cells for finding in findings])
@@ -86,7 +86,7 @@ def head_pairs(findings: Sequence[Finding], options: Options, context: int) -> p
     )
 
 
-def head_competition(findings: Sequence[Finding], options: Options, context: int) -> pd.DataFrame:
+def head_competition(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """Position against content by query bin and inter-key distance: means over the heads that have pairs there."""
     width = context / options.cells[0]
     cells = _cells([finding.competition for finding in findings])
@@ -140,7 +140,7 @@ def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def model_metrics(
-    findings: Sequence[Finding], options: Options, context: int, bins: int, model: str = ""
+    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
     """Means over heads with intervals from resampled key heads: all metrics, deciles, length bins and query bins."""
     names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
@@ -184,7 +184,7 @@ def model_metrics(
     )
 
 
-def half_metrics(findings: Sequence[Finding], options: Options, part: Capture, bins: int) -> pd.DataFrame:
+def half_metrics(findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int) -> pd.DataFrame:
     """Means over heads of a share of a capture's documents, without intervals: what differs between shares is noise."""
     means = model_metrics(findings, options, part.context, bins)
     kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from analysis.heads.plasticity import Options
-from analysis.jobs import Progress, Resources, open_executor, report, run_jobs
+from analysis.heads.plasticity import PlasticityOptions
+from analysis.jobs import JobProgress, Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar
 from analysis.measure.heads.finding import attempts, place
 from analysis.models.captures.reading import Capture
@@ -18,7 +18,7 @@ JOBS = 100  # then at most
 
 
 def analyse_missing(
-    capture: Capture, options: Options, folder: Path, jobs: int | None, executor: str, resources: Resources
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int | None, executor: str, resources: Resources
 ) -> None:
     """Analyse the heads that have no finding in `folder` yet, a share of them in each job.
 
@@ -60,7 +60,7 @@ def analyse_missing(
     logs = folder / "jobs"
     with bar("jobs") as shown, open_executor(executor, logs, workers=count, resources=resources) as pool:
 
-        def tell(state: Progress) -> None:
+        def tell(state: JobProgress) -> None:
             if state.event:
                 shown.say(state.event)
             said = "; ".join(f"{name}: {text}" for name, text in state.reports.items())
@@ -70,7 +70,7 @@ def analyse_missing(
         run_jobs(share, shares, pool, logs, names=names, valid=lambda done: False, progress=tell)
 
 
-def share(capture: Capture, options: Options, folder: Path, numbers: tuple[int, ...]) -> int:
+def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
     """A job: analyse some heads; a damaged one is left to the command, which says what is wrong with it."""
     outcomes = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
     for done, (_, outcome) in enumerate(outcomes, 1):
@@ -80,6 +80,6 @@ def share(capture: Capture, options: Options, folder: Path, numbers: tuple[int, 
     return len(numbers)
 
 
-def _there(capture: Capture, number: int, options: Options, folder: Path) -> bool:
+def _there(capture: Capture, number: int, options: PlasticityOptions, folder: Path) -> bool:
     path, _ = place(capture, capture.heads[number], options, folder)
     return path.is_file()

@@ -15,7 +15,7 @@ from analysis.models.captures import dataset_card, layout, manifest, parts
 from analysis.models.captures.options import CaptureOptions
 from analysis.models.captures.progress import Clock, Report
 from analysis.models.captures.recorder import VectorRecorder
-from analysis.models.captures.sampling import Buckets, Head, heads
+from analysis.models.captures.sampling import Buckets, Head, draw_heads
 from analysis.models.checkpoints import memory
 from analysis.models.checkpoints.loading import Loaded, load
 from analysis.models.libraries import need
@@ -84,7 +84,7 @@ def record(
     buckets = Buckets(options.context, options.buckets, options.rate)
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
-    drawn = heads(layers, options.heads, sliding=options.sliding)
+    drawn = draw_heads(layers, options.heads, sliding=options.sliding)
     _begin(options, loaded, layers, drawn)
     _check_length(options, loaded)
     _check_memory(options, loaded, layers)
