@@ -4,12 +4,12 @@
 
 Baselines: `python -c "import click"` for a command with nothing to do, and one monolithic latexmk run of the same
 thesis (figures inlined as PGFPlots code, the same tables and the same PNG heat maps) for the TeX stage. Of the TeX
-stage TeX alone is measured: figures compiled side by side and latexmk, without what Python computes. Its critical
-path is what no number of processes can beat: the longest figure, or all of them over the cores, and then latexmk. The
-project is copied to a folder of its own, so nothing here is touched; with --built its `out/` goes along, and the
-profile is that of the builds that made it. Prints Markdown: CPU seconds of a process and its children, and wall
-seconds, each the least of the repeats; whether each goal is met, where a command that is one process has its
-processor's seconds for those of an idle machine; and where the seconds of a whole build are.
+stage TeX alone is measured: figures compiled side by side and the passes over the thesis, without what Python
+computes. Its critical path is what no number of processes can beat: the longest figure, or all of them over the
+cores, and then the thesis. The project is copied to a folder of its own, so nothing here is touched; with --built its
+`out/` goes along, and the profile is that of the builds that made it. Prints Markdown: CPU seconds of a process and
+its children, and wall seconds, each the least of the repeats; whether each goal is met, where a command that is one
+process has its processor's seconds for those of an idle machine; and where the seconds of a whole build are.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
         with ThreadPoolExecutor(3) as pool:
             made.append(list(pool.map(figure_pdf.build, jobs)))
         out = tmp_path / folder / "out"
-        assert len(list((out / "state/formats").iterdir())) == 1
+        (form,) = (out / "state/formats").iterdir()
+        assert not form.read_bytes().startswith(b"\x1f\x8b"), "packed: every run would unpack it"
         assert sorted(path.name for path in (out / "logs/figures").iterdir()) == [
             "first.log",
             "preamble.log",
@@ -59,6 +60,25 @@ def test_figures_share_one_format_and_are_repeatable(tmp_path: Path) -> None:
     assert pdf.text(content) == "second"
     assert pdf.fonts(content)
     assert not pdf.faulty_fonts(content)
+
+
+@pytest.mark.latex
+@needs_latex
+def test_of_formats_those_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "KEPT", 2)
+    other = FIGURE.replace("\\csname", "\\newcommand\\OTHER{}\n\\csname", 1)
+    (first,) = forms(tmp_path, "one", FIGURE)
+    two = forms(tmp_path, "two", other.replace("OTHER", "another"))
+    assert forms(tmp_path, "three", FIGURE) == two
+    three = forms(tmp_path, "four", other.replace("OTHER", "third"))
+    assert len(two) == len(three) == 2
+    assert first in two & three
+
+
+def forms(root: Path, name: str, text: str) -> set[Path]:
+    """The formats that there are when a figure has been set."""
+    figure_pdf.build(write(root, name, text=text))
+    return set((root / "out" / formats.FOLDER).iterdir())
 
 
 @pytest.mark.latex

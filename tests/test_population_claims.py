@@ -187,3 +187,29 @@ def test_the_order_turns_with_what_the_control_learned():
     mirrored = whole.assign(value=whole["value"].where(~metric, -whole["value"]))
     assert learning.thesis_population_turns(mirrored, PROMPTS).verdict == "not supported"
     assert learning.thesis_population_turns(outcomes({1: LEARNED}), PROMPTS).verdict == "not testable"
+
+
+@pytest.mark.parametrize(
+    ("after", "seeds", "verdict", "recomputed"),
+    [
+        (0.1, 6, "holds", "6 of 6"),
+        (0.95, 6, "not supported", "0 of 6"),
+        (0.1, 5, "not testable", ""),
+        (None, 6, "not testable", ""),
+    ],
+)
+def test_a_short_second_phase_is_set_against_where_it_began(after, seeds, verdict, recomputed):
+    arms = {"A": 0.9, "B": 0.95} if after is None else {"A": 0.9, "B": 0.95, "D": after}
+    found = learning.thesis_population_brief(outcomes(dict.fromkeys(range(1, seeds + 1), arms)))
+    assert (found.verdict, found.recomputed) == (verdict, recomputed)
+
+
+def test_one_seed_against_five_decides_nothing():
+    arms = {seed: {"A": 0.9, "B": 0.95, "D": 1.0 if seed == 1 else 0.85} for seed in range(1, 7)}
+    assert learning.thesis_population_brief(outcomes(arms)).verdict == "not supported"
+
+
+def test_the_order_is_of_the_three_arms_that_it_names():
+    whole = outcomes({1: LEARNED | {"D": 0.1}, 2: NOT | {"D": 0.1}})
+    three = learning.thesis_population_turns(whole[whole["arm"] != "D"], PROMPTS)
+    assert learning.thesis_population_turns(whole, PROMPTS) == three

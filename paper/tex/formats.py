@@ -1,11 +1,13 @@
 """Formats: a preamble compiled once, on which figures and the thesis are set without reading its packages again.
 
 A preamble costs more than half of a figure's time and a fifth of a pass over the thesis. The name of a format is a hash
-of what it was made from, so that equal preambles share one, and of the installation that made it.
+of what it was made from, so that equal preambles share one, and of the installation that made it. TeX writes it packed
+and reads it either way: unpacked once, it spares every run a quarter of a figure's time.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import shutil
 import threading
@@ -19,6 +21,7 @@ from artifacts.store import files
 from paper.tex import latex, log
 
 FOLDER = "state/formats"  # below the output folder
+KEPT = 6  # a build uses two, an edited preamble leaves one
 END_OF_PREAMBLE = r"\csname endofdump\endcsname"
 
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -72,6 +75,7 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
         lock = _locks[str(formats / name)]
     with lock:
         if (formats / f"{name}.fmt").is_file():
+            (formats / f"{name}.fmt").touch()  # the one used last is removed last
             return name
         scratch = f"{FOLDER}/{name}"
         files.write(out / scratch / "preamble.tex", f"{shared}\\begin{{document}}\n\\end{{document}}\n".encode())
@@ -83,9 +87,21 @@ def made(out: Path, text: str, document: str, record: str, timeout: float) -> st
             error = log.failure(found, f"out/{document}", done.output)
             line = numbers[error.line - 1] if 0 < error.line <= len(numbers) else 0
             raise LatexError(f"in the preamble: {error.message}", f"out/{document}", line, log.origin(text, line))
-        (out / scratch / f"{name}.fmt").replace(formats / f"{name}.fmt")
+        files.write(formats / f"{name}.fmt", _unpacked(out / scratch / f"{name}.fmt"))
+        with _locks_lock:
+            for old in sorted(formats.glob("*.fmt"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+                old.unlink()
         shutil.rmtree(out / scratch)
     return name
+
+
+def _unpacked(path: Path) -> bytes:
+    """What a file holds that may be packed by gzip."""
+    content = path.read_bytes()
+    try:
+        return gzip.decompress(content)
+    except gzip.BadGzipFile:
+        return content
 
 
 @cache

@@ -1,60 +1,11 @@
-"""What the arms of the population do, and what their heads are."""
+"""What the arms of the population do that are compared, and what their heads are."""
 
 import pandas as pd
 
-from tables import Column, Table, fixed
-
-BASE = 400
-ROWS = (
-    ("keys_all", 1.0, "Keys at the training length (%)", 100.0, 1),
-    ("keys_far", 2.0, "Far keys at 2× (%)", 100.0, 1),
-    ("keys_far", 4.0, "Far keys at 4× (%)", 100.0, 1),
-    ("keys_far", 8.0, "Far keys at 8× (%)", 100.0, 1),
-    ("facts_seen", 0.0, "Facts of the second phase (%)", 100.0, 1),
-    ("facts_held", 0.0, "Facts held out of it (%)", 100.0, 1),
-    ("text_loss", 1.0, "Text (nats a word)", 1.0, 2),
-    ("ap_overall", 1.0, "Plasticity", 1.0, 2),
-    ("ap_last_20", 1.0, "Late plasticity", 1.0, 2),
-    ("ap_drop", 1.0, "Drop of plasticity (hundredths)", 1e2, 1),
-    ("bias_strength", 1.0, "Bias a token (thousandths)", 1e3, 0),
-    ("bias_window", 1.0, "Bias over the window", 1.0, 1),
-    ("sink_backcopy_most", 1.0, "Largest sink", 1.0, 2),
-    ("value_ratio_least", 1.0, "Least value of the first word", 1.0, 2),
-)
+from tables import Table
+from tables.population._arms import arms
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """One row an outcome, one column an arm: mean and range over seeds."""
-    held = population_outcomes[population_outcomes["base"].isin([0, BASE])]
-    held = held[held["encoding"] == "own"]
-    arms = sorted(held["arm"].unique())
-    rows = []
-    for outcome, multiple, label, factor, digits in ROWS:
-        part = held[(held["outcome"] == outcome) & (held["multiple"] == multiple)]
-        row: dict[str, object] = {"what": label, "digits": digits}
-        for arm in arms:
-            values = factor * part.loc[part["arm"] == arm, "value"]
-            row[arm] = float(values.mean()) if len(values) else None
-            row[f"{arm}_low"] = float(values.min()) if len(values) else None
-            row[f"{arm}_high"] = float(values.max()) if len(values) else None
-        rows.append(row)
-    counts = held.groupby("arm")["seed"].nunique()
-    seeds = ", ".join(f"{arm} {counts[arm]}" for arm in arms)
-    models = held.groupby("model")["counted"].first()
-    return Table(
-        rows=pd.DataFrame(rows),
-        columns=[
-            Column("what", "Outcome"),
-            *(Column(arm, arm, fixed(1), digits="digits", ci=(f"{arm}_low", f"{arm}_high")) for arm in arms),
-        ],
-        size="footnotesize",
-        column_space=3.0,
-        caption=f"What the arms of the population do at base {BASE}: mean over seeds, and the least and most seed.",
-        short="What the arms of the population do",
-        note=(
-            f"Seeds: {seeds}; {int(models.sum())} of {len(models)} models count by the plan. "
-            "Brackets are ranges over seeds, not intervals. Far keys lie farther than one "
-            "and a quarter training lengths from the question. Heads: means over the heads of a model, of sizes for "
-            "the bias; sink and value are extremes over heads, of texts with copies on a sign."
-        ),
-    )
+    """The start and the two ways on from it."""
+    return arms(population_outcomes, "ABC", "What the arms of the population do")

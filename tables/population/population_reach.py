@@ -3,8 +3,7 @@
 import pandas as pd
 
 from tables import Column, Table, fixed, integer
-
-ARMS = {"A": "rotation, from scratch", "B": "trained on with rotation", "C": "trained on without"}
+from tables.population._arms import ARMS
 
 
 def table(population_reach_levels: pd.DataFrame) -> Table:

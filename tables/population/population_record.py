@@ -3,14 +3,8 @@
 import pandas as pd
 
 from tables import Column, Table, integer
+from tables.population._arms import ARMS
 
-ARMS = {
-    "A": "rotation, from scratch",
-    "B": "A, trained on with rotation",
-    "C": "A, trained on without",
-    "D": "A, a fifth of the steps without",
-    "E": "without rotation, from scratch",
-}
 STATES = ("counted", "excluded", "not trained")
 
 

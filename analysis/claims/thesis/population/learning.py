@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, untestable
+from analysis.claims import ALPHA, Verdict, judge, untestable
+from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.statistics.proportion import wilson_interval
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
@@ -42,6 +43,7 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
     """
     learned = _learned(population_outcomes, population_prompts)
     own = population_outcomes[(population_outcomes["encoding"] == "own") & (population_outcomes["base"] == BASE)]
+    own = own[own["arm"].isin(["A", "B", "C"])]
     pairs = own[own["outcome"].isin([METRIC, "decline"])].pivot_table(
         index=["seed", "arm"], columns="outcome", values="value"
     )
@@ -61,6 +63,35 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
         otherwise="not supported",
         recomputed=f"{len(does)} of {len(does) + len(does_not)}",
         n=len(does) + len(does_not),
+    )
+
+
+def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
+    """After a fifth of the steps without rotation a model finds fewer keys of its training length than where it began.
+
+    Post hoc. Exact sign flips over seeds of the shares of arms D and A.
+
+    Source: thesis, A population of small models.
+    """
+    near = population_outcomes[
+        (population_outcomes["outcome"] == "keys_all")
+        & (population_outcomes["multiple"] == 1.0)
+        & (population_outcomes["encoding"] == "own")
+        & (population_outcomes["base"] == BASE)
+    ]
+    share = near.pivot_table(index="seed", columns="arm", values="value").reindex(columns=["A", "D"]).dropna()
+    flips = sign_flip_p((share["D"] - share["A"]).to_numpy()) if len(share) else None
+    if flips is None or flips.smallest >= ALPHA:
+        return untestable(f"{len(share)} seeds have both arms; more of the plan would decide it.")
+    fewer = int((share["D"] < share["A"]).sum())
+    return judge(
+        flips.p_value < ALPHA and share["D"].mean() < share["A"].mean(),
+        f"Fewer in {fewer} of {len(share)} seeds, {share['D'].mean():.0%} against {share['A'].mean():.0%} on average "
+        f"({share['D'].min():.0%} to {share['D'].max():.0%} after, {share['A'].min():.0%} to {share['A'].max():.0%} "
+        f"before), exact p {flips.p_value:.3g}.",
+        otherwise="not supported",
+        recomputed=f"{fewer} of {len(share)}",
+        n=len(share),
     )
 
 
