@@ -30,12 +30,12 @@ def prints(columns, *values):
 
 def states(**printed):
     """Numbers stated in prose, by statement; a pair gives the text and the number that its words stand for."""
-    found = []
+    collected = []
     for statement, text in printed.items():
         words, number = text if isinstance(text, tuple) else (text, None)
         about = "about" if words.startswith("~") else ""
-        found.append((statement, statement.replace("_", " "), "", words, number, about))
-    frame = prints("statement quantity model printed as_number qualifier", *found)
+        collected.append((statement, statement.replace("_", " "), "", words, number, about))
+    frame = prints("statement quantity model printed as_number qualifier", *collected)
     return frame.assign(as_number=frame["as_number"].astype(float))
 
 

@@ -64,8 +64,8 @@ def test_a_table_is_new_once_its_golden_file_is_there(root):
     same = (root / "tests/golden/tables/t.md").read_text()
     assert list(tables(root, "HEAD", {"t": same, "dump": same}, 0)) == []
     (root / "tests/golden/tables/dump.md").write_text(same)
-    (found,) = tables(root, "HEAD", {"t": same, "dump": same}, 0)
-    assert str(found) == "table dump: whole table: (none) -> present"
+    (change,) = tables(root, "HEAD", {"t": same, "dump": same}, 0)
+    assert str(change) == "table dump: whole table: (none) -> present"
 
 
 def test_a_summary_shows_few_changes_in_full():

@@ -44,8 +44,8 @@ def panel(*series, **more):
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_keeps_to_the_house(name, shipped):
     grid = read(spec(shipped, "table", name), name)
-    found = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
-    assert not found, "\n".join(found)
+    parts = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
+    assert not parts, "\n".join(parts)
     spaces = [row for row, before in enumerate(separators(grid)) if "space" in before]
     if not airy(grid):
         assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "space says that a group ends"
@@ -54,8 +54,8 @@ def test_every_table_keeps_to_the_house(name, shipped):
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_keeps_to_the_house(name, shipped):
     figure = spec(shipped, "figure", name)
-    found = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
-    assert not found, "\n".join(found)
+    parts = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
+    assert not parts, "\n".join(parts)
     source = tex(figure, name)
     assert r"\,\%" not in source
     assert not [line for line in source.splitlines() if r"\node" in line and r"\," in line]
@@ -77,8 +77,8 @@ def test_every_figure_keeps_to_the_house(name, shipped):
 def test_every_exhibit_is_called_and_percent_signs_hug_their_numbers():
     chapters = {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
     assert chapters
-    found = [*lint.uncalled(chapters), *(item for name, text in chapters.items() for item in lint.percents(text, name))]
-    assert not found, "\n".join(map(str, found))
+    wrong = [*lint.uncalled(chapters), *(item for name, text in chapters.items() for item in lint.percents(text, name))]
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 # --- figures

@@ -46,8 +46,8 @@ def reason(rows: list[Row], condition: str, metric: str = "perplexity", layer: i
 
 
 def nats(subject: Subject, *interventions: Intervention) -> float:
-    found = losses(subject, subject.texts(OPTIONS), Condition("by hand", interventions))
-    return sum(loss.nats for loss in found) / sum(loss.tokens for loss in found)
+    parts = losses(subject, subject.texts(OPTIONS), Condition("by hand", interventions))
+    return sum(loss.nats for loss in parts) / sum(loss.tokens for loss in parts)
 
 
 @pytest.mark.parametrize("module", [layer_ablation, sinks, bos_value])

@@ -73,13 +73,13 @@ def write(folder: Path, name: str, rows: list[dict[str, Any]], form: str) -> Pat
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 @pytest.mark.parametrize("name", list(DATA))
 def test_reads_a_local_copy(name: str, form: str, tmp_path: Path) -> None:
-    found = questions(name, write(tmp_path, name, ROWS[name], form))
-    assert len(found) == 1  # a subject that the question does not name cannot be cut
-    [question] = found
+    pool = questions(name, write(tmp_path, name, ROWS[name], form))
+    assert len(pool) == 1  # a subject that the question does not name cannot be cut
+    [question] = pool
     assert [question.text[start:end] for start, end in question.spans] == WORDS[name]
     answer = {"popqa": "politician", "triviaqa": "Jane Austen", "hotpotqa": "yes", "nq": "Richie Havens"}[name]
     assert question.aliases[0] == answer
-    assert questions(name, tmp_path) == found
+    assert questions(name, tmp_path) == pool
 
 
 def test_names_what_is_wrong_with_a_file(tmp_path: Path) -> None:

@@ -65,11 +65,11 @@ def test_norms_are_those_of_the_projection(subject: Subject) -> None:
     text = subject.texts(OPTIONS)[0].tokens
     seen: list[Any] = []
     with blocks(subject.model)[1].attention.q_proj.register_forward_hook(lambda m, i, o: seen.append(o[0])):
-        found = dimensions(subject.model, [text])
+        norms = dimensions(subject.model, [text])
     made = seen[0].reshape(24, 4, 8).double().numpy()
-    assert found.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
-    assert found.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
-    assert found.norms["k"][2].shape == (2, 8), "one row a key head"
+    assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
+    assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
+    assert norms.norms["k"][2].shape == (2, 8), "one row a key head"
 
 
 def test_norms_after_the_rotation_keep_each_pair(subject: Subject, found: Any) -> None:
@@ -265,9 +265,9 @@ def test_four_bit_weights(tmp_path: Path) -> None:
     made = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
     subject = planted.subject(made, precision="nf4")
     rows = disruption.measure(subject, Options(texts=2, tokens=16), draws=1, permutations=2)
-    found = masks.measured(subject, subject.texts(Options(texts=2)), "pre")
-    assert ("q", 1, 2, 3) in taken(masks.above(found, 5.0))
-    assert value(rows, "threshold_massive_pre", "dims") == masks.above(found, 5.0).count
+    parts = masks.measured(subject, subject.texts(Options(texts=2)), "pre")
+    assert ("q", 1, 2, 3) in taken(masks.above(parts, 5.0))
+    assert value(rows, "threshold_massive_pre", "dims") == masks.above(parts, 5.0).count
     assert np.isfinite(value(rows, "top1_massive_mean_pre", "delta_nats"))
     known = knowledge.measure(subject, Options(texts=2, items=2), draws=1)
     assert value([r for r in known if not r["unit_id"]], "top1", "cities_accuracy") is not None

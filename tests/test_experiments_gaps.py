@@ -56,8 +56,8 @@ def retriever() -> Any:
 
 def one(rows: list[Row], metric: str, **where: Any) -> Row:
     wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    [found] = [each for each in rows if all(each[name] == value for name, value in wanted.items())]
-    return found
+    [matches] = [each for each in rows if all(each[name] == value for name, value in wanted.items())]
+    return matches
 
 
 def tidy(rows: list[Row]) -> None:
@@ -107,7 +107,7 @@ def test_random_heads_change_something_exactly_where_the_writing_head_is_among_t
 def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(ablated: Any) -> None:
     """With grouped queries too: a query head goes alone, and the other head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
-    found = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
+    without_head = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
     by_hand = planted.model(layers=2)
     with torch.no_grad():
         by_hand.model.layers[1].self_attn.o_proj.weight[:, 16:24] = 0
@@ -120,7 +120,7 @@ def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(abl
         with torch.inference_mode():
             each = [made(input_ids=ids, labels=ids).loss for ids in tokens]
         nats.append(float(torch.stack(each).mean()))
-    assert one(found, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
+    assert one(without_head, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
     assert abs(nats[0] - nats[1]) > 1e-3
     assert one(wanted, "delta_nats", condition="baseline")["value"] == 0
     accuracies = [one(rows, "passkey_accuracy", condition="baseline", seed=0)["value"] for rows in (usual, wanted)]
@@ -174,9 +174,9 @@ def test_equal_texts_are_equal_whatever_their_kind(stored: Subject) -> None:
 
 def test_heads_without_a_value_have_its_reason(stored: Subject) -> None:
     """Queries of length zero prefer no key: nothing to order, so no drift and no separation."""
-    found = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
+    heads = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
     rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
-    for (layer, head), each in found.items():
+    for (layer, head), each in heads.items():
         for metric in text_kinds.METRICS:
             mine = one(rows, metric, condition="one", layer=layer, head=head)
             assert mine["value"] == (pytest.approx(each.metrics[metric]) if metric in each.metrics else None)
@@ -236,8 +236,8 @@ def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> Non
     rows = softmax_globality.measure(subject, Options(texts=1))
     tidy(rows)
     assert captured.captured(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"  # type: ignore[index]
-    found = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
-    assert one(rows, "top_changes", layer=0, head=1)["value"] == found.top_changes[0, 1]
+    seen = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
+    assert one(rows, "top_changes", layer=0, head=1)["value"] == seen.top_changes[0, 1]
 
 
 # Captures belong to their model and texts -------------------------------------------------------------------------

@@ -194,16 +194,16 @@ def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp
     for path in sorted((target / "artifacts").rglob("*.*")):
         assert path.read_bytes() == (other / path.relative_to(target)).read_bytes(), path
     capture = open_capture(planted, context=CONTEXT, group=2)
-    found, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
+    first, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
     assert old
-    assert found.layer == 0
+    assert first.layer == 0
     # other options are another finding, and a finding that was cut short is made anew
     assert not load_or_analyse(capture, capture.heads[0], PlasticityOptions(pairs="same_bucket"), target / "out/heads")[
         1
     ]
     for path in (target / "out/heads").iterdir():
         path.write_text(path.read_text()[:50])
-    assert load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads") == (found, False)
+    assert load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads") == (first, False)
 
 
 def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
@@ -237,7 +237,7 @@ def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted
 
     monkeypatch.setattr(captures, "read", watched)
     together = dict(finding.attempts(capture, capture.heads, options, target / "together"))
-    assert [together[head] for head in capture.heads] == [(found, False) for found in alone]
+    assert [together[head] for head in capture.heads] == [(one, False) for one in alone]
     assert sorted(opened) == ["l00h00k", "l00h00q", "l00h01q", "l01h00k", "l01h00q", "l01h01q"]
 
 
@@ -296,10 +296,10 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
     from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
 
-    found = [analyse(capture, head, PlasticityOptions()) for head in capture.heads]
+    findings = [analyse(capture, head, PlasticityOptions()) for head in capture.heads]
     lost = Finding(5, 0, 0, "")
     lost.without((*METRICS, *DECILES, *LENGTHS), "three queries")
-    tables = frames([*found, lost], PlasticityOptions(), CONTEXT, BUCKETS)
+    tables = frames([*findings, lost], PlasticityOptions(), CONTEXT, BUCKETS)
     row = tables["head_metrics"].iloc[-1]
     assert np.isnan(row["ap_overall"])
     assert row["reason"] == "three queries"
@@ -405,10 +405,10 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
 def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
     capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
     head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
-    found = sorted(folder.glob("*.json"))
-    assert len(found) == len(capture.heads) == 4
-    before = {path: path.stat().st_mtime_ns for path in found}
-    found[0].unlink()
+    files = sorted(folder.glob("*.json"))
+    assert len(files) == len(capture.heads) == 4
+    before = {path: path.stat().st_mtime_ns for path in files}
+    files[0].unlink()
     asked = []
     real = head_jobs.run_jobs
 
@@ -419,11 +419,11 @@ def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, m
     monkeypatch.setattr(head_jobs, "run_jobs", watched)
     head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
     assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
-    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
+    assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}
     head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
     assert len(asked) == 1, "nothing is"
     measure(target, planted)
-    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
+    assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}
     assert len(read(target, "head_metrics")) == 4
 
 

@@ -14,9 +14,9 @@ def table(norm, share, deviation):
 
 
 def test_values_below_the_noise_of_their_own_metric_are_zero():
-    found = floor_noise(table(1e-3, 1e-6, 3e-9))["value"].tolist()
-    assert found[:6] == [4096.0, 0.0, 2e-4, 1e-6, 0.07, 0.0]
-    assert pd.isna(found[6])
+    values = floor_noise(table(1e-3, 1e-6, 3e-9))["value"].tolist()
+    assert values[:6] == [4096.0, 0.0, 2e-4, 1e-6, 0.07, 0.0]
+    assert pd.isna(values[6])
     plain = pd.DataFrame({"model": ["a"], "score": [1e-20]})
     assert floor_noise(plain) is plain
 

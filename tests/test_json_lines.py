@@ -88,10 +88,10 @@ def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
             return iter([{"text": "a"}, {"text": held}])
 
     monkeypatch.setattr("analysis.models.texts.need", lambda *names: Library)
-    found = texts(Source("owner/name"))
-    assert next(found) == ("0", "a")
+    parts = texts(Source("owner/name"))
+    assert next(parts) == ("0", "a")
     with pytest.raises(DataError, match=r"owner/name: row 2: 'text' is .* not a text"):
-        next(found)
+        next(parts)
 
 
 def test_settings_beside_records_that_are_damaged_are_told(tmp_path):

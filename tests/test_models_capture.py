@@ -72,19 +72,19 @@ def contents(root: Path) -> dict[str, str]:
 def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "out")
     assert capture(asked) == tmp_path / "out"
-    found = open_capture(tmp_path / "out")
-    assert (found.context, found.bucket_size) == (CONTEXT, 8)
-    assert found.heads == tuple(Head(layer, head, head // 2) for layer in range(3) for head in range(4))
+    held = open_capture(tmp_path / "out")
+    assert (held.context, held.bucket_size) == (CONTEXT, 8)
+    assert held.heads == tuple(Head(layer, head, head // 2) for layer in range(3) for head in range(4))
     loaded = load(asked.model)
     for number in range(DOCUMENTS):
         ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
         assert ids[0, 0] == 1, "special tokens are included"
         calls: list[Call] = []
         forward(loaded.model, ids, calls.append)
-        for head in found.heads:
+        for head in held.heads:
             for vectors, side, whole, row in (
-                (found.queries(head), "q", calls[head.layer].query, head.query),
-                (found.keys(head), "k", calls[head.layer].key, head.key),
+                (held.queries(head), "q", calls[head.layer].query, head.query),
+                (held.keys(head), "k", calls[head.layer].key, head.key),
             ):
                 mine = vectors.document == number
                 positions = vectors.position[mine]
@@ -96,17 +96,17 @@ def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
 
 def test_manifest(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "out", limit=2))
-    found = manifest.read(tmp_path / "out")
-    assert found is not None
-    settings = found["settings"]
-    assert found["complete"]
-    assert [row["id"] for row in found["documents"]] == ["t0", "t1"]
-    assert found["documents"][0]["digest"] == hashlib.blake2b(text(40, 0).encode(), digest_size=16).hexdigest()
+    noted = manifest.read(tmp_path / "out")
+    assert noted is not None
+    settings = noted["settings"]
+    assert noted["complete"]
+    assert [row["id"] for row in noted["documents"]] == ["t0", "t1"]
+    assert noted["documents"][0]["digest"] == hashlib.blake2b(text(40, 0).encode(), digest_size=16).hexdigest()
     assert (settings["context"], settings["buckets"], settings["seed"]) == (CONTEXT, 4, 0)
     assert (settings["dtype"], settings["quantization"], settings["attention"]) == ("float32", None, "sdpa")
     assert (settings["architecture"], settings["model_type"]) == ("LlamaForCausalLM", "llama")
     assert len(settings["fingerprint"]) == 64
-    assert found["versions"]["torch"] == torch.__version__.split("+")[0] or found["versions"]["torch"]
+    assert noted["versions"]["torch"] == torch.__version__.split("+")[0] or noted["versions"]["torch"]
     assert [layer["kind"] for layer in settings["layers"]] == ["full"] * 3
     assert settings["layers"][0]["scaling"] == pytest.approx(8**-0.5)
     assert not (tmp_path / "out" / parts.FOLDER).exists()
@@ -237,18 +237,18 @@ def test_sliding_layers_are_left_out_and_can_be_kept(place: Path, tmp_path: Path
 def test_query_scale_is_divided_out_and_recorded(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "out", "ministral3", limit=1)
     capture(asked)
-    found = open_capture(asked.out)
+    held = open_capture(asked.out)
     model = load(asked.model)
     calls: list[Call] = []
     forward(model.model, torch.tensor(model.tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None], calls.append)
-    queries, keys = found.queries(found.heads[1]), found.keys(found.heads[1])
+    queries, keys = held.queries(held.heads[1]), held.keys(held.heads[1])
     scale = 1 + 0.3 * np.log1p(queries.position // 8)
     raw = calls[0].query[0, 1, queries.position.tolist()].numpy()
     assert scale.max() > 1.2
     np.testing.assert_allclose(queries.vectors * scale[:, None], raw, rtol=1e-5, atol=1e-6)
     assert np.array_equal(keys.vectors, calls[0].key[0, 0, keys.position.tolist()].numpy())
-    assert found.manifest is not None
-    assert found.manifest["settings"]["layers"][0]["query_scale"] == {"beta": 0.3, "period": 8.0, "shift": 0}
+    assert held.manifest is not None
+    assert held.manifest["settings"]["layers"][0]["query_scale"] == {"beta": 0.3, "period": 8.0, "shift": 0}
 
 
 @pytest.mark.parametrize(
@@ -356,8 +356,8 @@ def test_text_of_checkpoints_with_an_image_tower(place: Path, tmp_path: Path, na
         place, tmp_path / "out", model=ModelSource(str(tmp_path / name), dtype="fp32", device="cpu"), limit=1
     )
     capture(asked)
-    found = open_capture(asked.out)
-    assert {head.layer for head in found.heads} == kept
+    held = open_capture(asked.out)
+    assert {head.layer for head in held.heads} == kept
     whole = built(name)
     calls: list[Call] = []
     ids = torch.tensor(load(asked.model).tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None]
@@ -366,7 +366,7 @@ def test_text_of_checkpoints_with_an_image_tower(place: Path, tmp_path: Path, na
     got = forward(whole, ids, calls.append).logits[0, -1]
     torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
     by_layer = {call.layer: call for call in calls if call.layer is not None}
-    for head in found.heads:
-        keys = found.keys(head)
+    for head in held.heads:
+        keys = held.keys(head)
         there = by_layer[head.layer].key[0, head.key, keys.position.tolist()].numpy()
         np.testing.assert_allclose(keys.vectors, there, rtol=1e-4, atol=1e-5)

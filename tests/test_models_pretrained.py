@@ -135,10 +135,10 @@ def test_pieces_of_a_package_are_joined_and_checked(
         importlib.metadata, "distribution", lambda name: Carrier() if name in ("a", "b") else known(name)
     )
     monkeypatch.setitem(pretrained.PACKAGES, "made-model", package)
-    found = Path(resolve(tmp_path, "made-model"))
-    assert found == tmp_path / "out/pretrained/made-model"
-    assert [path.name for path in found.parent.iterdir()] == ["made-model"]  # the joined file is not kept
-    assert load(ModelSource(str(found), device="cpu")).facts["gguf"]["name"] == "whole.gguf"
+    resolved = Path(resolve(tmp_path, "made-model"))
+    assert resolved == tmp_path / "out/pretrained/made-model"
+    assert [path.name for path in resolved.parent.iterdir()] == ["made-model"]  # the joined file is not kept
+    assert load(ModelSource(str(resolved), device="cpu")).facts["gguf"]["name"] == "whole.gguf"
     (tmp_path / "part1").write_bytes(content[5000:-1] + b"x")
     with pytest.raises(ModelError, match=r"whole.gguf has the hash .* install the package again: python -m pip"):
         resolve(tmp_path, "made-model")

@@ -11,9 +11,9 @@ def outcome(place, monkeypatch, test, seconds=30):
     (place / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     (place / "test_it.py").write_text(f"import time\n\nimport changed\n\n\ndef test_it():\n    {test}\n")
     monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_it.py"])
-    found = mutants.judged(place, FAULT, seconds)
+    verdict = mutants.judged(place, FAULT, seconds)
     assert (place / "changed.py").read_text() == "wrong = False\n"
-    return found
+    return verdict
 
 
 def test_a_fault_that_fails_a_test_is_noticed(tmp_path, monkeypatch):

@@ -132,9 +132,9 @@ def test_what_is_plotted_is_every_point():
 
 
 def test_a_grid_says_what_it_leaves_out():
-    found = of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
-    assert (found.rows, found.total, found.cut) == ((("a", "1"), ("b", "")), 3, True)
-    assert found.numeric == (False, False)
+    shown = of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
+    assert (shown.rows, shown.total, shown.cut) == ((("a", "1"), ("b", "")), 3, True)
+    assert shown.numeric == (False, False)
     assert of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
     import pandas as pd
 
@@ -182,18 +182,18 @@ def test_works_are_named_as_they_are_cited(tmp_path):
     (tmp_path / "paper").mkdir()
     assert works(tmp_path) == {}
     (tmp_path / "paper/references.bib").write_text(BIB)
-    found = works(tmp_path)
-    assert {key: work.label for key, work in found.items()} == {
+    held = works(tmp_path)
+    assert {key: work.label for key, work in held.items()} == {
         "house2019": "A House, 2019",
         "many2021": "Ada et al., 2021a",
         "one2021": "Ada et al., 2021b",
         "two2020": "van der Berg and Müller, 2020",
     }
-    assert "Émile van&nbsp;der Berg" in found["two2020"].html
-    assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in found["two2020"].html
-    assert '<a href="https://doi.org/10.1/x">' in found["two2020"].html
+    assert "Émile van&nbsp;der Berg" in held["two2020"].html
+    assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in held["two2020"].html
+    assert '<a href="https://doi.org/10.1/x">' in held["two2020"].html
     said = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
-    shown, keys = cited(said, found, "../")
+    shown, keys = cited(said, held, "../")
     assert keys == ("two2020", "one2021")
     assert shown.striptags() == "A (van der Berg and Müller, 2020; gone), (Ada et al., 2021b, Table 2)."
     assert 'href="../bibliography.html#one2021"' in shown
@@ -215,8 +215,8 @@ def test_a_chapter_shows_what_its_template_calls(tmp_path):
     )
     (tmp_path / "beans.tex.j2").write_text(text)
     node = Node("chapter:beans", "chapter", "beans", "beans.tex.j2", 1, "", False, ())
-    found = _chapter(tmp_path, node)
-    assert found == Chapter(
+    chapter = _chapter(tmp_path, node)
+    assert chapter == Chapter(
         "beans",
         "On Beans now",
         tables=("t",),
@@ -225,4 +225,4 @@ def test_a_chapter_shows_what_its_template_calls(tmp_path):
         numbers=("heights", "tests", "sizes"),
         cites=("beans2026", "peas2020"),
     )
-    assert found.uses == ("table:t", "figure:f", "claim:grows", "claim:falls")
+    assert chapter.uses == ("table:t", "figure:f", "claim:grows", "claim:falls")

@@ -46,8 +46,8 @@ def heads(lab: Path, name: str, *more: str) -> subprocess.CompletedProcess[str]:
 
 
 def tables(lab: Path, name: str) -> dict[str, str]:
-    found = sorted((lab / "project/artifacts/measurements").glob(f"*/{name}.csv"))
-    return {path.parent.name: path.read_text().replace(name, "MODEL") for path in found}
+    files = sorted((lab / "project/artifacts/measurements").glob(f"*/{name}.csv"))
+    return {path.parent.name: path.read_text().replace(name, "MODEL") for path in files}
 
 
 def findings(lab: Path) -> dict[str, int]:
