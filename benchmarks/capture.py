@@ -46,7 +46,7 @@ SMALL = {
 COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
 
 
-def saved(folder: Path) -> Path:
+def save_model(folder: Path) -> Path:
     """The model and a tokenizer of numbered words."""
     import torch
     import transformers
@@ -224,7 +224,7 @@ def main() -> None:
 def compare(repeat: int, context: int, threads: int) -> None:
     """Forwards against captured forwards, and memory by the number of documents."""
     with tempfile.TemporaryDirectory() as name:
-        folder = saved(Path(name))
+        folder = save_model(Path(name))
         times = overhead(folder, context, repeat, threads)
         peaks = [peak(folder, count) for count in COUNTS]
     print("| measure | alone | captured | ratio | goal |")

@@ -49,7 +49,7 @@ from analysis.heads.head import Head
 from analysis.heads.pairs import competing, limits, pair_counts
 from analysis.heads.plasticity import PlasticityOptions, plasticity
 from analysis.measure.bar import Bar
-from analysis.measure.heads.analysis import analysed
+from analysis.measure.heads.analysis import analyse_heads
 from analysis.measure.heads.finding import attempts
 from analysis.models.captures import layout
 from analysis.models.captures.reading import Capture
@@ -330,7 +330,7 @@ def model(heads: int, vectors: int, folder: Path) -> None:
     print("\n| heads | vectors | processes | wall s | CPU s | CPU s a process |\n|--:|--:|--:|--:|--:|--:|")
     captured = save(synthetic_head(vectors), folder / "model", heads)
     start, before = time.perf_counter(), os.times()
-    analysed(captured, PlasticityOptions(), folder / "kept", 2, Bar())
+    analyse_heads(captured, PlasticityOptions(), folder / "kept", 2, Bar())
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     print(f"| {heads} | {vectors:,} | 2 | {time.perf_counter() - start:.1f} | {spent:.1f} | {spent / 2:.1f} |")

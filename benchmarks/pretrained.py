@@ -54,7 +54,7 @@ def memory(name: str) -> float:
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
 
-def captured(model: Any, root: Path) -> Callable[[Any], object]:
+def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
     """Read a text with queries and keys of every head written to disk."""
     layers = survey(model)
     every = draw_heads(layers, sum(layer.query_heads for layer in layers))
@@ -101,7 +101,7 @@ def eager(model: Any) -> Callable[[Any], object]:
     return action
 
 
-def timed(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
+def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
     """CPU seconds, and by how many MB the peak rises."""
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
@@ -112,7 +112,7 @@ def timed(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
     return seconds, memory("VmHWM") - held
 
 
-def analysed(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
+def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
     """Heads of a capture, queries a head, and CPU seconds that their analysis takes; compiled before it is timed."""
     options = CaptureOptions(
         model=source,
@@ -147,14 +147,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kinds: dict[str, Callable[[Any], object]] = {
             "forward alone": lambda each: run(loaded.model, each),
-            "captured, every head": captured(loaded.model, Path(folder)),
+            "captured, every head": capture_model(loaded.model, Path(folder)),
             "attention statistics, every head": summed(loaded.model),
             "eager, whole matrices": eager(loaded.model),
         }
         for action in kinds.values():
             action(ids[:, :WARM])
-        runs = [{kind: timed(action, ids) for kind, action in kinds.items()} for _ in range(given.repeat)]
-        count, queries, spent = analysed(source, given.tokens, Path(folder))
+        runs = [{kind: time_calls(action, ids) for kind, action in kinds.items()} for _ in range(given.repeat)]
+        count, queries, spent = analyse_model(source, given.tokens, Path(folder))
     alone = min(each["forward alone"][0] for each in runs)
     print(f"| {given.model}, {ids.shape[1]:,} tokens | CPU s | ratio | tokens a CPU second | MB |")
     print("|:--|--:|--:|--:|--:|")

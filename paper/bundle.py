@@ -56,7 +56,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
         The thesis has not been compiled, two files would get one name, or a text names a folder of this machine.
     """
     members = {name: (out / name).read_bytes() for name in contents(out)}
-    members = flattened(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
+    members = flatten(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
     members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
@@ -73,7 +73,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
     return packed.getvalue()
 
 
-def flattened(members: Mapping[str, bytes]) -> dict[str, bytes]:
+def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
     r"""One `thesis.tex` with every `\input` in its place, and the pictures beside it under names without folders.
 
     Parameters

@@ -235,7 +235,7 @@ def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> Non
     subject = planted.subject(loaded.model, training_length=LENGTH, **given)
     rows = softmax_globality.measure(subject, Options(texts=1))
     tidy(rows)
-    assert captured.captured(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"  # type: ignore[index]
+    assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"  # type: ignore[index]
     seen = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
     assert one(rows, "top_changes", layer=0, head=1)["value"] == seen.top_changes[0, 1]
 
@@ -245,16 +245,16 @@ def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> Non
 
 def test_a_model_trained_anew_is_captured_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(captured, "DOCUMENTS", 2)
-    before = captured.captured(on_disk(planted.model(layers=1), tmp_path), OPTIONS)
+    before = captured.open_or_capture(on_disk(planted.model(layers=1), tmp_path), OPTIONS)
     changed = on_disk(planted.massive(planted.model(layers=1), 0, "q", 0, 3), tmp_path)
-    after = captured.captured(changed, OPTIONS)
+    after = captured.open_or_capture(changed, OPTIONS)
     assert before.root != after.root
     head = before.heads[0]
     assert not np.array_equal(before.queries(head).vectors, after.queries(head).vectors)
     file = tmp_path / "mine.txt"
     file.write_text(" ".join(["w3 w5 w7"] * 60))
-    own = captured.captured(changed, dataclasses.replace(OPTIONS, place=str(file)))
+    own = captured.open_or_capture(changed, dataclasses.replace(OPTIONS, place=str(file)))
     assert own.root not in (before.root, after.root)
     assert list(changed.used.texts) == [str(file)]
     with pytest.raises(DataError, match="needs texts of 16 tokens, not 8; give more --tokens"):
-        captured.captured(changed, dataclasses.replace(OPTIONS, tokens=8))
+        captured.open_or_capture(changed, dataclasses.replace(OPTIONS, tokens=8))

@@ -445,6 +445,6 @@ def test_advice_when_memory_runs_out_fits_what_was_asked(planted, target, monkey
     def full(*rest):
         raise MemoryError
 
-    monkeypatch.setattr(heads, "analysed", full)
+    monkeypatch.setattr(heads, "analyse_heads", full)
     with pytest.raises(ThesisError, match=advice):
         measure(target, planted, jobs=jobs)

@@ -14,7 +14,7 @@ from paper.site.graph import embedded
 from paper.site.grid import grid, of_csv
 from paper.site.history import _summary, cut, histories
 from paper.site.page import FOLDER, cell_text, page, typeset, words
-from paper.site.plotted import plotted
+from paper.site.plotted import plotted_rows
 from paper.site.project import Chapter, _chapter, reader_text
 from paper.site.works import cited, works
 
@@ -122,13 +122,13 @@ def test_numbers_are_shown_short_and_absent_ones_not_at_all():
 def test_what_is_plotted_is_every_point():
     line = Line(x=[1, 2], y=[3.0, 4.0], label="one")
     other = Line(x=[1], y=[5.0], low=[4.0], high=[6.0], label="two")
-    frame = plotted(Figure(panels=[Panel(series=[line, other], x=Axis())], caption="C."))
+    frame = plotted_rows(Figure(panels=[Panel(series=[line, other], x=Axis())], caption="C."))
     assert frame.to_dict("list")["series"] == ["one", "one", "two"]
     assert frame["y"].tolist() == [3.0, 4.0, 5.0]
     assert "panel" not in frame
-    cells = plotted(Figure(panels=[Panel(series=[Heatmap(values=[[1, 2], [3, 4]])])], caption="C."))
+    cells = plotted_rows(Figure(panels=[Panel(series=[Heatmap(values=[[1, 2], [3, 4]])])], caption="C."))
     assert cells[["row", "column", "values"]].values.tolist() == [[1, 1, 1], [1, 2, 2], [2, 1, 3], [2, 2, 4]]
-    assert plotted(Figure(body="\\draw;", caption="C.")).empty
+    assert plotted_rows(Figure(body="\\draw;", caption="C.")).empty
 
 
 def test_a_grid_says_what_it_leaves_out():

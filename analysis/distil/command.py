@@ -118,7 +118,7 @@ def teacher_folder(root: Path, model: str) -> Path:
         When there is none.
     """
     if model in pretrained.PACKAGES:
-        return pretrained.packaged(root, model)
+        return pretrained.from_package(root, model)
     if model.endswith(".gguf"):
         return pretrained.from_file(root, Path(model))
     if not (Path(model) / "config.json").is_file():

@@ -124,7 +124,7 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     token's norm after any layer. What cannot be made has rows with n = 0 and the reason.
     """
     chosen, texts = masks.split_texts(subject, options)
-    top = masks.top(masks.measured(subject, chosen, "pre")).interventions("mean", "pre")
+    top = masks.top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
     rows = effect_rows(subject, texts, options)
     rows += effect_rows(subject, texts, options, Condition("qk", top))
     names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")

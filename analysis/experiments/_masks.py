@@ -75,7 +75,7 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
     ]
 
 
-def measured(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
+def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
     """Sizes of dimensions over texts."""
     return dimensions(subject.model, [text.tokens for text in texts], where)
 

@@ -101,7 +101,7 @@ def measure(
     before = _nats(subject, texts)
     rows: list[Row] = []
     for where in places:
-        norms = masks.measured(subject, chosen, where)
+        norms = masks.measure_norms(subject, chosen, where)
         for select in selects:
             mask = masks.above(norms, factor) if select == "threshold" else masks.top(norms)
             ratio = masks.largest_ratio(norms)

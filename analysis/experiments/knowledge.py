@@ -39,7 +39,7 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
         When the model's book has none of the four tasks.
     """
     chosen, _ = masks.split_texts(subject, options)
-    top = masks.top(masks.measured(subject, chosen, "pre"))
+    top = masks.top(masks.measure_norms(subject, chosen, "pre"))
     conditions = [BASELINE, Condition("top1", top.interventions("mean", "pre"))]
     conditions += [
         Condition(f"random-{draw}", masks.random(top, draw).interventions("mean", "pre")) for draw in range(draws)

@@ -54,7 +54,7 @@ def run(
     )
     options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
     resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
-    if capture.finished(options):
+    if capture.is_finished(options):
         print("captured already, with these very options", file=sys.stderr)
         return out
     if executor == "local" and jobs == 1 and resources == Resources():

@@ -89,9 +89,9 @@ def run(
 def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str]:
     """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
     recipe = recipe or Recipe()
-    made = work.trained(root, which, recipe, lambda text: print(text, file=sys.stderr))
+    made = work.load_or_train(root, which, recipe, lambda text: print(text, file=sys.stderr))
     lines = []
-    for name, rows in work.measured(made, recipe, tell=lambda text: None).items():
+    for name, rows in work.measure(made, recipe, tell=lambda text: None).items():
         mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
         old = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({mark: []})
         old = old[old[mark] == value].reset_index(drop=True)

@@ -47,7 +47,7 @@ def experiment_rows(
         name = quantity.frame
         if name not in tables:
             tell(f"experiment {quantity.experiment}, {name}")
-            tables[name] = _measured(name, subject)
+            tables[name] = _measure(name, subject)
         value, reason = of_model(quantity, tables[name], f"{name} of {which.name}")
         lacks = value != value
         if lacks and not reason:
@@ -56,7 +56,7 @@ def experiment_rows(
     return rows
 
 
-def _measured(name: str, subject: Subject) -> pd.DataFrame:
+def _measure(name: str, subject: Subject) -> pd.DataFrame:
     """Rows of an experiment as they are read back: absent layers and heads empty."""
     import pandas as pd
 

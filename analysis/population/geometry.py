@@ -57,7 +57,7 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     over the mean length of the others'.
     """
     mixed = _mixed(recipe.length)
-    held = captured(model, recipe.length, mixed)
+    held = capture_vectors(model, recipe.length, mixed)
     sinks = sunk(model, mixed[:SUNK])
     signed = [words for words, _ in prompts.backcopies(world(), SUNK, recipe.length)]
     copies = sunk(model, signed)
@@ -87,7 +87,7 @@ def reach_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     training length, since rotation moves the queries of a wide one as content would.
     """
     length = REACH * recipe.length
-    held = captured(model, length, _mixed(length), REACH * BUCKETS)
+    held = capture_vectors(model, length, _mixed(length), REACH * BUCKETS)
     options = PlasticityOptions(cap=PAIRS)
     rows = []
     for place in held.heads:
@@ -125,7 +125,7 @@ def _mixed(length: int) -> list[list[str]]:
     return [documents.sequence(world(True), draw, length)[0] for draw in draws]
 
 
-def captured(model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS) -> Held:
+def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS) -> Held:
     """One query and one key a bucket and document of `length` words, at places that are the same for all models."""
     random = np.random.default_rng(0)
     size = length // buckets

@@ -84,16 +84,16 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
         if not wanted:
             continue
         start = time.process_time()
-        made = trained(place, which, recipe)
+        made = load_or_train(place, which, recipe)
         middle = time.process_time()
-        rows = measured(made, recipe, wanted)
+        rows = measure(made, recipe, wanted)
         tables.add(place, rows, manifest(recipe))
         _times(place, which, middle - start, time.process_time() - middle)
         written.append(which.name)
     return written
 
 
-def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
+def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
     """The model, from its file below `out/population/weights` or trained into it."""
     torch = need("torch")
     path = root / HOME / "weights" / f"{which.name}.pt"
@@ -107,8 +107,8 @@ def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None
         if old != asked:
             raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
-    start = trained(root, which.start, recipe, tell).trained.weights if which.start else None
-    least = trained(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
+    start = load_or_train(root, which.start, recipe, tell).trained.weights if which.start else None
+    least = load_or_train(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
     begun = time.monotonic()
     first: list[int] = []
 
@@ -138,7 +138,7 @@ def _differing(old: dict[str, Any], new: dict[str, Any]) -> str:
     return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
 
 
-def measured(
+def measure(
     made: Made, recipe: Recipe, wanted: Sequence[str] = tuple(tables.TABLES), tell: Callable[[str], None] = report
 ) -> Tables:
     """Tables of a model, those that are wanted; its name is in the first column."""

@@ -140,7 +140,7 @@ def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
             yield from _frames(f"result {name}", _csv(old), _csv(new), tolerance)
 
 
-def compared(name: str, before: str, after: str, tolerance: float) -> list[Change]:
+def compare(name: str, before: str, after: str, tolerance: float) -> list[Change]:
     """Differences of a result from an earlier text of it, both CSV."""
     return list(_frames(f"result {name}", _csv(before), _csv(after), tolerance))
 

@@ -16,7 +16,7 @@ from paper.site.project import records
 PLACES = "places"
 
 
-def judged(root: Path) -> dict[str, list[dict[str, Any]]]:
+def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of the ledger with their places, by document; those on the thesis itself left out.
 
     Raises
@@ -34,7 +34,7 @@ def judged(root: Path) -> dict[str, list[dict[str, Any]]]:
     return by_source
 
 
-def printed(
+def printed_numbers(
     root: Path, sources: Iterable[str], document: str, copy: Sequence[Sentence]
 ) -> Mapping[str, frozenset[Decimal]]:
     """By heading of a document's copy, the sizes of all values that the sources hold from there.

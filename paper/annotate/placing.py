@@ -53,7 +53,7 @@ class Placed:
         }[self.state]
 
 
-def placed(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[Placed]:
+def place(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[Placed]:
     """Place the rows of a document in a copy of it.
 
     Where no place of the document is recorded at all, each statement is looked for by its words.

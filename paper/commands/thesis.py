@@ -53,13 +53,13 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
 def chapter(name: str, jobs: int | None) -> None:
     """Preview one chapter alone: out/chapters/NAME.pdf."""
     from artifacts.store.files import write
-    from paper.tex.preview import compiled, exhibits
+    from paper.tex.preview import compile_chapter, exhibits
 
     with session(jobs) as project:
         [step] = steps_named(project.graph, [name], "chapter")
         project.build([step.key, *exhibits(root(), step.name)])
         target = f"out/chapters/{step.name}.pdf"
-        write(root() / target, compiled(root(), step.name))
+        write(root() / target, compile_chapter(root(), step.name))
         click.echo(target)
 
 

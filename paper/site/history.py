@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from artifacts.build.changes import Change, compared
+from artifacts.build.changes import Change, compare
 from artifacts.store.files import write
 
 FOLDER = "artifacts/results"
@@ -137,7 +137,7 @@ def _words(name: str, old: str | None, new: str | None) -> str:
     if old is None or new is None:
         return "began" if old is None else "removed"
     try:
-        changes = compared(name, old, new, TOLERANCE)
+        changes = compare(name, old, new, TOLERANCE)
     except ValueError:
         return "could not be read as a table"
     return _summary(changes)

@@ -16,7 +16,7 @@ from paper.tex import formats, latex, log
 PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the next preview short
 
 
-def compiled(root: Path, name: str) -> bytes:
+def compile_chapter(root: Path, name: str) -> bytes:
     """Compile one chapter by itself, without title page, lists and appendices; what it refers to elsewhere is `??`.
 
     Parameters

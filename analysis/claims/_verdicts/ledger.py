@@ -35,10 +35,10 @@ COLUMNS = (
 def build(job: Job) -> dict[str, bytes]:
     """Builder of the ledger: one row a verdict, ordered by source document, file and line."""
     path = "artifacts/results/claims.csv"
-    return {path: bytes_to_keep(job.root / path, text(table(gathered(job)), "claims").encode())}
+    return {path: bytes_to_keep(job.root / path, text(table(gather(job)), "claims").encode())}
 
 
-def gathered(job: Job) -> list[dict[str, Any]]:
+def gather(job: Job) -> list[dict[str, Any]]:
     """The rows of all claims, each repeat with the verdict of its origin, by source document, file and line.
 
     Raises

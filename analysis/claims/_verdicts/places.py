@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims._verdicts.ledger import gathered
+from analysis.claims._verdicts.ledger import gather
 from artifacts.build.job import Job
 from artifacts.store.results import bytes_to_keep
 
@@ -22,7 +22,7 @@ _CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 def build(job: Job) -> dict[str, bytes]:
     """Builder of the places: one row a verdict, in the order of the ledger."""
-    rows = places(job.root, gathered(job))
+    rows = places(job.root, gather(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"
     return {path: bytes_to_keep(job.root / path, frame.to_csv(index=False, lineterminator="\n").encode())}

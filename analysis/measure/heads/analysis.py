@@ -123,7 +123,7 @@ def measure(
         here = 1  # every finding is in its place, and is gathered in this process
     with bar("heads") as progress:
         try:
-            findings, old = analysed(capture, options, folder, here, progress)
+            findings, old = analyse_heads(capture, options, folder, here, progress)
         except MemoryError:
             raise ThesisError(_too_big(here)) from None
     _some(capture, findings, options)
@@ -132,7 +132,7 @@ def measure(
     tables = {name: table for name, table in tables.items() if len(table)}
     if parts:
         with bar("heads of halves") as progress:
-            by_half = [(part, analysed(part, options, folder, here, progress)[0]) for part in parts]
+            by_half = [(part, analyse_heads(part, options, folder, here, progress)[0]) for part in parts]
         tables["capture_halves"] = pd.concat(
             [half_metrics(each, options, part, bins) for part, each in by_half], ignore_index=True
         )
@@ -142,7 +142,7 @@ def measure(
     return Measured(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
 
 
-def analysed(
+def analyse_heads(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
 ) -> tuple[list[Finding], int]:
     """Give the findings of all heads in order, and how many an earlier run had left in `folder`.

@@ -45,13 +45,13 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
     ThesisError
         When the disk is full.
     """
-    if not finished(options):
+    if not is_finished(options):
         record(options, progress)
         finish(options)
     return options.out
 
 
-def finished(options: CaptureOptions) -> bool:
+def is_finished(options: CaptureOptions) -> bool:
     """Whether `out` holds this very capture, complete; needs neither the model nor the texts."""
     Buckets(options.context, options.buckets, options.rate)
     noted = manifest.read(options.out)
@@ -184,7 +184,7 @@ def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: 
         spent = str(error).splitlines()[0] if str(error) else type(error).__name__
     # Outside the handler: the traceback holds on to the tensors of the failed forward.
     recorder.abandon()
-    fits = memory.measured(lambda count: run(loaded.model, tokens[:, :count]), options.context)
+    fits = memory.largest_context(lambda count: run(loaded.model, tokens[:, :count]), options.context)
     raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 

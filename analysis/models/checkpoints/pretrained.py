@@ -69,7 +69,7 @@ PACKAGES = {
 }
 
 
-def packaged(root: Path, name: str) -> Path:
+def from_package(root: Path, name: str) -> Path:
     """The folder of a packaged model, dequantised below `out/` the first time.
 
     Raises
@@ -89,7 +89,7 @@ def packaged(root: Path, name: str) -> Path:
         )
     folder = root / FOLDER / name
     if len(pieces) == 1:
-        return gguf.dequantised(pieces[0], folder, digest, package.licence)
+        return gguf.dequantise(pieces[0], folder, digest, package.licence)
     joined = root / FOLDER / package.file
     try:
         if not gguf.current(folder, digest):
@@ -98,7 +98,7 @@ def packaged(root: Path, name: str) -> Path:
                 for piece in pieces:
                     with piece.open("rb") as source:
                         shutil.copyfileobj(source, stream, BLOCK)
-        return gguf.dequantised(joined, folder, digest, package.licence)
+        return gguf.dequantise(joined, folder, digest, package.licence)
     finally:
         joined.unlink(missing_ok=True)
 
@@ -114,7 +114,7 @@ def from_file(root: Path, file: Path) -> Path:
     if not file.is_file():
         raise ModelError(f"{file}: no such file; give a GGUF file, a folder, or a Hub id as owner/name")
     digest = _hash([file])
-    return gguf.dequantised(file, root / FOLDER / f"{file.stem}-{digest[:8]}", digest)
+    return gguf.dequantise(file, root / FOLDER / f"{file.stem}-{digest[:8]}", digest)
 
 
 def _pieces(name: str, package: Package) -> Iterator[Path]:

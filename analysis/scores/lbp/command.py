@@ -136,9 +136,9 @@ def run(
     for each, answered in by_mode.items():
         if not partial:
             lbp_predictions.require_complete(samples, answered, each)
-        scores = lbp_scores.scored(samples, answered, compare)
+        scores = lbp_scores.score_samples(samples, answered, compare)
         write(folder / f"{each}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
-        tables[each] = lbp_scores.aggregated(scores, samples, embedded=compare is not None)
+        tables[each] = lbp_scores.aggregate(scores, samples, embedded=compare is not None)
     facts = {
         "data": data_name or (Path(data).stem if Path(data).exists() else data),
         "checkpoint": Path(model).name if Path(model).is_dir() else model,

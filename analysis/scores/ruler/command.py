@@ -18,7 +18,7 @@ from analysis.scores.ruler import harness as ruler_harness
 from analysis.scores.ruler import needles as ruler_needles
 from analysis.scores.ruler import results as ruler_results
 from analysis.scores.ruler import run as ruler_run
-from analysis.scores.ruler.scores import MEAN, TASKS, length_tokens, lengths_of, tabulated
+from analysis.scores.ruler.scores import MEAN, TASKS, length_tokens, lengths_of, tabulate
 from analysis.scores.ruler.table import BENCHMARK, NOISE, ROLES, write_scores
 from artifacts.errors import DataError, ModelError
 from artifacts.store.files import write
@@ -143,7 +143,7 @@ def run(
     words += [f"--lengths {','.join(chosen)}"] * (lengths is not None)
     words += ["--partial"] * partial + ["--null-reference"] * null
     checkpoint = Path(model).name if Path(model).is_dir() else model
-    table = tabulated(cells, ruler_needles.TASKS if noise else TASKS, ruler_needles.MEAN if noise else MEAN)
+    table = tabulate(cells, ruler_needles.TASKS if noise else TASKS, ruler_needles.MEAN if noise else MEAN)
     write(folder / ("needles.scores.csv" if noise else "scores.csv"), table.to_csv(index=False).encode())
     facts = {"data": NOISE if noise else BENCHMARK, "checkpoint": checkpoint, "role": ROLES[1] if null else ROLES[0]}
     note = {
