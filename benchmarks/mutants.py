@@ -92,14 +92,22 @@ def mutant(file: Path, number: int) -> Mutant:
 
 
 def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, Callable[[Any], None]]]:
-    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
-        for node in _places(function):
+    for step in (node for node in tree.body if isinstance(node, ast.FunctionDef) or declared(node)):
+        for node in _places(step):
             for change in _changes(node):
                 yield node, change
 
 
-def _places(function: ast.FunctionDef) -> Iterator[ast.expr]:
-    waiting: list[ast.AST] = list(function.body)
+def declared(node: ast.stmt) -> str:
+    """The name of the claim that a statement declares (`name = Cells(...)`); empty when it is no such."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="Cells"))):
+            return name
+    return ""
+
+
+def _places(step: ast.stmt) -> Iterator[ast.expr]:
+    waiting: list[ast.AST] = list(step.body) if isinstance(step, ast.FunctionDef) else [step]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.JoinedStr | ast.Raise | ast.AnnAssign):
@@ -172,10 +180,10 @@ def called_claims(test: Path) -> set[str]:
 def claim_files() -> dict[str, str]:
     """The file of each claim, by the claim's name."""
     return {
-        node.name: path.relative_to(ROOT).as_posix()
+        name: path.relative_to(ROOT).as_posix()
         for path in sorted((ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py"))
         for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        if (name := node.name if isinstance(node, ast.FunctionDef) else declared(node)) and not name.startswith("_")
     }
 
 

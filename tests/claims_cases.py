@@ -1,6 +1,7 @@
 """Claims on small hand-made frames: what a claim says of them, in a line that a person can check by eye."""
 
 import importlib
+import re
 from functools import cache
 
 import pandas as pd
@@ -11,11 +12,10 @@ from conftest import ROOT
 
 @cache
 def function(claim):
-    """The function of a claim; only its own module is imported."""
+    """The claim, written or declared; only its own module is imported."""
     files = (ROOT / "analysis/claims").glob("[!_]*/**/[!_]*.py")
-    (path,) = (path for path in files if f"def {claim}(" in path.read_text())
-    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    return getattr(importlib.import_module(name), claim)
+    (path,) = (path for path in files if re.search(rf"^(def {claim}\(|{claim} = )", path.read_text(), re.M))
+    return getattr(importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), claim)
 
 
 def rows(columns, *values):

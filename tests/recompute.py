@@ -26,7 +26,7 @@ def differences(root: Path) -> list[str]:
         kind = step.kind.name
         if kind not in ("result", "claim", "table", "figure") or (step.name in DUMPS and kind == "table"):
             continue
-        job = Job(root, kind, step.name, step.file, step.function, step.artifacts, step.inputs)
+        job = Job(root, kind, step.name, step.file, step.function, step.artifacts, step.inputs, step.line)
         made = _made(job)
         if kind == "claim":
             verdicts += json.loads(made[f"out/claims/{step.name}.json"])

@@ -28,17 +28,21 @@ def test_a_sorted_table_never_rises():
 def test_fifths_are_means_of_two_deciles():
     deciles = prints("model decile printed", *[("a", place, f"0.{place}0") for place in range(10)])
     table = prints("model metric printed", ("a", "ap_first_20", "0.05"), ("a", "ap_last_20", "0.80"))
-    found = say("c002_t4_ends", deciles, table)
+    found = say("c002_t4_ends", table, deciles)
     assert found == {"a-ap_first_20": "holds: 0.0500", "a-ap_last_20": "contradicted: 0.8500"}
 
 
 def test_declines_are_changes_from_the_first_length():
     table = [("a", "4k", "ruler", "80"), ("a", "8k", "ruler", "60")]
+    table += [("a", "4k", "plasticity", "0.80"), ("a", "8k", "plasticity", "0.60")]
     original = prints("model length metric printed", *table)
 
     def found(change):
-        copy = prints("model length metric printed", *table, ("a", "8k", "ruler_change", change))
+        changes = [("a", "8k", "ruler_change", change), ("a", "8k", "plasticity_change", "-25%")]
+        copy = prints("model length metric printed", *table, ("a", "4k", "ruler_change", ""), *changes)
         return verdicts("c002_declines_cells", copy, original)
 
-    assert found("-25%") == {"a-4k-ruler": "holds", "a-8k-ruler": "holds", "a-8k-ruler_change": "holds"}
-    assert found("-33%")["a-8k-ruler_change"] == "contradicted"
+    copied = [f"a-{length}-{metric}" for metric in ("ruler", "plasticity") for length in ("4k", "8k")]
+    keys = [*copied, "a-8k-ruler_change", "a-8k-plasticity_change"]
+    assert found("-25%") == dict.fromkeys(keys, "holds")
+    assert found("-33%") == {**dict.fromkeys(keys, "holds"), "a-8k-ruler_change": "contradicted"}

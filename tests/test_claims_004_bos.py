@@ -30,7 +30,7 @@ def test_the_layer_that_is_ablated_is_the_one_that_writes_the_spike():
 
 def test_a_ratio_of_perplexities_may_use_what_its_rounding_leaves():
     printed = prints("positional metric printed", ("RoPE", "ppl_ratio", "1001x"), ("DroPE", "ppl_ratio", "1.04x"))
-    found = say("c004_bos_mlp_ratios", effects(), printed)
+    found = say("c004_bos_mlp_ratios", printed, effects())
     assert found == {"RoPE": "holds after rounding: 1000.0", "DroPE": "contradicted: 1.010"}
 
 

@@ -152,7 +152,7 @@ def test_ratios_are_of_the_ablated_perplexity():
         ("layer1_mlp", "DroPE", "ppl_ratio", "201x"),
         ("layer1_attn", "DroPE", "ppl_ratio", "202x"),
     )
-    found = say("c004_layer1_ratios", effects(layer1_mlp=201.1, layer1_attn=201.1), table)
+    found = say("c004_layer1_ratios", table, effects(layer1_mlp=201.1, layer1_attn=201.1))
     assert found == {"DroPE-layer1_mlp": "holds: 201.1", "DroPE-layer1_attn": "contradicted: 201.1"}
 
 

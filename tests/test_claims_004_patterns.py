@@ -121,7 +121,7 @@ def test_phase_cells_are_those_of_the_series():
     quantities = ("peak_norm", "peak_norm_layer", "min_entropy", "min_entropy_layer")
     metrics = ("peak_bos_norm", "peak_bos_norm_layer", "min_entropy", "min_entropy_layer")
     table = prints("positional metric printed", *[(m, metric, "3") for m in ("RoPE", "DroPE") for metric in metrics])
-    found = verdicts("c004_phase_cells", phases(**dict.fromkeys(quantities, (3.4, 3.6))), table)
+    found = verdicts("c004_phase_cells", table, phases(**dict.fromkeys(quantities, (3.4, 3.6))))
     assert {found[f"RoPE-{metric}"] for metric in metrics} == {"holds"}
     assert {found[f"DroPE-{metric}"] for metric in metrics} == {"contradicted"}
 

@@ -20,7 +20,7 @@ def test_write_cells_are_those_of_the_series():
     printed = prints(
         "positional metric printed", *[(model, name, "1.2") for model in ("RoPE", "DroPE") for name in names]
     )
-    found = verdicts("c004_bos_write_cells", summary(**dict.fromkeys(names, (1.24, 1.26))), printed)
+    found = verdicts("c004_bos_write_cells", printed, summary(**dict.fromkeys(names, (1.24, 1.26))))
     assert {key: found[key] for key in found if key.startswith("RoPE")} == {f"RoPE-{name}": "holds" for name in names}
     assert {found[key] for key in found if key.startswith("DroPE")} == {"contradicted"}
 

@@ -9,7 +9,8 @@ from analysis.claims import VERDICTS, Quoted, Verdict, about, compare, judge, pi
 from analysis.claims._shared import rising, tracks
 from analysis.claims._verdicts import build as _build
 from analysis.claims._verdicts import ledger as _ledger
-from analysis.claims._verdicts.cells import cell, copies, restated
+from analysis.claims._verdicts.copies import Copies, Repeats
+from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.words import listed
 from analysis.statistics.rounding import Interval
 from artifacts.build.job import Job
@@ -175,14 +176,15 @@ def test_judge_and_untestable():
 def test_restated_checks_each_value_of_the_prose_against_its_cell():
     stated = printed("0.645", "0.07", statement=["overall", "drop"], quantity=["mean", "drop"], model=["m", "m"])
     table = printed("0.6449", "0.082", model=["m", "m"], metric=["overall", "drop"])
-    places = {name: cell(table, "Table 1", model="m", metric=name) for name in ("overall", "drop")}
-    found = {each.key: each for each in restated(stated, places)}
+    frames = {"stated": stated, "table": table}
+    places = {name: Artifact("table", "Table 1")(model="m", metric=name) for name in ("overall", "drop")}
+    found = {each.key: each for each in Repeats(Artifact("stated"), places).verdicts(frames)}
     assert found["overall"].verdict == "holds"
     assert found["drop"].verdict == "contradicted"
     assert {each.kind for each in found.values()} == {"cell check"}
     assert "Table 1 prints 0.082" in found["drop"].reason
     with pytest.raises(DataError, match="0 rows"):
-        restated(stated, {"absent": places["drop"]})
+        Repeats(Artifact("stated"), {"absent": places["drop"]}).verdicts(frames)
 
 
 def test_restated_names_the_model_and_judges_what_the_source_calls_approximate():
@@ -195,8 +197,9 @@ def test_restated_names_the_model_and_judges_what_the_source_calls_approximate()
         quantity=["Sink rate", "Sink rate", "BOS rate"],
         qualifier=["", "", "about"],
     )
-    place = cell(printed("78.1%", layer=[1]), "the table", layer=1)
-    found = {each.key: each for each in restated(stated, dict.fromkeys(("good", "bad", "near"), place))}
+    place = Artifact("table", "the table")(layer=1)
+    repeats = Repeats(Artifact("stated"), dict.fromkeys(("good", "bad", "near"), place))
+    found = {each.key: each for each in repeats.verdicts({"stated": stated, "table": printed("78.1%", layer=[1])})}
     assert [each.verdict for each in found.values()] == ["holds", "contradicted", "holds"]
     assert {each.kind for each in found.values()} == {"cell check"}
     assert found["good"].statement == "The text gives sink rate of RoPE as 78%."
@@ -207,7 +210,8 @@ def test_restated_names_the_model_and_judges_what_the_source_calls_approximate()
 def test_copies_compares_cells_that_stand_twice_and_skips_empty_ones():
     copy = printed("87.2", "84.7", "", length=["32k", "64k", "128k"], model=["m"] * 3)
     original = printed("87.4", "84.70", "77.0", length=["32k", "64k", "128k"], model=["m"] * 3)
-    found = {each.key: each.verdict for each in copies(copy, original, ["model", "length"], label="the README")}
+    copies = Copies(Artifact("copy"), Artifact("original", "the README"), ("model", "length"))
+    found = {each.key: each.verdict for each in copies.verdicts({"copy": copy, "original": original})}
     assert found == {"m-32k": "contradicted", "m-64k": "holds"}
 
 

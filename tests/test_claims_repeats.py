@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from analysis.claims import Verdict
-from analysis.claims._verdicts.cells import cell, copies, restated
+from analysis.claims._verdicts.copies import Copies, Repeats
 from analysis.claims._verdicts.repeats import Repeat, inherited, repeating
+from analysis.claims._verdicts.terms import Artifact
 from artifacts.errors import SpecError
 from artifacts.store.frames import parsed
 
@@ -75,6 +76,9 @@ def test_without_an_origin_a_verdict_stays_what_it_is():
     assert isinstance(repeating(plain, "b"), Repeat)
 
 
+STATED, TABLE = Artifact("stated"), Artifact("table", "the table")
+
+
 def printed(*cells, **columns):
     return parsed(pd.DataFrame({**columns, "printed": list(cells)}), words=True)
 
@@ -82,11 +86,11 @@ def printed(*cells, **columns):
 def test_restated_and_copies_hand_the_origin_on():
     stated = printed("60%", statement=["fall"], quantity=["Fall"], positional=[""])
     table = printed("60%", layers=["2-31"])
-    (made,) = restated(stated, {"fall": cell(table, "the table", layers="2-31").by("c.x")})
+    (made,) = Repeats(STATED, {"fall": TABLE(layers="2-31").by("c.x")}).verdicts({"stated": stated, "table": table})
     assert (made.verdict, made.repeats) == ("holds", "c.x")
-    (made,) = copies(table, table, ["layers"], label="It", judged={"2-31": "c.y"})
+    (made,) = Copies(TABLE, TABLE, ("layers",), judged={"2-31": "c.y"}).verdicts({"table": table})
     assert made.repeats == "c.y"
-    (made,) = copies(table, table, ["layers"], label="It")
+    (made,) = Copies(TABLE, TABLE, ("layers",)).verdicts({"table": table})
     assert not isinstance(made, Repeat)
 
 
@@ -96,12 +100,13 @@ def test_restated_and_copies_hand_the_origin_on():
 def test_a_range_is_repeated_by_the_same_range(text, verdict):
     stated = printed(text, statement=["within"], quantity=["Accuracy"], positional=["DroPE"])
     table = printed("30-80%", aspect=["within"])
-    (made,) = restated(stated, {"within": cell(table, "the table", aspect="within")})
+    (made,) = Repeats(STATED, {"within": TABLE(aspect="within")}).verdicts({"stated": stated, "table": table})
     assert made.verdict == verdict
 
 
 def test_a_number_in_words_is_compared_as_one():
     stated = printed("zero", statement=["lost"], quantity=["Loss"], positional=[""], as_number=[0.0])
     for text, verdict in (("0.0%", "holds"), ("8.2%", "contradicted")):
-        place = cell(printed(text, task=["passkey"]), "the table", task="passkey")
-        assert [each.verdict for each in restated(stated, {"lost": place}, words=True)] == [verdict]
+        frames = {"stated": stated, "table": printed(text, task=["passkey"])}
+        (made,) = Repeats(STATED, {"lost": TABLE(task="passkey")}, words=True).verdicts(frames)
+        assert made.verdict == verdict

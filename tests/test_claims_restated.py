@@ -80,7 +80,7 @@ def test_settings_stand_again_as_they_were_first_given():
     )
 
     def found(**other):
-        stated = states(**{**first, **again, **other}).rename(columns={"model": "positional"})
+        stated = states(**{**first, **again, **other}).rename(columns={"model": "positional"}).assign(source="004 11.1")
         return verdicts("c004_repeated_settings", stated, *tables)
 
     # the first is given as 4K, which stands for 3,500 to 4,500, the table's 4096 lies in it

@@ -1,4 +1,4 @@
-"""Claims: every public function of this room is a claim; its docstring is the statement, its return value the verdict.
+"""Claims: a function of this room is one; its docstring is the statement, its return value the verdict.
 
 def bias_doubles(stated_002, reported_training) -> Verdict:
     '''The bias per token doubles over pre-training.
@@ -8,12 +8,16 @@ def bias_doubles(stated_002, reported_training) -> Verdict:
 
 A printed number is judged at its printed precision (`compare`), a number that the source calls approximate by the range
 that such a number stands for (`about`), an asserted effect by its interval (`directed`), a statement that nothing
-differs by a margin (`equivalent`), a value of the prose that repeats a table's cell by `_verdicts.cells.restated`. What
-each verdict means is said in `_verdicts/verdict.py`, and a verdict that breaks its meaning cannot be made.
+differs by a margin (`equivalent`). Printed cells that follow from others, or repeat them, are declared: a claim is then
+a variable, `Cells(...)` (`_verdicts/relations.py`). What each verdict means is said in `_verdicts/verdict.py`, and a
+verdict that breaks its meaning cannot be made.
 """
 
+from analysis.claims._verdicts.copies import Copies, Repeats
 from analysis.claims._verdicts.effects import directed, equivalent
 from analysis.claims._verdicts.judge import Quoted, about, compare, judge, pick, quote, untestable
+from analysis.claims._verdicts.relations import Cells, Relation
+from analysis.claims._verdicts.terms import Artifact
 from analysis.claims._verdicts.verdict import ALPHA, EQUIVALENT, FAILURES, MEANINGS, SEVERITIES, VERDICTS, Verdict
 
 __all__ = [
@@ -23,7 +27,12 @@ __all__ = [
     "MEANINGS",
     "SEVERITIES",
     "VERDICTS",
+    "Artifact",
+    "Cells",
+    "Copies",
     "Quoted",
+    "Relation",
+    "Repeats",
     "Verdict",
     "about",
     "compare",

@@ -155,6 +155,7 @@ class Engine:
             function=step.function,
             artifacts=step.artifacts,
             inputs=tuple(self._hashes(step)),
+            line=step.line,
         )
         contents: Contents = resolve(step.kind.builder)(job)
         missing = [path for path in step.targets if path not in contents]

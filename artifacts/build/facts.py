@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import importlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from artifacts.build.kinds import KINDS
 from artifacts.errors import SpecError, ThesisError
 from artifacts.store.files import digest, write
 
 Facts = dict[str, Any]
-_FORMAT = 1
+_FORMAT = 2
+_DECLARING = {kind.declared for kind in KINDS if kind.declared}
+_READING = "Artifact"  # what a declaration calls an artifact by: Artifact("models")
 
 
 def of_python(text: str) -> Facts:
@@ -25,12 +28,13 @@ def of_python(text: str) -> Facts:
     dict
         `imports`: dotted names (a name imported from a module counts as `module.name`); `functions`: for each public
         top-level function its `name`, `line`, `artifacts` (parameters without default), `options`, first docstring
-        paragraph `doc`; `error`: empty, or what is wrong with the file.
+        paragraph `doc`; `declared`: the same of each step that is declared, with the name `by` of what makes it, its
+        first text as `doc`, and the artifacts that it names; `error`: empty, or what is wrong with it.
     """
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        return {"imports": [], "functions": [], "error": f"line {error.lineno}: {error.msg}"}
+        return {"imports": [], "functions": [], "declared": [], "error": f"line {error.lineno}: {error.msg}"}
     imports: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -40,7 +44,8 @@ def of_python(text: str) -> Facts:
     functions = [
         _function(node) for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     ]
-    return {"imports": sorted(set(imports)), "functions": functions, "error": ""}
+    declared = list(_declarations(tree))
+    return {"imports": sorted(set(imports)), "functions": functions, "declared": declared, "error": ""}
 
 
 def _function(node: ast.FunctionDef) -> Facts:
@@ -58,6 +63,53 @@ def _function(node: ast.FunctionDef) -> Facts:
         "options": optional,
         "doc": " ".join(doc.split()),
     }
+
+
+def _declarations(tree: ast.Module) -> Iterator[Facts]:
+    """The steps that are declared, `name = Cells("What is said.", ...)`."""
+    variables = {name: value for node in tree.body for name, value in _assigned(node)}
+    made: dict[str, ast.AST] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    made |= variables
+    for name, value in variables.items():
+        if _called(value) in _DECLARING and not name.startswith("_"):
+            yield {
+                "name": name,
+                "line": value.lineno,
+                "artifacts": list(dict.fromkeys(_named(value, made, set()))),
+                "options": [],
+                "doc": " ".join(" ".join(_texts(value)).split()),
+                "by": _called(value),
+            }
+
+
+def _called(node: ast.AST) -> str:
+    """The bare name that a call calls; empty for anything else."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def _texts(call: ast.AST) -> list[str]:
+    """The first argument of a call, where it is a text that is written out."""
+    first = call.args[:1] if isinstance(call, ast.Call) else []
+    return [part.value for part in first if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
+def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """The variables that a statement sets, with what it sets them to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    for target in targets:
+        if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+            yield target.id, node.value
+
+
+def _named(node: ast.AST, made: Mapping[str, ast.AST], seen: set[str]) -> Iterator[str]:
+    """The artifacts that an expression names, itself or through what the file defines, in their order."""
+    if _called(node) == _READING:
+        yield from _texts(node)
+    if isinstance(node, ast.Name) and node.id in made and node.id not in seen:
+        seen.add(node.id)
+        yield from _named(made[node.id], made, seen)
+    for part in ast.iter_child_nodes(node):
+        yield from _named(part, made, seen)
 
 
 def resolve(name: str) -> Callable[..., Any]:
@@ -126,7 +178,13 @@ class Reader:
             try:
                 facts = parse((self.root / path).read_text(encoding="utf-8"))
             except UnicodeDecodeError as error:
-                facts = {"imports": [], "functions": [], "calls": [], "error": f"not UTF-8 (byte {error.start})"}
+                facts = {
+                    "imports": [],
+                    "functions": [],
+                    "declared": [],
+                    "calls": [],
+                    "error": f"not UTF-8 (byte {error.start})",
+                }
             known = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True
         return known
@@ -153,5 +211,6 @@ def _sound(known: Any) -> bool:
         and isinstance(item["doc"], str)
         and isinstance(item["line"], int)
         and all(isinstance(name, str) for name in (*item["artifacts"], *item["options"]))
-        for item in known["functions"]
+        and isinstance(item.get("by", ""), str)
+        for item in (*known["functions"], *known["declared"])
     )

@@ -154,7 +154,8 @@ class _Loader:
         if facts["error"]:
             self.faults.append(f"{path}: {facts['error']}")
         functions = [item for item in facts["functions"] if kind.function in ("", item["name"])]
-        for item in functions:
+        declared = [item for item in facts["declared"] if item["by"] == kind.declared]
+        for item in sorted([*functions, *declared], key=lambda item: int(item["line"])):
             own = item["name"] if kind.function == "" else name
             yield Step(
                 key=f"{kind.name}:{own}",

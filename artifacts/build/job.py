@@ -35,6 +35,8 @@ class Job:
         Each artifact that the step reads, and the file or folder that holds it.
     inputs : tuple of str
         Every file that the step depends on.
+    line : int
+        Where in the file the step is written.
     """
 
     root: Path
@@ -44,6 +46,7 @@ class Job:
     function: str = ""
     artifacts: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    line: int = 1
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Read every artifact of the step.

@@ -21,6 +21,8 @@ class Kind:
         Where the files of its steps lie; what begins with `_`, a file or a folder, is machinery.
     function : str or None
         The function that makes a step of the file; "" for every public function; None when the file is no Python.
+    declared : str
+        What is called where a step is declared, `name = Cells(...)`, instead of written; empty when none can be.
     targets : tuple of str
         What a step makes, with `{name}`; a builder may return more.
     artifact : str
@@ -44,6 +46,7 @@ class Kind:
     folder: str = ""
     pattern: str = "**/*.py"
     function: str | None = None
+    declared: str = ""
     targets: tuple[str, ...] = ()
     artifact: str = ""
     calls: str = ""
@@ -96,6 +99,7 @@ KINDS = (
         builder="analysis.claims._verdicts.build:build",
         folder="analysis/claims",
         function="",
+        declared="Cells",
         targets=("out/claims/{name}.json",),
         also=(DOCUMENTS,),
     ),

@@ -84,7 +84,9 @@ class Session:
 
     def job(self, step: Step) -> Job:
         """The job of a step, to call its function outside a build."""
-        return Job(self.root, step.kind.name, step.name, step.file, step.function, step.artifacts, step.inputs)
+        return Job(
+            self.root, step.kind.name, step.name, step.file, step.function, step.artifacts, step.inputs, step.line
+        )
 
     def why(self, key: str) -> list[str]:
         """What would be built for `key` and why, needs first; steps never built here are one line."""

@@ -72,7 +72,7 @@ def build(job: Job) -> dict[str, str]:
             "statement": _sentence(typeset(verdict.statement or statement)),
             "source": place["source"],
             "section": place["section"],
-            "order": [place["source"], job.file, inspect.getsourcelines(function)[1]],
+            "order": [place["source"], job.file, job.line],
             "inputs": list(job.artifacts),
         }
         for verdict in verdicts

@@ -18,6 +18,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims._verdicts.relations import Cells
 from analysis.claims._verdicts.verdict import Verdict
 from artifacts.errors import ThesisError
 from artifacts.store import reader as store
@@ -81,15 +82,16 @@ def claims(folder: Path) -> dict[str, Claim]:
 
 
 def functions(folder: Path) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The public functions of a room's files by name; what begins with `_`, a file or a folder, is machinery."""
+    """The steps of a room's files by name, written or declared; what begins with `_` is machinery."""
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder.parents[1]).with_suffix("").parts
         if any(part.startswith("_") for part in parts):
             continue
         module = importlib.import_module(".".join(parts))
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if not name.startswith("_") and function.__module__ == module.__name__:
-                yield name, function
+        for name, step in inspect.getmembers(module):
+            written = inspect.isfunction(step) and step.__module__ == module.__name__
+            if not name.startswith("_") and (written or isinstance(step, Cells)):
+                yield name, step
 
 
 def inputs(root: Path, claim: Claim) -> dict[str, pd.DataFrame]:

@@ -7,60 +7,46 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.cells import copies
-from analysis.statistics.rounding import mean
+from analysis.claims import Artifact, Cells, Copies, Relation, Verdict, compare, judge, pick, quote
+from analysis.claims._verdicts.terms import mean
+from analysis.statistics import rounding
 
 CROSS = "cross-attention"
 # families as the study calls them
 FAMILIES = {"Llama": "Llama 3", "Mistral": "Ministral 3", "Qwen": "Qwen3"}
+MODELS = Artifact("nope_models", "the table of Finding 1")
+DECILES = Artifact("reported_deciles")
+LAYERS = Artifact("nope_layers")
 
 
-def c000_models_recovery(nope_models: pd.DataFrame) -> list[Verdict]:
-    """In the table of two models, the recovery is the level after the dip less the dip.
-
-    Source: 000, Finding 1.
-    """
-    verdicts = []
-    for model in dict.fromkeys(nope_models["model"]):
-        dip, level = (quote(nope_models, model=model, metric=metric) for metric in ("dip", "recovery_level"))
-        verdicts.append(
-            compare(
-                quote(nope_models, model=model, metric="recovery"),
-                level.number - dip.number,
-                level.interval - dip.interval,
-                reason=f"{level.printed} - {dip.printed}.",
-                places=3,
-                key=str(model),
-                statement=f"The recovery of {model} is its level after the dip less its dip.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c000_models_recovery = Cells(
+    "In the table of two models, the recovery is the level after the dip less the dip.",
+    "000, Finding 1",
+    Relation(
+        each=MODELS.rows("model"),
+        cell=MODELS(model="{model}", metric="recovery"),
+        follows=MODELS(model="{model}", metric="recovery_level") - MODELS(model="{model}", metric="dip"),
+        because="{0} - {1}.",
+        places=3,
+        key="{model}",
+        says="The recovery of {model} is its level after the dip less its dip.",
+    ),
+)
 
 
-def c000_models_deciles(nope_models: pd.DataFrame, reported_deciles: pd.DataFrame) -> list[Verdict]:
-    """The dip and the level after it are means of two deciles of the profiles printed elsewhere.
-
-    Source: 000, Finding 1.
-    """
-    verdicts = []
-    for model in dict.fromkeys(nope_models["model"]):
-        for metric, pair in (("dip", (4, 5)), ("recovery_level", (6, 7))):
-            ends = [quote(reported_deciles, model=model, decile=decile) for decile in pair]
-            verdicts.append(
-                compare(
-                    quote(nope_models, model=model, metric=metric),
-                    sum(end.number for end in ends) / len(ends),
-                    mean(end.interval for end in ends),
-                    reason=f"The mean of the deciles {ends[0].printed} and {ends[1].printed}.",
-                    places=4,
-                    key=f"{model}-{metric}",
-                    statement=f"{metric} of {model} is the mean of deciles {pair[0]} and {pair[1]}.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c000_models_deciles = Cells(
+    "The dip and the level after it are means of two deciles of the profiles printed elsewhere.",
+    "000, Finding 1",
+    Relation(
+        each={"model": MODELS.rows("model"), "metric, one, two": (("dip", 4, 5), ("recovery_level", 6, 7))},
+        cell=MODELS(model="{model}", metric="{metric}"),
+        follows=mean(DECILES(model="{model}", decile="{one}"), DECILES(model="{model}", decile="{two}")),
+        because="The mean of the deciles {0} and {1}.",
+        places=4,
+        key="{model}-{metric}",
+        says="{metric} of {model} is the mean of deciles {one} and {two}.",
+    ),
+)
 
 
 def c000_recovery_deciles(nope_recovery: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame) -> list[Verdict]:
@@ -87,13 +73,11 @@ def c000_recovery_deciles(nope_recovery: pd.DataFrame, nope_recovery_recomputed:
     return verdicts
 
 
-def c000_recovery_copies(nope_recovery: pd.DataFrame, nope_models: pd.DataFrame) -> list[Verdict]:
-    """The table of ten models repeats the recovery of the table of two.
-
-    Source: 000, Finding 3.
-    """
-    recovery = nope_recovery[nope_recovery["metric"] == "recovery"]
-    return copies(recovery, nope_models, ["model", "metric"], label="the table of Finding 1")
+c000_recovery_copies = Cells(
+    "The table of ten models repeats the recovery of the table of two.",
+    "000, Finding 3",
+    Copies(Artifact("nope_recovery").where(metric="recovery"), MODELS, ("model", "metric")),
+)
 
 
 def c000_recovery_layers(
@@ -122,28 +106,20 @@ def c000_recovery_layers(
     return verdicts
 
 
-def c000_layers_recovery(nope_layers: pd.DataFrame, nope_layer_cells: pd.DataFrame) -> list[Verdict]:
-    """In both tables of single layers, the recovery is the third pair of deciles less the second.
-
-    Source: 000, Per-Layer Anatomy.
-    """
-    verdicts = []
-    for _, row in nope_layer_cells.iterrows():
-        where = {"model": row["model"], "layer": row["layer"]}
-        dip, level = (quote(nope_layers, metric=metric, **where) for metric in ("d45", "d67"))
-        verdicts.append(
-            compare(
-                quote(nope_layers, metric="recovery", **where),
-                level.number - dip.number,
-                level.interval - dip.interval,
-                reason=f"{level.printed} - {dip.printed}.",
-                places=3,
-                key=f"{row['model']}-{row['layer']}",
-                statement=f"The recovery of layer {row['layer']} of {row['model']} is the difference of its levels.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c000_layers_recovery = Cells(
+    "In both tables of single layers, the recovery is the third pair of deciles less the second.",
+    "000, Per-Layer Anatomy",
+    Relation(
+        each=Artifact("nope_layer_cells").rows("model", "layer"),
+        cell=LAYERS(model="{model}", layer="{layer}", metric="recovery"),
+        follows=LAYERS(model="{model}", layer="{layer}", metric="d67")
+        - LAYERS(model="{model}", layer="{layer}", metric="d45"),
+        because="{0} - {1}.",
+        places=3,
+        key="{model}-{layer}",
+        says="The recovery of layer {layer} of {model} is the difference of its levels.",
+    ),
+)
 
 
 def c000_layers_order(nope_layer_cells: pd.DataFrame) -> list[Verdict]:
@@ -220,7 +196,7 @@ def c000_adjacency_mean(nope_adjacency: pd.DataFrame, nope_models: pd.DataFrame)
     sizes = [quote(nope_adjacency, group=group, metric="layers").number for group in groups]
     means = [quote(nope_adjacency, group=group, metric="mean_recovery") for group in groups]
     total = sum(sizes)
-    within = mean(one.interval for one, size in zip(means, sizes, strict=True) for _ in range(int(size)))
+    within = rounding.mean(one.interval for one, size in zip(means, sizes, strict=True) for _ in range(int(size)))
     value = sum(size * one.number for one, size in zip(means, sizes, strict=True)) / total
     return compare(
         quote(nope_models, model="llama3.2-11b", metric="recovery"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._verdicts.cells import cell, restated
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, pick, quote
 
 # statement of the narrative: the same statement of the second study, and the rows that judge it there
 AGAIN = {
@@ -24,18 +23,17 @@ AGAIN = {
 }
 
 
-def c001_stated_again(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> list[Verdict]:
-    """The narrative gives drops, excess and checkpoints as the second study does.
+SECOND = Artifact("stated_002", "the second study")
 
-    Source: 001, Cross-Model Results.
-    """
-    return restated(
-        stated_001,
-        {
-            key: cell(stated_002, "the second study", statement=other).by(*judged.split())
-            for key, (other, judged) in AGAIN.items()
-        },
-    )
+
+c001_stated_again = Cells(
+    "The narrative gives drops, excess and checkpoints as the second study does.",
+    "001, Cross-Model Results",
+    Repeats(
+        Artifact("stated_001"),
+        {key: SECOND(statement=other).by(*judged.split()) for key, (other, judged) in AGAIN.items()},
+    ),
+)
 
 
 def c001_longbench_lengths(stated_001: pd.DataFrame, lbp_lengths: pd.DataFrame) -> list[Verdict]:

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._shared import tracks
-from analysis.claims._verdicts.cells import cell, restated
 from analysis.claims._verdicts.repeats import repeating
 from analysis.statistics.rounding import percent_change
 
@@ -19,6 +18,11 @@ LLAMA, LLAMA32, MISTRAL, MINISTRAL, DEEP = (
     "ministral3-3b",
     "ministral3-14b",
 )
+
+
+ALL_MODELS = Artifact("reported_plasticity", "the all-models table")
+TABLE3 = Artifact("reported_lbp_lengths", "Table 3").where(model=DEEP)
+TABLE8 = Artifact("reported_ruler_plasticity", "Table 8")
 
 
 def c001_longbench_models(stated_001: pd.DataFrame, reported_mechanistic: pd.DataFrame) -> list[Verdict]:
@@ -119,52 +123,40 @@ def c001_longbench_shallower(lbp_lengths: pd.DataFrame) -> Verdict:
     )
 
 
-def c001_restated(
-    stated_001: pd.DataFrame,
-    reported_plasticity: pd.DataFrame,
-    reported_lbp_lengths: pd.DataFrame,
-    reported_ruler_plasticity: pd.DataFrame,
-) -> list[Verdict]:
-    """The narrative repeats values of the second study's tables.
-
-    Source: 001, Cross-Model Results.
-    """
-    places = {
-        "aggregate_ministral3_3b": (MINISTRAL, "ap_overall"),
-        "aggregate_ministral3_3b_lbp": (MINISTRAL, "lbp"),
-        "aggregate_qwen3_14b": ("qwen3-14b", "ap_overall"),
-        "aggregate_qwen3_14b_lbp": ("qwen3-14b", "lbp"),
-        "aggregate_llama32_3b_last_20": (LLAMA32, "ap_last_20"),
-        "aggregate_llama32_3b_lbp": (LLAMA32, "lbp"),
-        "longbench_qwen3_14b_drop": ("qwen3-14b", "ap_drop"),
-        "longbench_qwen3_4b_drop": ("qwen3-4b", "ap_drop"),
-        "longbench_qwen3_14b_lbp": ("qwen3-14b", "lbp"),
-        "longbench_qwen3_4b_lbp": ("qwen3-4b", "lbp"),
-        "ruler_llama31_8b_drop": (LLAMA, "ap_drop"),
-        "ruler_llama32_3b_drop": (LLAMA32, "ap_drop"),
-        "ruler_mistral_drop": (MISTRAL, "ap_drop"),
-    }
-    label = "the all-models table"
-    cells = {
-        key: cell(reported_plasticity, label, model=model, metric=metric) for key, (model, metric) in places.items()
-    }
-    for metric in ("plasticity", "lbp"):
-        for end, length in (("first", "8k"), ("last", "128k")):
-            place = cell(reported_lbp_lengths, "Table 3", model=DEEP, length=length, metric=metric)
-            cells[f"longbench_ministral3_14b_{metric}_{end}"] = place
-    lengths = {
-        "ruler_llama31_8b_from": (LLAMA, "4k", "ruler"),
-        "ruler_llama31_8b_to": (LLAMA, "128k", "ruler"),
-        "ruler_llama31_8b_plasticity_from": (LLAMA, "4k", "plasticity"),
-        "ruler_llama31_8b_plasticity_to": (LLAMA, "128k", "plasticity"),
-        "ruler_mistral_from": (MISTRAL, "4k", "ruler"),
-        "ruler_mistral_to": (MISTRAL, "128k", "ruler"),
-        "ruler_mistral_64k": (MISTRAL, "64k", "ruler"),
-        "ruler_mistral_128k": (MISTRAL, "128k", "ruler"),
-    }
-    for key, (model, length, metric) in lengths.items():
-        cells[key] = cell(reported_ruler_plasticity, "Table 8", model=model, length=length, metric=metric)
-    return restated(stated_001, cells)
+c001_restated = Cells(
+    "The narrative repeats values of the second study's tables.",
+    "001, Cross-Model Results",
+    Repeats(
+        Artifact("stated_001"),
+        {
+            "aggregate_ministral3_3b": ALL_MODELS(model=MINISTRAL, metric="ap_overall"),
+            "aggregate_ministral3_3b_lbp": ALL_MODELS(model=MINISTRAL, metric="lbp"),
+            "aggregate_qwen3_14b": ALL_MODELS(model="qwen3-14b", metric="ap_overall"),
+            "aggregate_qwen3_14b_lbp": ALL_MODELS(model="qwen3-14b", metric="lbp"),
+            "aggregate_llama32_3b_last_20": ALL_MODELS(model=LLAMA32, metric="ap_last_20"),
+            "aggregate_llama32_3b_lbp": ALL_MODELS(model=LLAMA32, metric="lbp"),
+            "longbench_qwen3_14b_drop": ALL_MODELS(model="qwen3-14b", metric="ap_drop"),
+            "longbench_qwen3_4b_drop": ALL_MODELS(model="qwen3-4b", metric="ap_drop"),
+            "longbench_qwen3_14b_lbp": ALL_MODELS(model="qwen3-14b", metric="lbp"),
+            "longbench_qwen3_4b_lbp": ALL_MODELS(model="qwen3-4b", metric="lbp"),
+            "ruler_llama31_8b_drop": ALL_MODELS(model=LLAMA, metric="ap_drop"),
+            "ruler_llama32_3b_drop": ALL_MODELS(model=LLAMA32, metric="ap_drop"),
+            "ruler_mistral_drop": ALL_MODELS(model=MISTRAL, metric="ap_drop"),
+            "longbench_ministral3_14b_plasticity_first": TABLE3(length="8k", metric="plasticity"),
+            "longbench_ministral3_14b_plasticity_last": TABLE3(length="128k", metric="plasticity"),
+            "longbench_ministral3_14b_lbp_first": TABLE3(length="8k", metric="lbp"),
+            "longbench_ministral3_14b_lbp_last": TABLE3(length="128k", metric="lbp"),
+            "ruler_llama31_8b_from": TABLE8(model=LLAMA, length="4k", metric="ruler"),
+            "ruler_llama31_8b_to": TABLE8(model=LLAMA, length="128k", metric="ruler"),
+            "ruler_llama31_8b_plasticity_from": TABLE8(model=LLAMA, length="4k", metric="plasticity"),
+            "ruler_llama31_8b_plasticity_to": TABLE8(model=LLAMA, length="128k", metric="plasticity"),
+            "ruler_mistral_from": TABLE8(model=MISTRAL, length="4k", metric="ruler"),
+            "ruler_mistral_to": TABLE8(model=MISTRAL, length="128k", metric="ruler"),
+            "ruler_mistral_64k": TABLE8(model=MISTRAL, length="64k", metric="ruler"),
+            "ruler_mistral_128k": TABLE8(model=MISTRAL, length="128k", metric="ruler"),
+        },
+    ),
+)
 
 
 def c001_restated_places(stated_001: pd.DataFrame, stated_002: pd.DataFrame) -> list[Verdict]:

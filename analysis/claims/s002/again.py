@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._shared import recovery_from
-from analysis.claims._verdicts.cells import cell, restated
 
 LLAMA, VISION, MISTRAL = "llama3.1-8b", "llama3.2-11b", "mistral-v0.2-7b"
 PLACES = {
@@ -25,6 +24,9 @@ FAILING = {
     "ruler_mistral_128k_length": -1,
 }
 FAILED = 50.0  # a RULER score below which most answers are wrong
+H7 = Artifact("stated_002", "Hypothesis H7")
+WINDOW = H7(statement="h7_window").by("c002_ruler_models_window.mistral-v0.2-7b")
+LONGEST = H7(statement="h7_failing_length_last")
 
 
 def c002_profile_places(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> list[Verdict]:
@@ -90,22 +92,19 @@ def c002_failing_lengths(stated_002: pd.DataFrame, published_ruler: pd.DataFrame
     return verdicts
 
 
-def c002_windows_again(stated_002: pd.DataFrame) -> list[Verdict]:
-    """The window of 32K tokens stands in the text again.
-
-    Source: 002, RULER analysis: Mistral-v0.2-7B.
-    """
-    window = cell(stated_002, "Hypothesis H7", statement="h7_window").by("c002_ruler_models_window.mistral-v0.2-7b")
-    longest = cell(stated_002, "Hypothesis H7", statement="h7_failing_length_last")
-    return restated(
-        stated_002,
+c002_windows_again = Cells(
+    "The window of 32K tokens stands in the text again.",
+    "002, RULER analysis: Mistral-v0.2-7B",
+    Repeats(
+        Artifact("stated_002"),
         {
-            "t8_mistral_window": window,
-            "ruler_mistral_window": window,
-            "ruler_mistral_context": longest,
-            "generations_heterogeneity_length": longest,
+            "t8_mistral_window": WINDOW,
+            "ruler_mistral_window": WINDOW,
+            "ruler_mistral_context": LONGEST,
+            "generations_heterogeneity_length": LONGEST,
         },
-    )
+    ),
+)
 
 
 def c002_bins_again(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) -> Verdict:

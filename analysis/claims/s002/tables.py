@@ -4,65 +4,72 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, quote, untestable
-from analysis.claims._verdicts.cells import copies
-from analysis.statistics.rounding import mean, percent_change
+from analysis.claims import Artifact, Cells, Copies, Relation, Verdict, judge, untestable
+from analysis.claims._verdicts.terms import mean, percent_change
+
+METRIC = ("model", "metric")
+MECHANISTIC = Artifact("reported_mechanistic", "Table 1")
+ALL_MODELS = Artifact("reported_plasticity", "the all-models table")
+BINS = Artifact("reported_length_bins", "Table 2")
+ENDS = {"0-8K": "8k", "8K-16K": "16k", "16K-32K": "32k", "32K-64K": "64k", "64K-128K": "128k"}
+TABLE3 = Artifact("reported_lbp_lengths")
+DECILES = Artifact("reported_deciles", "Table 4")
+RULER = Artifact("reported_ruler_plasticity", "Table 8")
+RULER_MODELS = Artifact("reported_ruler_models")
+PUBLISHED_RULER = Artifact("published_ruler", "RULER's README").assign(metric="ruler_{length}")
+ROTATION = Artifact("reported_rotation_ruler", "the table of rotation metrics")
+PREDECESSOR = Artifact("reported_mistral_predecessor")
+DECLINES = Artifact("reported_ruler_declines")
+CHANGES = DECLINES.where(metric=("ruler_change", "plasticity_change")).printed()
 
 
-def c002_t1_drop(reported_mechanistic: pd.DataFrame) -> list[Verdict]:
-    """In Table 1, ap_drop is ap_first_20 less ap_last_20.
-
-    Source: 002, Aggregate Scores and Mechanistic Metrics, Table 1.
-    """
-    return _drops(reported_mechanistic)
-
-
-def c002_t1_all_models(reported_mechanistic: pd.DataFrame, reported_plasticity: pd.DataFrame) -> list[Verdict]:
-    """Table 1 and the table of all models print the same values for the seven models that stand in both.
-
-    Source: 002, Aggregate Scores and Mechanistic Metrics, Table 1.
-    """
-    return copies(reported_mechanistic, reported_plasticity, ["model", "metric"], label="the all-models table")
+def _drops(table: Artifact) -> Relation:
+    return Relation(
+        each=table.rows("model"),
+        cell=table(model="{model}", metric="ap_drop"),
+        follows=table(model="{model}", metric="ap_first_20") - table(model="{model}", metric="ap_last_20"),
+        because="{0} - {1}.",
+        places=4,
+        key="{model}",
+        says="ap_drop of {model} is its ap_first_20 less its ap_last_20.",
+    )
 
 
-def c002_all_models_drop(reported_plasticity: pd.DataFrame) -> list[Verdict]:
-    """In the table of all models, ap_drop is ap_first_20 less ap_last_20.
-
-    Source: 002, All models with mechanistic data.
-    """
-    return _drops(reported_plasticity)
-
-
-def _drops(table: pd.DataFrame) -> list[Verdict]:
-    verdicts = []
-    for model in dict.fromkeys(table["model"]):
-        first, last = (quote(table, model=model, metric=metric) for metric in ("ap_first_20", "ap_last_20"))
-        verdicts.append(
-            compare(
-                quote(table, model=model, metric="ap_drop"),
-                first.number - last.number,
-                first.interval - last.interval,
-                reason=f"{first.printed} - {last.printed}.",
-                places=4,
-                key=str(model),
-                statement=f"ap_drop of {model} is its ap_first_20 less its ap_last_20.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c002_t1_drop = Cells(
+    "In Table 1, ap_drop is ap_first_20 less ap_last_20.",
+    "002, Aggregate Scores and Mechanistic Metrics, Table 1",
+    _drops(MECHANISTIC),
+)
 
 
-def c002_all_models_scores(
-    reported_plasticity: pd.DataFrame, published_lbp: pd.DataFrame, published_ruler: pd.DataFrame
-) -> list[Verdict]:
-    """The benchmark scores in the table of all models are the published ones.
+c002_t1_all_models = Cells(
+    "Table 1 and the table of all models print the same values for the seven models that stand in both.",
+    "002, Aggregate Scores and Mechanistic Metrics, Table 1",
+    Copies(MECHANISTIC, ALL_MODELS, METRIC),
+)
 
-    Source: 002, All models with mechanistic data.
-    """
-    overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
-    longest = published_ruler[published_ruler["length"] == "128k"]
-    published = pd.concat([overall.assign(metric="lbp"), longest.assign(metric="ruler_128k")])
-    return copies(reported_plasticity, published, ["model", "metric"], label="the benchmark's published table")
+
+c002_all_models_drop = Cells(
+    "In the table of all models, ap_drop is ap_first_20 less ap_last_20.",
+    "002, All models with mechanistic data",
+    _drops(ALL_MODELS),
+)
+
+
+c002_all_models_scores = Cells(
+    "The benchmark scores in the table of all models are the published ones.",
+    "002, All models with mechanistic data",
+    Copies(
+        ALL_MODELS,
+        (
+            Artifact("published_lbp", "the benchmark's published table")
+            .where(length="overall", mode="nonthinking")
+            .assign(metric="lbp"),
+            PUBLISHED_RULER.where(length="128k"),
+        ),
+        METRIC,
+    ),
+)
 
 
 def c002_all_models_sorted(reported_plasticity: pd.DataFrame) -> Verdict:
@@ -79,47 +86,41 @@ def c002_all_models_sorted(reported_plasticity: pd.DataFrame) -> Verdict:
     )
 
 
-def c002_t2_total(reported_length_bins: pd.DataFrame) -> list[Verdict]:
-    """In Table 2, the total drop is the last length bin less the first.
-
-    Source: 002, Per-Length-Bin Plasticity Profile, Table 2.
-    """
-    verdicts = []
-    for model in dict.fromkeys(reported_length_bins["model"]):
-        first, last = (quote(reported_length_bins, model=model, bin=name) for name in ("0-8K", "64K-128K"))
-        verdicts.append(
-            compare(
-                quote(reported_length_bins, model=model, bin="total"),
-                last.number - first.number,
-                last.interval - first.interval,
-                reason=f"{last.printed} - {first.printed}.",
-                places=4,
-                key=str(model),
-                statement=f"The total drop of {model} is its last length bin less its first.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c002_t2_total = Cells(
+    "In Table 2, the total drop is the last length bin less the first.",
+    "002, Per-Length-Bin Plasticity Profile, Table 2",
+    Relation(
+        each=BINS.rows("model"),
+        cell=BINS(model="{model}", bin="total"),
+        follows=BINS(model="{model}", bin="64K-128K") - BINS(model="{model}", bin="0-8K"),
+        because="{0} - {1}.",
+        places=4,
+        key="{model}",
+        says="The total drop of {model} is its last length bin less its first.",
+    ),
+)
 
 
-def c002_t3_scores(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.DataFrame) -> list[Verdict]:
-    """The scores by length of Ministral-3-14B in Table 3 are the published ones with thinking.
+c002_t3_scores = Cells(
+    "The scores by length of Ministral-3-14B in Table 3 are the published ones with thinking.",
+    "002, Per-Length LongBench Pro Scores, Table 3",
+    Copies(
+        TABLE3.where(metric="lbp"),
+        Artifact("published_lbp", "the benchmark's summary by length"),
+        ("model", "mode", "length"),
+    ),
+)
 
-    Source: 002, Per-Length LongBench Pro Scores, Table 3.
-    """
-    scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
-    return copies(scores, published_lbp, ["model", "mode", "length"], label="the benchmark's summary by length")
 
-
-def c002_t3_bins(reported_lbp_lengths: pd.DataFrame, reported_length_bins: pd.DataFrame) -> list[Verdict]:
-    """The plasticity beside these scores is that of the bin of Table 2 that ends at the length.
-
-    Source: 002, Per-Length LongBench Pro Scores, Table 3.
-    """
-    bins = reported_length_bins[reported_length_bins["bin"] != "total"]
-    ends = bins["bin"].str.partition("-")[2].str.lower()
-    plasticity = reported_lbp_lengths[reported_lbp_lengths["metric"] == "plasticity"]
-    return copies(plasticity, bins.assign(length=ends), ["model", "length"], label="Table 2")
+c002_t3_bins = Cells(
+    "The plasticity beside these scores is that of the bin of Table 2 that ends at the length.",
+    "002, Per-Length LongBench Pro Scores, Table 3",
+    Copies(
+        TABLE3.where(metric="plasticity"),
+        tuple(BINS.where(bin=name).assign(length=end) for name, end in ENDS.items()),
+        ("model", "length"),
+    ),
+)
 
 
 def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
@@ -135,139 +136,97 @@ def c002_t3_reference(reported_reference_models: pd.DataFrame) -> Verdict:
     )
 
 
-def c002_t4_ends(reported_deciles: pd.DataFrame, reported_plasticity: pd.DataFrame) -> list[Verdict]:
-    """The deciles of Table 4 average to the first and last 20 % of the table of all models.
-
-    Source: 002, Decile Plasticity Profile, Table 4.
-    """
-    verdicts = []
-    for model in dict.fromkeys(reported_deciles["model"]):
-        for metric, pair in (("ap_first_20", (0, 1)), ("ap_last_20", (8, 9))):
-            ends = [quote(reported_deciles, model=model, decile=decile) for decile in pair]
-            verdicts.append(
-                compare(
-                    quote(reported_plasticity, model=model, metric=metric),
-                    sum(end.number for end in ends) / len(ends),
-                    mean(end.interval for end in ends),
-                    reason=f"The mean of the deciles {ends[0].printed} and {ends[1].printed}.",
-                    places=4,
-                    key=f"{model}-{metric}",
-                    statement=f"{metric} of {model} is the mean of two deciles.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c002_t4_ends = Cells(
+    "The deciles of Table 4 average to the first and last 20 % of the table of all models.",
+    "002, Decile Plasticity Profile, Table 4",
+    Relation(
+        each={"model": DECILES.rows("model"), "metric, one, two": (("ap_first_20", 0, 1), ("ap_last_20", 8, 9))},
+        cell=ALL_MODELS(model="{model}", metric="{metric}"),
+        follows=mean(DECILES(model="{model}", decile="{one}"), DECILES(model="{model}", decile="{two}")),
+        because="The mean of the deciles {0} and {1}.",
+        places=4,
+        key="{model}-{metric}",
+        says="{metric} of {model} is the mean of two deciles.",
+    ),
+)
 
 
-def c002_t10_t4(reported_ruler_deciles: pd.DataFrame, reported_deciles: pd.DataFrame) -> list[Verdict]:
-    """Table 10 repeats the decile profiles of Table 4 for the two models of RULER.
-
-    Source: 002, Benchmark: RULER, Table 10.
-    """
-    return copies(reported_ruler_deciles, reported_deciles, ["model", "decile"], label="Table 4")
-
-
-def c002_observations_cells(reported_observations: pd.DataFrame, reported_mechanistic: pd.DataFrame) -> list[Verdict]:
-    """The three tables of the observations repeat Table 1, rounded to three decimals.
-
-    Source: 002, Observations.
-    """
-    verdicts = []
-    for name, rows in reported_observations.groupby("table", sort=False):
-        verdicts += copies(rows, reported_mechanistic, ["model", "metric"], label="Table 1", keep=f"{name}-")
-    return verdicts
+c002_t10_t4 = Cells(
+    "Table 10 repeats the decile profiles of Table 4 for the two models of RULER.",
+    "002, Benchmark: RULER, Table 10",
+    Copies(Artifact("reported_ruler_deciles"), DECILES, ("model", "decile")),
+)
 
 
-def c002_ruler_models_cells(
-    reported_ruler_models: pd.DataFrame, reported_plasticity: pd.DataFrame, published_ruler: pd.DataFrame
-) -> list[Verdict]:
-    """The table of the models added for RULER agrees with the table of all models and with RULER's published scores.
-
-    Source: 002, Benchmark: RULER, new models.
-    """
-    published = published_ruler.assign(metric="ruler_" + published_ruler["length"])
-    metrics = reported_plasticity[~reported_plasticity["metric"].isin(["lbp", "ruler_128k"])]
-    return copies(reported_ruler_models, published, ["model", "metric"], label="RULER's README") + copies(
-        reported_ruler_models, metrics, ["model", "metric"], label="the all-models table"
-    )
+c002_observations_cells = Cells(
+    "The three tables of the observations repeat Table 1, rounded to three decimals.",
+    "002, Observations",
+    *(
+        Copies(Artifact("reported_observations").where(table=table), MECHANISTIC, METRIC, prefix=f"{table}-")
+        for table in ("aggregate", "last_20", "drop")
+    ),
+)
 
 
-def c002_t8_scores(reported_ruler_plasticity: pd.DataFrame, published_ruler: pd.DataFrame) -> list[Verdict]:
-    """The RULER scores of Table 8 are those of the benchmark's README.
-
-    Source: 002, Benchmark: RULER, Table 8.
-    """
-    scores = reported_ruler_plasticity[reported_ruler_plasticity["metric"] == "ruler"]
-    return copies(scores, published_ruler, ["model", "length"], label="RULER's README")
-
-
-def c002_t9_bias(reported_rotation_ruler: pd.DataFrame, reported_plasticity: pd.DataFrame) -> list[Verdict]:
-    """The bias of Table 9 is that of the table of all models.
-
-    Source: 002, Benchmark: RULER, Table 9.
-    """
-    return copies(reported_rotation_ruler, reported_plasticity, ["model", "metric"], label="the all-models table")
+c002_ruler_models_cells = Cells(
+    "The table of the models added for RULER agrees with the table of all models and with RULER's published scores.",
+    "002, Benchmark: RULER, new models",
+    Copies(RULER_MODELS, PUBLISHED_RULER, METRIC),
+    Copies(RULER_MODELS.where(metric=("ap_overall", "ap_drop", "bias_strength")), ALL_MODELS, METRIC),
+)
 
 
-def c002_generations_cells(
-    reported_llama_generations: pd.DataFrame, reported_plasticity: pd.DataFrame
-) -> list[Verdict]:
-    """The comparison of two Llama generations repeats the table of all models.
-
-    Source: 002, RULER analysis: generational comparison.
-    """
-    return copies(reported_llama_generations, reported_plasticity, ["model", "metric"], label="the all-models table")
+c002_t8_scores = Cells(
+    "The RULER scores of Table 8 are those of the benchmark's README.",
+    "002, Benchmark: RULER, Table 8",
+    Copies(RULER.where(metric="ruler"), PUBLISHED_RULER, ("model", "length")),
+)
 
 
-def c002_predecessor_cells(
-    reported_mistral_predecessor: pd.DataFrame,
-    reported_plasticity: pd.DataFrame,
-    reported_mechanistic: pd.DataFrame,
-    reported_rotation_ruler: pd.DataFrame,
-) -> list[Verdict]:
-    """The comparison with Mistral-7B-Instruct-v0.2 repeats the table of all models, Table 1 and Table 9.
-
-    Source: 002, RULER analysis: predecessor comparison.
-    """
-    spread = pd.concat([reported_mechanistic, reported_rotation_ruler])
-    spread = spread[spread["metric"] == "plane_var"]
-    both = ["model", "metric"]
-    return copies(reported_mistral_predecessor, reported_plasticity, both, label="the all-models table") + copies(
-        reported_mistral_predecessor, spread, both, label="the table of rotation metrics"
-    )
+c002_t9_bias = Cells(
+    "The bias of Table 9 is that of the table of all models.",
+    "002, Benchmark: RULER, Table 9",
+    Copies(ROTATION, ALL_MODELS, METRIC),
+)
 
 
-def c002_declines_cells(
-    reported_ruler_declines: pd.DataFrame, reported_ruler_plasticity: pd.DataFrame
-) -> list[Verdict]:
-    """The table of declines repeats Table 8, and its percentages are changes from the value at 4K.
+c002_generations_cells = Cells(
+    "The comparison of two Llama generations repeats the table of all models.",
+    "002, RULER analysis: generational comparison",
+    Copies(Artifact("reported_llama_generations"), ALL_MODELS, METRIC),
+)
 
-    Source: 002, RULER analysis: per-length correlation.
-    """
-    on = ["model", "length", "metric"]
-    scores = reported_ruler_plasticity[reported_ruler_plasticity["metric"] == "ruler"]
-    places = [f"{row['model']}-{row['length']}" for _, row in scores.iterrows()]
-    judged = {f"{place}-ruler": f"c002_t8_scores.{place}" for place in places}
-    verdicts = copies(reported_ruler_declines, reported_ruler_plasticity, on, label="Table 8", judged=judged)
-    changes = reported_ruler_declines[
-        reported_ruler_declines["metric"].str.endswith("_change") & reported_ruler_declines["low"].notna()
-    ]
-    for _, row in changes.iterrows():
-        metric = str(row["metric"]).removesuffix("_change")
-        before, after = (
-            quote(reported_ruler_declines, model=row["model"], length=length, metric=metric)
-            for length in ("4k", row["length"])
-        )
-        verdicts.append(
-            compare(
-                quote(reported_ruler_declines, **{name: row[name] for name in on}),
-                100 * (after.number / before.number - 1),
-                percent_change(before.interval, after.interval),
-                reason=f"From {before.printed} to {after.printed}.",
-                places=2,
-                key="-".join(str(row[name]) for name in on),
-                statement=f"The change of {metric} from 4K to {row['length']}, in percent.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+
+c002_predecessor_cells = Cells(
+    "The comparison with Mistral-7B-Instruct-v0.2 repeats the table of all models, Table 1 and Table 9.",
+    "002, RULER analysis: predecessor comparison",
+    Copies(PREDECESSOR, ALL_MODELS, METRIC),
+    Copies(PREDECESSOR, (ROTATION.where(metric="plane_var"), MECHANISTIC.where(metric="plane_var")), METRIC),
+)
+
+
+c002_declines_cells = Cells(
+    "The table of declines repeats Table 8, and its percentages are changes from the value at 4K.",
+    "002, RULER analysis: per-length correlation",
+    Copies(
+        DECLINES,
+        RULER,
+        ("model", "length", "metric"),
+        judged={
+            f"llama3.1-8b-{length}-ruler": f"c002_t8_scores.llama3.1-8b-{length}"
+            for length in ("4k", "8k", "16k", "32k", "64k", "128k")
+        },
+    ),
+    Relation(
+        each={"place": CHANGES.rows("model", "length"), "metric": ("ruler", "plasticity")},
+        cell=DECLINES(model="{model}", length="{length}", metric="{metric}_change"),
+        follows=percent_change(
+            DECLINES(model="{model}", length="4k", metric="{metric}"),
+            DECLINES(model="{model}", length="{length}", metric="{metric}"),
+        ),
+        because="From {0} to {1}.",
+        places=2,
+        key="{model}-{length}-{metric}_change",
+        says="The change of {metric} from 4K to {length}, in percent.",
+    ),
+)

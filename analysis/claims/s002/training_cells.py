@@ -4,35 +4,37 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
+from analysis.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote
 from analysis.claims._training import ANNEALED, FIRST, LAST, ONSET, keyed, stated
-from analysis.statistics.rounding import Interval
 
-REPEATED = {
-    "phase1_bias_from": (FIRST, "bias_strength"),
-    "phase1_bias_to": (ANNEALED, "bias_strength"),
-    "phase1_overall_from": (FIRST, "ap_overall"),
-    "phase1_overall_to": (ANNEALED, "ap_overall"),
-    "phase2_bias_from": (ANNEALED, "bias_strength"),
-    "phase2_bias_to": (ONSET, "bias_strength"),
-    "phase2_first_20_from": (ANNEALED, "ap_first_20"),
-    "phase2_first_20_to": (ONSET, "ap_first_20"),
-    "phase2_last_20": (ONSET, "ap_last_20"),
-    "phase2_drop_from": (ANNEALED, "ap_drop"),
-    "phase2_drop_to": (ONSET, "ap_drop"),
-    "phase3_bias_from": (ONSET, "bias_strength"),
-    "phase3_bias_to": (LAST, "bias_strength"),
-    "cross_smollm3_drop": (LAST, "ap_drop"),
-    "h4_first_20_from": (ANNEALED, "ap_first_20"),
-    "h4_first_20_to": (LAST, "ap_first_20"),
-    "h4_last_20": (LAST, "ap_last_20"),
-    "h4_drop_from": (ANNEALED, "ap_drop"),
-    "h4_drop_to": (LAST, "ap_drop"),
-    "h6_pretraining_drop": (ANNEALED, "ap_drop"),
-    "h6_extended_drop": (LAST, "ap_drop"),
-    "h6_excess_minuend": (LAST, "ap_drop"),
-    "h6_excess_subtrahend": (ANNEALED, "ap_drop"),
-}
+STATED = Artifact("stated_002")
+CHECKPOINTS = Artifact("reported_training")
+TRAJECTORY = Artifact("training_trajectory")
+REPEATED = (  # statement, checkpoint and metric of the table
+    ("phase1_bias_from", FIRST, "bias_strength"),
+    ("phase1_bias_to", ANNEALED, "bias_strength"),
+    ("phase1_overall_from", FIRST, "ap_overall"),
+    ("phase1_overall_to", ANNEALED, "ap_overall"),
+    ("phase2_bias_from", ANNEALED, "bias_strength"),
+    ("phase2_bias_to", ONSET, "bias_strength"),
+    ("phase2_first_20_from", ANNEALED, "ap_first_20"),
+    ("phase2_first_20_to", ONSET, "ap_first_20"),
+    ("phase2_last_20", ONSET, "ap_last_20"),
+    ("phase2_drop_from", ANNEALED, "ap_drop"),
+    ("phase2_drop_to", ONSET, "ap_drop"),
+    ("phase3_bias_from", ONSET, "bias_strength"),
+    ("phase3_bias_to", LAST, "bias_strength"),
+    ("cross_smollm3_drop", LAST, "ap_drop"),
+    ("h4_first_20_from", ANNEALED, "ap_first_20"),
+    ("h4_first_20_to", LAST, "ap_first_20"),
+    ("h4_last_20", LAST, "ap_last_20"),
+    ("h4_drop_from", ANNEALED, "ap_drop"),
+    ("h4_drop_to", LAST, "ap_drop"),
+    ("h6_pretraining_drop", ANNEALED, "ap_drop"),
+    ("h6_extended_drop", LAST, "ap_drop"),
+    ("h6_excess_minuend", LAST, "ap_drop"),
+    ("h6_excess_subtrahend", ANNEALED, "ap_drop"),
+)
 POSITIONS = {
     "finding_near_positions": (FIRST, "first"),
     "finding_pretraining_positions": (FIRST, "last"),
@@ -53,50 +55,33 @@ CONTEXTS = {
 }
 
 
-def c002_training_drops(reported_training: pd.DataFrame, training_trajectory: pd.DataFrame) -> list[Verdict]:
-    """In the table of checkpoints, ap_drop is ap_first_20 minus ap_last_20.
-
-    Source: 002, Table 5.
-    """
-    verdicts = []
-    for _, row in training_trajectory.iterrows():
-        first, last = row["ap_first_20"], row["ap_last_20"]
-        verdicts.append(
-            compare(
-                quote(reported_training, checkpoint=row["checkpoint"], metric="ap_drop"),
-                float(row["ap_drop_recomputed"]),
-                Interval(float(row["ap_drop_low"]), float(row["ap_drop_high"])),
-                reason=f"{first:.3f} - {last:.3f} = {first - last:.3f}, give or take the rounding of both",
-                places=3,
-                key=str(row["checkpoint"]),
-                statement=f"The ap_drop of {row['display_name']} is its ap_first_20 minus its ap_last_20.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c002_training_drops = Cells(
+    "In the table of checkpoints, ap_drop is ap_first_20 minus ap_last_20.",
+    "002, Table 5",
+    Relation(
+        each=TRAJECTORY.rows("checkpoint", "display_name"),
+        cell=CHECKPOINTS(checkpoint="{checkpoint}", metric="ap_drop"),
+        follows=TRAJECTORY.value("ap_drop_recomputed", ("ap_drop_low", "ap_drop_high"), checkpoint="{checkpoint}"),
+        because="{0.row[ap_first_20]:.3f} - {0.row[ap_last_20]:.3f} = {0:.3f}, give or take the rounding of both",
+        places=3,
+        key="{checkpoint}",
+        says="The ap_drop of {display_name} is its ap_first_20 minus its ap_last_20.",
+    ),
+)
 
 
-def c002_training_repeated(stated_002: pd.DataFrame, reported_training: pd.DataFrame) -> list[Verdict]:
-    """The prose on the phases of training and hypotheses H4 and H6 repeat the values of the table of checkpoints.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
-    verdicts = []
-    for statement, (checkpoint, metric) in REPEATED.items():
-        cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
-        verdicts.append(
-            compare(
-                stated(stated_002, statement),
-                cell.number,
-                cell.interval,
-                reason=f"the table of checkpoints prints {cell.printed}",
-                places=cell.decimals,
-                key=statement,
-                statement=f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c002_training_repeated = Cells(
+    "The prose on the phases of training and hypotheses H4 and H6 repeat the values of the table of checkpoints.",
+    "002, Interpretation of Tables 5 to 7",
+    Relation(
+        each={"statement, checkpoint, metric": REPEATED},
+        cell=STATED(statement="{statement}"),
+        follows=CHECKPOINTS(checkpoint="{checkpoint}", metric="{metric}"),
+        because="the table of checkpoints prints {0}",
+        key="{statement}",
+        says="The value given as {statement!w} is {metric} of {checkpoint}.",
+    ),
+)
 
 
 def c002_training_positions(stated_002: pd.DataFrame, reported_training_positions: pd.DataFrame) -> list[Verdict]:
@@ -171,22 +156,22 @@ def c002_training_comparison_cells(
     return verdicts
 
 
-def c002_training_steps(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -> list[Verdict]:
-    """Pre-training is followed from step 40K to 4.72M, the first extension from its step 4K on.
-
-    Source: 002, Interpretation of Tables 5 to 7.
-    """
-    steps = checkpoints.set_index("checkpoint")["steps_in_phase"]
-    places = {"phase1_steps_from": FIRST, "phase1_steps_to": ANNEALED, "phase2_steps": ONSET}
-    return [
-        compare(
-            stated(stated_002, statement),
-            float(steps[checkpoint]),
-            reason=f"{checkpoint} is at step {int(steps[checkpoint]):,}",
-            places=0,
-            key=statement,
-            statement=f"The list of checkpoints has one at the step that the text names, {checkpoint}.",
-            kind="cell check",
-        )
-        for statement, checkpoint in places.items()
-    ]
+c002_training_steps = Cells(
+    "Pre-training is followed from step 40K to 4.72M, the first extension from its step 4K on.",
+    "002, Interpretation of Tables 5 to 7",
+    Relation(
+        each={
+            "statement, checkpoint": (
+                ("phase1_steps_from", FIRST),
+                ("phase1_steps_to", ANNEALED),
+                ("phase2_steps", ONSET),
+            )
+        },
+        cell=STATED(statement="{statement}"),
+        follows=Artifact("checkpoints").value("steps_in_phase", checkpoint="{checkpoint}"),
+        because="{checkpoint} is at step {0:,.0f}",
+        places=0,
+        key="{statement}",
+        says="The list of checkpoints has one at the step that the text names, {checkpoint}.",
+    ),
+)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.cells import Cell, restated
-from analysis.claims._verdicts.repeats import repeating
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, about, judge, pick, quote, untestable
 
 MODELS = ("RoPE", "DroPE")
 LAYERS = 32
+STATED = Artifact("drope_stated")
+CHANGES = Artifact("drope_massive_counts").where(metric="change_from_rope")
+LAYER1 = Artifact("drope_layer1_massive", "the table of layer 1")
+PASSKEY = Artifact("drope_knowledge", "the table of tasks").where(task="passkey")
+CONTENT = Artifact("drope_layer1_content", "the table of contributions")
+NORMS = Artifact("drope_layer1_norms", "the table of norms")
+RATIOS = Artifact("drope_layer1_perplexity", "the table of layer-1 ablations").where(
+    positional="RoPE", metric="ppl_ratio"
+)
 
 
 def c004_orders_of_magnitude(drope_stated: pd.DataFrame) -> Verdict:
@@ -149,109 +156,64 @@ def c004_long_context_open(drope_stated: pd.DataFrame, drope_context: pd.DataFra
     )
 
 
-def c004_abstract_falls(
-    drope_stated: pd.DataFrame, drope_massive_counts: pd.DataFrame, drope_layer1_massive: pd.DataFrame
-) -> list[Verdict]:
-    """The opening repeats the changes of the counts as falls.
-
-    Source: 004, One Weird Paradox.
-    """
-    cells = {
-        "paradox_query_fall": quote(drope_massive_counts, tensor="query", metric="change_from_rope"),
-        "paradox_key_fall": quote(drope_massive_counts, tensor="key", metric="change_from_rope"),
-        "paradox_later_layers_fall": quote(drope_layer1_massive, layers="2-31", metric="change_from_rope"),
-    }
-    judged = {
-        "paradox_query_fall": "c004_massive_change_cells.query",
-        "paradox_key_fall": "c004_massive_change_cells.key",
-        "paradox_later_layers_fall": "c004_later_layers.change",
-    }
-    return [
-        repeating(
-            compare(
-                quote(drope_stated, statement=name),
-                -cell.number,
-                -cell.interval,
-                reason=f"The table prints {cell.printed}.",
-                places=cell.decimals,
-                key=name,
-                statement=f"The text gives {str(pick(drope_stated, statement=name)['quantity']).lower()}.",
-                kind="cell check",
-            ),
-            judged[name],
+c004_abstract_falls = Cells(
+    "The opening repeats the changes of the counts as falls.",
+    "004, One Weird Paradox",
+    *(
+        Relation(
+            cell=STATED(statement=statement),
+            follows=-change,
+            because="The table prints {0}.",
+            key=statement,
+            says="The text gives {cell.row[quantity]!l}.",
         )
-        for name, cell in cells.items()
-    ]
+        for statement, change in (
+            ("paradox_query_fall", CHANGES(tensor="query").by("c004_massive_change_cells.query")),
+            ("paradox_key_fall", CHANGES(tensor="key").by("c004_massive_change_cells.key")),
+            (
+                "paradox_later_layers_fall",
+                LAYER1(layers="2-31", metric="change_from_rope").by("c004_later_layers.change"),
+            ),
+        )
+    ),
+)
 
 
-def c004_abstract_repeats(
-    drope_stated: pd.DataFrame,
-    drope_layer1_massive: pd.DataFrame,
-    drope_disruption_statistics: pd.DataFrame,
-    drope_knowledge: pd.DataFrame,
-    drope_knowledge_categories: pd.DataFrame,
-    drope_attention: pd.DataFrame,
-    drope_layer1_content: pd.DataFrame,
-    drope_layer1_norms: pd.DataFrame,
-    drope_layer1_perplexity: pd.DataFrame,
-) -> list[Verdict]:
-    """The opening repeats values of the experiments.
-
-    Source: 004, One Weird Paradox and Looking at this deeper.
-    """
-
-    def passkey(model: str, metric: str) -> Cell:
-        return Cell(drope_knowledge, "the table of tasks", {"positional": model, "task": "passkey", "metric": metric})
-
-    def share(model: str, metric: str) -> Cell:
-        return Cell(drope_layer1_content, "the table of contributions", {"positional": model, "metric": metric})
-
-    def norm(model: str, metric: str) -> Cell:
-        return Cell(drope_layer1_norms, "the table of norms", {"positional": model, "metric": metric})
-
-    def ratio(model: str, condition: str) -> Cell:
-        where = {"positional": model, "condition": condition, "metric": "ppl_ratio"}
-        return Cell(drope_layer1_perplexity, "the table of layer-1 ablations", where)
-
-    return restated(
-        drope_stated,
+c004_abstract_repeats = Cells(
+    "The opening repeats values of the experiments.",
+    "004, One Weird Paradox and Looking at this deeper",
+    Repeats(
+        STATED,
         {
-            "paradox_layer1_ratio": Cell(
-                drope_layer1_massive,
-                "the table of layer 1",
-                {"layers": "1", "metric": "change_from_rope"},
-            ).by("c004_layer1_tensors"),
-            "paradox_reliance_ratio": Cell(
-                drope_disruption_statistics,
-                "the list of tests",
-                {"statistic": "reliance_ratio"},
+            "paradox_layer1_ratio": LAYER1(layers="1", metric="change_from_rope").by("c004_layer1_tensors"),
+            "paradox_reliance_ratio": Artifact("drope_disruption_statistics", "the list of tests")(
+                statistic="reliance_ratio"
             ).by("c004_reliance.reliance"),
-            "paradox_contextual_fall": Cell(
-                drope_knowledge_categories,
-                "the table of averages",
-                {"positional": "DroPE", "metric": "contextual_average"},
+            "paradox_contextual_fall": Artifact("drope_knowledge_categories", "the table of averages")(
+                positional="DroPE", metric="contextual_average"
             ).by("c004_drope_contextual"),
-            "paradox_passkey_rope_baseline": passkey("RoPE", "baseline"),
-            "paradox_passkey_rope_disrupted": passkey("RoPE", "disrupted"),
-            "paradox_passkey_drope_baseline": passkey("DroPE", "baseline"),
-            "paradox_passkey_drope_disrupted": passkey("DroPE", "disrupted"),
-            "deeper_sink_heads": Cell(
-                drope_attention,
-                "the table of attention patterns (DroPE)",
-                {"positional": "DroPE", "metric": "sink_heads"},
+            "paradox_passkey_rope_baseline": PASSKEY(positional="RoPE", metric="baseline"),
+            "paradox_passkey_rope_disrupted": PASSKEY(positional="RoPE", metric="disrupted"),
+            "paradox_passkey_drope_baseline": PASSKEY(positional="DroPE", metric="baseline"),
+            "paradox_passkey_drope_disrupted": PASSKEY(positional="DroPE", metric="disrupted"),
+            "deeper_sink_heads": Artifact("drope_attention", "the table of attention patterns (DroPE)")(
+                positional="DroPE", metric="sink_heads"
             ).by("c004_pat_head_classes.DroPE-sink_heads"),
-            "deeper_rope_attention_share": share("RoPE", "attention_contribution"),
-            "deeper_rope_mlp_share": share("RoPE", "mlp_contribution"),
-            "deeper_drope_attention_share": share("DroPE", "attention_contribution").by("c004_con_to_residual"),
-            "deeper_drope_mlp_share": share("DroPE", "mlp_contribution"),
-            "deeper_rope_mlp_ablation": ratio("RoPE", "layer1_mlp").by("c004_layer1_ratios.RoPE-layer1_mlp"),
-            "deeper_rope_attention_ablation": ratio("RoPE", "layer1_attn").by("c004_layer1_ratios.RoPE-layer1_attn"),
-            "deeper_rope_query_norm": norm("RoPE", "query_norm"),
-            "deeper_rope_key_norm": norm("RoPE", "key_norm"),
-            "deeper_drope_query_norm": norm("DroPE", "query_norm"),
-            "deeper_drope_key_norm": norm("DroPE", "key_norm"),
+            "deeper_rope_attention_share": CONTENT(positional="RoPE", metric="attention_contribution"),
+            "deeper_rope_mlp_share": CONTENT(positional="RoPE", metric="mlp_contribution"),
+            "deeper_drope_attention_share": CONTENT(positional="DroPE", metric="attention_contribution").by(
+                "c004_con_to_residual"
+            ),
+            "deeper_drope_mlp_share": CONTENT(positional="DroPE", metric="mlp_contribution"),
+            "deeper_rope_mlp_ablation": RATIOS(condition="layer1_mlp").by("c004_layer1_ratios.RoPE-layer1_mlp"),
+            "deeper_rope_attention_ablation": RATIOS(condition="layer1_attn").by("c004_layer1_ratios.RoPE-layer1_attn"),
+            "deeper_rope_query_norm": NORMS(positional="RoPE", metric="query_norm"),
+            "deeper_rope_key_norm": NORMS(positional="RoPE", metric="key_norm"),
+            "deeper_drope_query_norm": NORMS(positional="DroPE", metric="query_norm"),
+            "deeper_drope_key_norm": NORMS(positional="DroPE", metric="key_norm"),
         },
-    )
+    ),
+)
 
 
 def c004_abstract_about_200(drope_stated: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> list[Verdict]:

@@ -4,32 +4,61 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Quoted, Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.repeats import repeating
+from analysis.claims import Artifact, Cells, Relation, Verdict, judge, pick, quote
+from analysis.claims._verdicts.terms import mean
 from analysis.claims._verdicts.words import of_trials, p
-from analysis.statistics.rounding import Interval, mean
 
 MODELS = ("RoPE", "DroPE")
-# where the numbers of the summary table are judged; `{model}` stands for the column
-JUDGED = {
-    "qk_disruption_increase": "c004_disruption_cells.{model}-massive_increase",
-    "sink_rate": "c004_sink_rate_cells.{model}-average",
-    "bos_mlp_ppl_ratio": "c004_bos_mlp_ratios.{model}",
-    "bos_value_norm": "c004_bos_write_cells.{model}-bos_value_norm",
-    "effective_write": "c004_bos_write_cells.{model}-effective_write",
-    "max_write_layer": "c004_bos_write_cells.{model}-max_write_layer",
-    "layer1_mlp_ppl_ratio": "c004_layer1_ratios.{model}-layer1_mlp",
-    "layer1_attention_ppl_ratio": "c004_layer1_ratios.{model}-layer1_attn",
-    "sink_heads": "c004_pat_head_classes.{model}-sink_heads",
-    "layer1_attention_contribution": "c004_con_cells.{model}-attention_contribution",
-    "layer1_query_norm": "c004_con_cells.{model}-query_norm",
-    "layer1_key_norm": "c004_con_cells.{model}-key_norm",
-    "layer0_attention_contribution": "c004_bal_shares.{model}-0",
-    "layers_2_31_attention_contribution": "c004_bal_shares.{model}-2-31",
-    "dominant_error_share": "c004_ans_shares.2048-off_by_one_length",
-}
-OF_DROPE = {"qk_disruption_passkey": "c004_dis_passkey", "passkey_8192": "c004_ctx_same_protocols"}
 TASKS = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
+SUMMARY = Artifact("drope_summary_reported")
+COUNTS = Artifact("drope_massive_counts")
+FUNCTIONAL = Artifact("drope_functional")
+WRITE = Artifact("drope_bos_write")
+LAYER1 = Artifact("drope_layer1_perplexity")
+NORMS = Artifact("drope_layer1_norms")
+CROSSLAYER = Artifact("drope_crosslayer").where(metric="attention_contribution")
+ERRORS = Artifact("drope_errors").where(context=2048, metric="share")
+ROWS = {  # by row of the summary, the cell of its section, and the ledger row that judges it
+    "query_massive_mean": COUNTS(tensor="query", metric="count_mean"),
+    "query_massive_sd": COUNTS(tensor="query", metric="count_sd"),
+    "key_massive_mean": COUNTS(tensor="key", metric="count_mean"),
+    "key_massive_sd": COUNTS(tensor="key", metric="count_sd"),
+    "qk_disruption_increase": Artifact("drope_disruption")(metric="massive_increase").by(
+        "c004_disruption_cells.{model}-massive_increase"
+    ),
+    "sink_rate": Artifact("drope_sink_rates")(layers="average").by("c004_sink_rate_cells.{model}-average"),
+    "bos_mlp_ppl_ratio": Artifact("drope_bos_mlp")(metric="ppl_ratio").by("c004_bos_mlp_ratios.{model}"),
+    "qk_disruption_passkey": FUNCTIONAL(condition="qk_disruption", task="passkey"),
+    **{
+        metric: WRITE(metric=metric).by(f"c004_bos_write_cells.{{model}}-{metric}")
+        for metric in ("bos_value_norm", "effective_write", "max_write_layer")
+    },
+    "bos_value_all_layers_ppl_ratio": Artifact("drope_bos_value_ablation")(
+        condition="bos_value_all_layers", metric="ppl_ratio"
+    ),
+    **{
+        f"layer1_{part}_ppl_ratio": LAYER1(condition=condition, metric="ppl_ratio").by(
+            f"c004_layer1_ratios.{{model}}-{condition}"
+        )
+        for part, condition in (("mlp", "layer1_mlp"), ("attention", "layer1_attn"))
+    },
+    "sink_heads": Artifact("drope_attention")(metric="sink_heads").by("c004_pat_head_classes.{model}-sink_heads"),
+    "layer1_attention_contribution": Artifact("drope_layer1_content")(metric="attention_contribution").by(
+        "c004_con_cells.{model}-attention_contribution"
+    ),
+    "layer1_query_norm": NORMS(metric="query_norm").by("c004_con_cells.{model}-query_norm"),
+    "layer1_key_norm": NORMS(metric="key_norm").by("c004_con_cells.{model}-key_norm"),
+    "layer0_attention_contribution": CROSSLAYER(layers="0").by("c004_bal_shares.{model}-0"),
+    "layers_2_31_attention_contribution": CROSSLAYER(layers="2-31").by("c004_bal_shares.{model}-2-31"),
+    "passkey_2048": ERRORS(category="exact"),
+    "passkey_8192": Artifact("drope_context")(context=8192),
+    "dominant_error_share": ERRORS(category="off_by_one_length").by("c004_ans_shares.2048-off_by_one_length"),
+}
+ONLY_DROPE = ("passkey_2048", "dominant_error_share")  # the rows whose cell for RoPE no table prints
+OF_DROPE = {
+    "qk_disruption_passkey-DroPE": "c004_dis_passkey",
+    "passkey_8192-DroPE": "c004_ctx_same_protocols",
+}
 
 
 def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
@@ -83,28 +112,25 @@ def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.D
     )
 
 
-def c004_dis_baselines(drope_summary_reported: pd.DataFrame, drope_functional: pd.DataFrame) -> list[Verdict]:
-    """The baseline averages of the summary are means of the tasks' baselines in Experiment 4.
-
-    Source: 004, 14 Summary.
-    """
-    verdicts = []
-    for category, tasks in TASKS.items():
-        for model in MODELS:
-            cells = [quote(drope_functional, condition="baseline", positional=model, task=task) for task in tasks]
-            verdicts.append(
-                compare(
-                    quote(drope_summary_reported, metric=f"{category}_baseline", positional=model),
-                    sum(each.number for each in cells) / len(cells),
-                    mean(each.interval for each in cells),
-                    reason=f"Mean of {' and '.join(each.printed for each in cells)}.",
-                    places=1,
-                    key=f"{category}-{model}",
-                    statement=f"The {category} baseline of {model} is the mean of its two tasks.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c004_dis_baselines = Cells(
+    "The baseline averages of the summary are means of the tasks' baselines in Experiment 4.",
+    "004, 14 Summary",
+    Relation(
+        each={
+            "category, one, two": (("parametric", "cities", "sports"), ("contextual", "passkey", "imdb")),
+            "model": MODELS,
+        },
+        cell=SUMMARY(metric="{category}_baseline", positional="{model}"),
+        follows=mean(
+            FUNCTIONAL(condition="baseline", positional="{model}", task="{one}"),
+            FUNCTIONAL(condition="baseline", positional="{model}", task="{two}"),
+        ),
+        because="Mean of {0} and {1}.",
+        places=1,
+        key="{category}-{model}",
+        says="The {category} baseline of {model} is the mean of its two tasks.",
+    ),
+)
 
 
 def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.DataFrame) -> list[Verdict]:
@@ -178,99 +204,34 @@ def c004_dis_rope_within(context_cells: pd.DataFrame, context_tests: pd.DataFram
     )
 
 
-def c004_dis_summary_rows(
-    drope_summary_reported: pd.DataFrame,
-    drope_massive_counts: pd.DataFrame,
-    drope_disruption: pd.DataFrame,
-    drope_sink_rates: pd.DataFrame,
-    drope_bos_mlp: pd.DataFrame,
-    drope_functional: pd.DataFrame,
-    drope_bos_write: pd.DataFrame,
-    drope_bos_value_ablation: pd.DataFrame,
-    drope_layer1_perplexity: pd.DataFrame,
-    drope_attention: pd.DataFrame,
-    drope_layer1_content: pd.DataFrame,
-    drope_layer1_norms: pd.DataFrame,
-    drope_crosslayer: pd.DataFrame,
-    drope_errors: pd.DataFrame,
-    drope_context: pd.DataFrame,
-) -> list[Verdict]:
-    """The rows of the summary are those of the sections before.
-
-    Source: 004, 14 Summary.
-    """
-    places: dict[str, tuple[pd.DataFrame, dict[str, object]]] = {
-        "query_massive_mean": (drope_massive_counts, {"tensor": "query", "metric": "count_mean"}),
-        "query_massive_sd": (drope_massive_counts, {"tensor": "query", "metric": "count_sd"}),
-        "key_massive_mean": (drope_massive_counts, {"tensor": "key", "metric": "count_mean"}),
-        "key_massive_sd": (drope_massive_counts, {"tensor": "key", "metric": "count_sd"}),
-        "qk_disruption_increase": (drope_disruption, {"metric": "massive_increase"}),
-        "sink_rate": (drope_sink_rates, {"layers": "average"}),
-        "bos_mlp_ppl_ratio": (drope_bos_mlp, {"metric": "ppl_ratio"}),
-        "qk_disruption_passkey": (drope_functional, {"condition": "qk_disruption", "task": "passkey"}),
-        "bos_value_norm": (drope_bos_write, {"metric": "bos_value_norm"}),
-        "effective_write": (drope_bos_write, {"metric": "effective_write"}),
-        "max_write_layer": (drope_bos_write, {"metric": "max_write_layer"}),
-        "bos_value_all_layers_ppl_ratio": (
-            drope_bos_value_ablation,
-            {"condition": "bos_value_all_layers", "metric": "ppl_ratio"},
-        ),
-        "layer1_mlp_ppl_ratio": (drope_layer1_perplexity, {"condition": "layer1_mlp", "metric": "ppl_ratio"}),
-        "layer1_attention_ppl_ratio": (drope_layer1_perplexity, {"condition": "layer1_attn", "metric": "ppl_ratio"}),
-        "sink_heads": (drope_attention, {"metric": "sink_heads"}),
-        "layer1_attention_contribution": (drope_layer1_content, {"metric": "attention_contribution"}),
-        "layer1_query_norm": (drope_layer1_norms, {"metric": "query_norm"}),
-        "layer1_key_norm": (drope_layer1_norms, {"metric": "key_norm"}),
-        "layer0_attention_contribution": (drope_crosslayer, {"layers": "0", "metric": "attention_contribution"}),
-        "layers_2_31_attention_contribution": (
-            drope_crosslayer,
-            {"layers": "2-31", "metric": "attention_contribution"},
-        ),
-        "passkey_2048": (drope_errors, {"context": 2048, "category": "exact", "metric": "share"}),
-        "passkey_8192": (drope_context, {"context": 8192}),
-        "dominant_error_share": (drope_errors, {"context": 2048, "category": "off_by_one_length", "metric": "share"}),
-    }
-    verdicts = []
-    for metric, (frame, where) in places.items():
-        for model in [name for name in MODELS if name in set(frame["positional"])]:
-            original = quote(frame, positional=model, **where)
-            made = compare(
-                quote(drope_summary_reported, metric=metric, positional=model),
-                original.number,
-                original.interval,
-                reason=f"Its section prints {original.printed}.",
-                places=original.decimals,
-                key=f"{metric}-{model}",
-                statement=f"The summary's {metric.replace('_', ' ')} of {model} is that of its section.",
-                kind="cell check",
-            )
-            origin = (OF_DROPE if model == "DroPE" and metric in OF_DROPE else JUDGED).get(metric)
-            verdicts.append(repeating(made, *([origin.format(model=model)] if origin else [])))
-    return verdicts
-
-
-def c004_dis_layer1_ratio(drope_summary_reported: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> list[Verdict]:
-    """The summary's ratios of MLP to attention ablation in layer 1 follow from the perplexities.
-
-    Source: 004, 14 Summary.
-    """
-    verdicts = []
-    for model in MODELS:
-        mlp, attention = (
-            quote(drope_layer1_perplexity, condition=f"layer1_{part}", positional=model, metric="ppl")
-            for part in ("mlp", "attn")
+c004_dis_summary_rows = Cells(
+    "The rows of the summary are those of the sections before.",
+    "004, 14 Summary",
+    *(
+        Relation(
+            each={"model": MODELS[1:] if metric in ONLY_DROPE else MODELS},
+            cell=SUMMARY(metric=metric, positional="{model}"),
+            follows=origin.at(positional="{model}"),
+            because="Its section prints {0}.",
+            key=f"{metric}-{{model}}",
+            says=f"The summary's {metric.replace('_', ' ')} of {{model}} is that of its section.",
+            judged=OF_DROPE,
         )
-        row = pick(drope_summary_reported, metric="layer1_mlp_over_attention", positional=model)
-        wanted = float(row["as_number"])
-        verdicts.append(
-            compare(
-                Quoted(str(row["printed"]), wanted, 0, Interval(wanted - 0.5, wanted + 0.5)),
-                mlp.number / attention.number,
-                mlp.interval / attention.interval,
-                reason=f"{mlp.printed} / {attention.printed}.",
-                key=model,
-                statement=f"The ratio of {model} follows from its two perplexities.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+        for metric, origin in ROWS.items()
+    ),
+)
+
+
+c004_dis_layer1_ratio = Cells(
+    "The summary's ratios of MLP to attention ablation in layer 1 follow from the perplexities.",
+    "004, 14 Summary",
+    Relation(
+        each={"model": MODELS},
+        cell=SUMMARY(metric="layer1_mlp_over_attention", positional="{model}"),
+        follows=LAYER1(condition="layer1_mlp", positional="{model}", metric="ppl")
+        / LAYER1(condition="layer1_attn", positional="{model}", metric="ppl"),
+        because="{0} / {1}.",
+        key="{model}",
+        says="The ratio of {model} follows from its two perplexities.",
+    ),
+)

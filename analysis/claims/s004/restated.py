@@ -6,94 +6,84 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.cells import Cell, cell, restated
+from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, pick, quote
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.said import said
 
-ABOUT_200 = ("c004_abstract_about_200.layer1_mlp", "c004_abstract_about_200.layer1_attn")
-HUNDREDFOLD = "c004_con_hundredfold"
+STATED = Artifact("drope_stated")
+CAPTIONS = Artifact("drope_captions")
+OPENING = Artifact("drope_stated", "the opening")
+
+OVER = STATED(statement="s7_4_rope_mlp_over_attention").by("c004_mlp_over_attention.number")
+EITHER = OPENING(statement="deeper_drope_either_ablation").by(
+    "c004_abstract_about_200.layer1_mlp", "c004_abstract_about_200.layer1_attn"
+)
+HUNDREDFOLD = STATED(statement="s9_5_qk_norm_ratio").by("c004_con_hundredfold")
+LAYERS = OPENING(statement="deeper_layers").by("c004_layers_and_heads.layers")
+TRAINED = STATED(statement="s11_1_training_length").by("c004_ctx_training_length")
+NEAR = STATED(statement="s11_4_near_miss_digits").by("c004_ans_near_miss_example")
+MULTIPLE = Artifact("drope_context_multiples", "the table of section 11.2")(context=8192).by("c004_ctx_multiples.8192")
 
 
-def c004_repeated_factors(drope_stated: pd.DataFrame) -> list[Verdict]:
-    """The factors of layer 1 stand in the text again: 725 of MLP over attention, 200 of either part, 100 of the norms.
-
-    Source: 004, 7.5 Interpretation and later sections.
-    """
-
-    def first(statement: str, label: str) -> Cell:
-        return cell(drope_stated, label, statement=statement)
-
-    over = first("s7_4_rope_mlp_over_attention", "section 7.4").by("c004_mlp_over_attention.number")
-    either = first("deeper_drope_either_ablation", "the opening").by(*ABOUT_200)
-    hundred = first("s9_5_qk_norm_ratio", "section 9.5").by(HUNDREDFOLD)
-    return restated(
-        drope_stated,
+c004_repeated_factors = Cells(
+    "The factors of layer 1 stand in the text again: 725 of MLP over attention, 200 of either part, 100 of the norms.",
+    "004, 7.5 Interpretation and later sections",
+    Repeats(
+        STATED,
         {
-            **{f"{place}_rope_mlp_over_attention": over for place in ("s8_4", "s9_1")},
-            **{f"{place}_drope_either": either for place in ("s7_5", "s8_4", "s9_1")},
-            **{f"{place}_qk_norm_ratio": hundred for place in ("deeper", "s9_6", "s11_4", "s11_6", "s11_8")},
+            **{f"{place}_rope_mlp_over_attention": OVER for place in ("s8_4", "s9_1")},
+            **{f"{place}_drope_either": EITHER for place in ("s7_5", "s8_4", "s9_1")},
+            **{f"{place}_qk_norm_ratio": HUNDREDFOLD for place in ("deeper", "s9_6", "s11_4", "s11_6", "s11_8")},
         },
-    )
+    ),
+)
 
 
-def c004_repeated_factor_captions(
-    drope_captions: pd.DataFrame, drope_stated: pd.DataFrame, drope_tradeoff: pd.DataFrame
-) -> list[Verdict]:
-    """The captions repeat the factor of the norms and the ranking accuracies.
-
-    Source: 004, 9.3 Results, Figure 21; Figures F and J.
-    """
-    hundred = cell(drope_stated, "section 9.5", statement="s9_5_qk_norm_ratio").by(HUNDREDFOLD)
-    rope = cell(drope_tradeoff, "the table of section 11.8", aspect="verification_range", positional="RoPE")
-    chance = cell(drope_stated, "section 11.4", statement="s11_4_chance")
-    return restated(
-        drope_captions,
+c004_repeated_factor_captions = Cells(
+    "The captions repeat the factor of the norms and the ranking accuracies.",
+    "004, 9.3 Results, Figure 21; Figures F and J",
+    Repeats(
+        CAPTIONS,
         {
-            "fig_21_qk_norm_ratio": hundred,
-            "fig_f_qk_norm_ratio": hundred,
-            "fig_j_rope_ranking": rope.by("c004_rank_rope"),
-            "fig_j_drope_ranking": chance.by("c004_rank_drope.level"),
+            "fig_21_qk_norm_ratio": HUNDREDFOLD,
+            "fig_f_qk_norm_ratio": HUNDREDFOLD,
+            "fig_j_rope_ranking": Artifact("drope_tradeoff", "the table of section 11.8")(
+                aspect="verification_range", positional="RoPE"
+            ).by("c004_rank_rope"),
+            "fig_j_drope_ranking": STATED(statement="s11_4_chance").by("c004_rank_drope.level"),
         },
-    )
+    ),
+)
 
 
-def c004_repeated_settings(
-    drope_stated: pd.DataFrame, drope_context: pd.DataFrame, drope_knowledge: pd.DataFrame
-) -> list[Verdict]:
-    """Layers, lengths and digits stand in the text again.
-
-    Source: 004, 2.1 Method and later sections.
-    """
-
-    def first(statement: str, label: str, *judged: str) -> Cell:
-        return cell(drope_stated, label, statement=statement).by(*judged)
-
-    layers = first("deeper_layers", "the opening", "c004_layers_and_heads.layers")
-    trained = first("s11_1_training_length", "section 11.1", "c004_ctx_training_length")
-    near = first("s11_4_near_miss_digits", "section 11.4", "c004_ans_near_miss_example")
-    exact = cell(drope_context, "the table of section 11.2", positional="RoPE", context=4096)
-    lost = cell(drope_knowledge, "the table of tasks", positional="DroPE", task="passkey", metric="degradation")
-    return [
-        *restated(
-            drope_stated,
-            {
-                "meaning_rope_layers": layers,
-                "s2_1_layers": layers,
-                "s11_1_limit_context": trained,
-                "s11_5_rope_within_context": trained,
-                "s11_5_near_miss_digits": near,
-                "s11_6_near_miss_digits": near,
-                "s11_6_passkey_digits": first("s11_4_passkey_digits", "section 11.4", "c004_rank_digits"),
-                "s11_5_rope_within_exact": exact.by("c004_ctx_rope_collapses"),
-            },
-        ),
-        *restated(
-            drope_stated,
-            {"s4_5_drope_degradation": lost.by("c004_drope_passkey_unaffected")},
-            words=True,
-        ),
-    ]
+c004_repeated_settings = Cells(
+    "Layers, lengths and digits stand in the text again.",
+    "004, 2.1 Method and later sections",
+    Repeats(
+        STATED,
+        {
+            "meaning_rope_layers": LAYERS,
+            "s2_1_layers": LAYERS,
+            "s11_1_limit_context": TRAINED,
+            "s11_5_rope_within_context": TRAINED,
+            "s11_5_near_miss_digits": NEAR,
+            "s11_6_near_miss_digits": NEAR,
+            "s11_6_passkey_digits": STATED(statement="s11_4_passkey_digits").by("c004_rank_digits"),
+            "s11_5_rope_within_exact": Artifact("drope_context", "the table of section 11.2")(
+                positional="RoPE", context=4096
+            ).by("c004_ctx_rope_collapses"),
+        },
+    ),
+    Repeats(
+        STATED,
+        {
+            "s4_5_drope_degradation": Artifact("drope_knowledge", "the table of tasks")(
+                positional="DroPE", task="passkey", metric="degradation"
+            ).by("c004_drope_passkey_unaffected")
+        },
+        words=True,
+    ),
+)
 
 
 def c004_repeated_lengths(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame) -> list[Verdict]:
@@ -143,21 +133,12 @@ def c004_lengths_beyond(drope_stated: pd.DataFrame, drope_context: pd.DataFrame,
     return verdicts
 
 
-def c004_repeated_multiples(
-    drope_stated: pd.DataFrame, drope_captions: pd.DataFrame, drope_context_multiples: pd.DataFrame
-) -> list[Verdict]:
-    """The prose and the captions of Figures 24 and H repeat the multiple of the longest context.
-
-    Source: 004, 11.3 The Crossover; Figures 24 and H.
-    """
-    longest = max(int(context) for context in drope_context_multiples["context"])
-    place = cell(drope_context_multiples, "the table of section 11.2", context=longest).by(
-        f"c004_ctx_multiples.{longest}"
-    )
-    return [
-        *restated(drope_stated, {"s11_3_drope_multiple": place}),
-        *restated(drope_captions, {"fig_24_drope_multiple": place, "fig_h_drope_multiple": place}),
-    ]
+c004_repeated_multiples = Cells(
+    "The prose and the captions of Figures 24 and H repeat the multiple of the longest context.",
+    "004, 11.3 The Crossover; Figures 24 and H",
+    Repeats(STATED, {"s11_3_drope_multiple": MULTIPLE}),
+    Repeats(CAPTIONS, {"fig_24_drope_multiple": MULTIPLE, "fig_h_drope_multiple": MULTIPLE}),
+)
 
 
 def c004_error_bars(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.cells import Cell, cell, restated
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
 
 TRUNCATION = "off_by_one_length"
+ERRORS = Artifact("drope_errors", "the table of section 11.5").where(positional="DroPE", metric="share")
+SHARES = Artifact("error_shares").where(positional="DroPE")
 
 
 def c004_ans_trials(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> list[Verdict]:
@@ -32,27 +33,19 @@ def c004_ans_trials(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> l
     return verdicts
 
 
-def c004_ans_shares(drope_errors: pd.DataFrame, error_shares: pd.DataFrame) -> list[Verdict]:
-    """The percentages are the counts over the trials.
-
-    Source: 004, 11.5 Error Analysis.
-    """
-    verdicts = []
-    for _, row in error_shares[error_shares["positional"] == "DroPE"].iterrows():
-        where = {"positional": "DroPE", "context": row["context"], "category": row["category"]}
-        kind = str(row["category"]).replace("_", " ")
-        verdicts.append(
-            compare(
-                quote(drope_errors, **where, metric="share"),
-                float(row["share"]),
-                reason=f"{row['count']} / {row['trials']}.",
-                places=0,
-                key=f"{row['context']}-{row['category']}",
-                statement=f"The share of {kind} at {row['context']} tokens follows from its count.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c004_ans_shares = Cells(
+    "The percentages are the counts over the trials.",
+    "004, 11.5 Error Analysis",
+    Relation(
+        each=SHARES.rows("context", "category", "count", "trials"),
+        cell=ERRORS(context="{context}", category="{category}"),
+        follows=SHARES.value("share", context="{context}", category="{category}"),
+        because="{count} / {trials}.",
+        places=0,
+        key="{context}-{category}",
+        says="The share of {category!w} at {context} tokens follows from its count.",
+    ),
+)
 
 
 def c004_ans_near_misses(drope_stated: pd.DataFrame, error_shares: pd.DataFrame) -> Verdict:
@@ -234,16 +227,14 @@ def c004_ans_figure_i(drope_figures: pd.DataFrame, error_shares: pd.DataFrame) -
     return verdicts
 
 
-def c004_ans_restated(drope_stated: pd.DataFrame, drope_errors: pd.DataFrame) -> list[Verdict]:
-    """The prose of sections 11.5 and 11.6 repeats shares of the tables.
-
-    Source: 004, 11.6 Revised Interpretation.
-    """
-
-    def at_2048(category: str) -> Cell:
-        where = {"positional": "DroPE", "context": 2048, "category": category, "metric": "share"}
-        return cell(drope_errors, "the table of section 11.5", **where)
-
-    return restated(
-        drope_stated, {"s11_6_short_exact": at_2048("exact"), "s11_6_short_truncation": at_2048(TRUNCATION)}
-    )
+c004_ans_restated = Cells(
+    "The prose of sections 11.5 and 11.6 repeats shares of the tables.",
+    "004, 11.6 Revised Interpretation",
+    Repeats(
+        Artifact("drope_stated"),
+        {
+            "s11_6_short_exact": ERRORS(context=2048, category="exact"),
+            "s11_6_short_truncation": ERRORS(context=2048, category=TRUNCATION),
+        },
+    ),
+)

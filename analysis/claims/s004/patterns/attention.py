@@ -6,56 +6,43 @@ import re
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._origins import caveat, unrotated
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.words import p
 
-PRINTED = {"bos": "bos_attention", "local": "local_attention"}
+MODELS = ("RoPE", "DroPE")
+PRINTED = (("bos", "bos_attention"), ("local", "local_attention"))  # kind of the published series, metric of the table
 
 
-def c004_pat_means(drope_attention: pd.DataFrame, attention_agreement: pd.DataFrame) -> list[Verdict]:
-    """The printed mean attention to BOS and to neighbours is the mean of the published layers.
-
-    Source: 004, 8.3 Results, pattern table.
-    """
-    verdicts = []
-    for kind, metric in PRINTED.items():
-        row = pick(attention_agreement, kind=kind, layers="all layers")
-        for model in ("RoPE", "DroPE"):
-            verdicts.append(
-                compare(
-                    quote(drope_attention, positional=model, metric=metric),
-                    float(row[f"mean_{model.lower()}"]),
-                    reason=f"Mean of {row['n']} published layers.",
-                    places=2,
-                    key=f"{model}-{metric}",
-                    statement=f"The mean {metric.replace('_', ' ')} of {model} is that of the published layers.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c004_pat_means = Cells(
+    "The printed mean attention to BOS and to neighbours is the mean of the published layers.",
+    "004, 8.3 Results, pattern table",
+    Relation(
+        each={"kind, metric": PRINTED, "model": MODELS},
+        cell=Artifact("drope_attention")(positional="{model}", metric="{metric}"),
+        follows=Artifact("attention_agreement").value("mean_{model!l}", kind="{kind}", layers="all layers"),
+        because="Mean of {0.row[n]} published layers.",
+        places=2,
+        key="{model}-{metric}",
+        says="The mean {metric!w} of {model} is that of the published layers.",
+    ),
+)
 
 
-def c004_pat_layer1(drope_attention_layer1: pd.DataFrame, attention_layers: pd.DataFrame) -> list[Verdict]:
-    """The printed attention of layer 1 is the published one.
-
-    Source: 004, 8.3 Results, layer-1 table.
-    """
-    layer = pick(attention_layers, layer=1)
-    return [
-        compare(
-            quote(drope_attention_layer1, positional=model, metric=metric),
-            float(layer[f"{kind}_{model.lower()}"]),
-            reason="Layer 1 of the published series.",
-            places=2,
-            key=f"{model}-{metric}",
-            statement=f"The {metric.replace('_', ' ')} of {model} in layer 1 is the published one.",
-            kind="cell check",
-        )
-        for kind, metric in PRINTED.items()
-        for model in ("RoPE", "DroPE")
-    ]
+c004_pat_layer1 = Cells(
+    "The printed attention of layer 1 is the published one.",
+    "004, 8.3 Results, layer-1 table",
+    Relation(
+        each={"kind, metric": PRINTED, "model": MODELS},
+        cell=Artifact("drope_attention_layer1")(positional="{model}", metric="{metric}"),
+        follows=Artifact("attention_layers").value("{kind}_{model!l}", layer=1),
+        because="Layer 1 of the published series.",
+        places=2,
+        key="{model}-{metric}",
+        says="The {metric!w} of {model} in layer 1 is the published one.",
+    ),
+)
 
 
 def c004_pat_head_classes(drope_attention: pd.DataFrame) -> list[Verdict]:

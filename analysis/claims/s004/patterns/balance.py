@@ -4,57 +4,46 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.claims._verdicts.cells import cell, restated
-from analysis.claims._verdicts.repeats import repeating
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
 
 MODELS = ("RoPE", "DroPE")
-BANDS = ("0", "1", "2-31")
+BANDS = (("0", "layer"), ("1", "layer"), ("2-31", "layers"))
 SHARE = "attention_contribution"
+CROSSLAYER = Artifact("drope_crosslayer", "the table of section 10.3")
+FIGURE_G = Artifact("figure_g_layers")
 
 
-def c004_bal_shares(drope_crosslayer: pd.DataFrame, balance_summary: pd.DataFrame) -> list[Verdict]:
-    """The printed shares of attention are those of the published layers.
-
-    Source: 004, 10.3 Results, layer table.
-    """
-    return [
-        compare(
-            quote(drope_crosslayer, layers=band, positional=model, metric=SHARE),
-            float(row[f"mean_{model.lower()}"]),
-            reason=f"Mean over {row['n']} published layer{'s' if row['n'] > 1 else ''}.",
-            places=2,
-            key=f"{model}-{band}",
-            statement=f"The share of attention of {model}, layers {band}, is the published one.",
-            kind="cell check",
-        )
-        for band in BANDS
-        for row in [pick(balance_summary, layers=band)]
-        for model in MODELS
-    ]
+c004_bal_shares = Cells(
+    "The printed shares of attention are those of the published layers.",
+    "004, 10.3 Results, layer table",
+    Relation(
+        each={"band, said": BANDS, "model": MODELS},
+        cell=CROSSLAYER(layers="{band}", positional="{model}", metric=SHARE),
+        follows=Artifact("balance_summary").value("mean_{model!l}", layers="{band}"),
+        because="Mean over {0.row[n]} published {said}.",
+        places=2,
+        key="{model}-{band}",
+        says="The share of attention of {model}, layers {band}, is the published one.",
+    ),
+)
 
 
-def c004_bal_differences(drope_crosslayer: pd.DataFrame) -> list[Verdict]:
-    """The printed differences are DroPE's share less RoPE's.
-
-    Source: 004, 10.3 Results, layer table.
-    """
-    verdicts = []
-    for band in BANDS:
-        rope, drope = (quote(drope_crosslayer, layers=band, positional=model, metric=SHARE) for model in MODELS)
-        made = compare(
-            quote(drope_crosslayer, layers=band, positional="DroPE", metric="difference_from_rope"),
-            drope.number - rope.number,
-            drope.interval - rope.interval,
-            reason=f"{drope.printed} - {rope.printed}.",
-            places=1,
-            key=band,
-            statement=f"The difference in layers {band} follows from the printed shares.",
-            kind="cell check",
-        )
+c004_bal_differences = Cells(
+    "The printed differences are DroPE's share less RoPE's.",
+    "004, 10.3 Results, layer table",
+    Relation(
+        each={"band, said": BANDS},
+        cell=CROSSLAYER(layers="{band}", positional="DroPE", metric="difference_from_rope"),
+        follows=CROSSLAYER(layers="{band}", positional="DroPE", metric=SHARE)
+        - CROSSLAYER(layers="{band}", positional="RoPE", metric=SHARE),
+        because="{0} - {1}.",
+        places=1,
+        key="{band}",
+        says="The difference in layers {band} follows from the printed shares.",
         # the third band is judged against the published layers by a statement of its own
-        verdicts.append(repeating(made, "c004_bal_later_difference") if band == "2-31" else made)
-    return verdicts
+        judged={"2-31": "c004_bal_later_difference"},
+    ),
+)
 
 
 def c004_bal_later_difference(
@@ -103,23 +92,19 @@ def c004_bal_all_layers(drope_stated: pd.DataFrame, balance_layers: pd.DataFrame
     )
 
 
-def c004_bal_figure_g(drope_figures: pd.DataFrame, figure_g_layers: pd.DataFrame) -> list[Verdict]:
-    """Figure G draws each layer's share of attention.
-
-    Source: 004, 15 Publication Figures, Figure G.
-    """
-    return [
-        compare(
-            quote(drope_figures, figure="G", series=row["positional"], x=str(row["layer"])),
-            float(row["published"]),
-            reason=f"Published share of layer {row['layer']}.",
-            places=2,
-            key=f"{row['positional']}-{row['layer']}",
-            statement=f"Figure G draws the share of {row['positional']} in layer {row['layer']}.",
-            kind="cell check",
-        )
-        for _, row in figure_g_layers.iterrows()
-    ]
+c004_bal_figure_g = Cells(
+    "Figure G draws each layer's share of attention.",
+    "004, 15 Publication Figures, Figure G",
+    Relation(
+        each=FIGURE_G.rows("positional", "layer"),
+        cell=Artifact("drope_figures")(figure="G", series="{positional}", x="{layer:d}"),
+        follows=FIGURE_G.value("published", positional="{positional}", layer="{layer}"),
+        because="Published share of layer {layer}.",
+        places=2,
+        key="{positional}-{layer}",
+        says="Figure G draws the share of {positional} in layer {layer}.",
+    ),
+)
 
 
 def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.DataFrame) -> list[Verdict]:
@@ -162,19 +147,18 @@ def c004_bal_figure_g_measured(figure_g_layers: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_bal_restated(drope_stated: pd.DataFrame, drope_crosslayer: pd.DataFrame) -> list[Verdict]:
-    """The prose of sections 10.4 and 10.5 repeats values of the table.
-
-    Source: 004, 10.4 Key Finding and 10.5 Interpretation.
-    """
-    return restated(
-        drope_stated,
+c004_bal_restated = Cells(
+    "The prose of sections 10.4 and 10.5 repeats values of the table.",
+    "004, 10.4 Key Finding and 10.5 Interpretation",
+    Repeats(
+        Artifact("drope_stated"),
         {
-            f"{section}_{model.lower()}_layer{layer}": cell(
-                drope_crosslayer, "the table of section 10.3", layers=layer, positional=model, metric=SHARE
-            ).by(f"c004_bal_shares.{model}-{layer}")
+            f"{section}_{model.lower()}_layer{layer}": CROSSLAYER(layers=layer, positional=model, metric=SHARE).by(
+                f"c004_bal_shares.{model}-{layer}"
+            )
             for section, layers in (("s10_4", "01"), ("s10_5", "0"))
             for layer in layers
             for model in MODELS
         },
-    )
+    ),
+)

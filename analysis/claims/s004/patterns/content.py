@@ -4,66 +4,71 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, pick, quote
-from analysis.claims._verdicts.cells import Cell, cell, copies, restated
-from analysis.claims._verdicts.repeats import repeating
-from analysis.statistics import Interval
+from analysis.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, compare, pick, quote
+from analysis.claims._verdicts.terms import Cell, percent_share
 
 MODELS = ("RoPE", "DroPE")
-PARTS = ("attention", "mlp")
-NORMS = ("query_norm", "key_norm")
-METRICS = ("attention_output_norm", "mlp_output_norm", "attention_contribution", "mlp_contribution", *NORMS)
+CONTENT = Artifact("drope_layer1_content", "the table")
+NORMS = Artifact("drope_layer1_norms", "the table")
+RATIOS = Artifact("drope_layer1_perplexity", "the table of section 7.3").where(metric="ppl_ratio")
+FIGURE_E = Artifact("drope_figures").where(figure="E")
+FIGURE_F = Artifact("drope_figures").where(figure="F")
+PRINTED = (  # table, and its metrics
+    (CONTENT, ("attention_output_norm", "mlp_output_norm", "attention_contribution", "mlp_contribution")),
+    (NORMS, ("query_norm", "key_norm")),
+)
 
 
-def c004_con_cells(
-    drope_layer1_content: pd.DataFrame, drope_layer1_norms: pd.DataFrame, layer1_ratios: pd.DataFrame
-) -> list[Verdict]:
-    """The norms and contributions of layer 1 are the published ones.
+def _share(model: str, part: str = "attention") -> Cell:
+    cell = CONTENT(positional=model, metric=f"{part}_contribution")
+    return cell.by(f"c004_con_cells.{model}-{part}_contribution")
 
-    Source: 004, 9.3 Results, both tables.
-    """
-    printed = pd.concat([drope_layer1_content, drope_layer1_norms])
-    return [
-        compare(
-            quote(printed, positional=model, metric=metric),
-            float(pick(layer1_ratios, metric=metric)[f"{model.lower()}_published"]),
-            reason="Published mean over the texts.",
+
+def _ratio(table: Artifact, metric: str) -> Cell:
+    return table(positional="DroPE", metric=f"{metric}_ratio_to_rope").by(f"c004_con_ratios.{metric}")
+
+
+def _damage(model: str, condition: str) -> Cell:
+    return RATIOS(condition=condition, positional=model).by(f"c004_layer1_ratios.{model}-{condition}")
+
+
+c004_con_cells = Cells(
+    "The norms and contributions of layer 1 are the published ones.",
+    "004, 9.3 Results, both tables",
+    *(
+        Relation(
+            each={"metric": metrics, "model": MODELS},
+            cell=table(positional="{model}", metric="{metric}"),
+            follows=Artifact("layer1_ratios").value("{model!l}_published", metric="{metric}"),
+            because="Published mean over the texts.",
             places=3,
-            key=f"{model}-{metric}",
-            statement=f"The {metric.replace('_', ' ')} of {model} in layer 1 is the published one.",
-            kind="cell check",
+            key="{model}-{metric}",
+            says="The {metric!w} of {model} in layer 1 is the published one.",
         )
-        for metric in METRICS
-        for model in MODELS
-    ]
+        for table, metrics in PRINTED
+    ),
+)
 
 
-def c004_con_ratios(
-    drope_layer1_content: pd.DataFrame, drope_layer1_norms: pd.DataFrame, layer1_ratios: pd.DataFrame
-) -> list[Verdict]:
-    """The column of ratios is DroPE's cell over RoPE's.
-
-    Source: 004, 9.3 Results, both tables.
-    """
-    printed = pd.concat([drope_layer1_content, drope_layer1_norms])
-    judged = {"attention_contribution": ("c004_con_share_grows",)}  # against the published shares
-    return [
-        repeating(
-            compare(
-                quote(printed, positional="DroPE", metric=f"{metric}_ratio_to_rope"),
-                float(row["ratio_from_printed"]),
-                Interval(float(row["ratio_low"]), float(row["ratio_high"])),
-                reason=f"{row['drope_printed']:g} / {row['rope_printed']:g}.",
-                places=2,
-                key=metric,
-                statement=f"The ratio of the {metric.replace('_', ' ')} is that of the printed cells.",
-                kind="cell check",
+c004_con_ratios = Cells(
+    "The column of ratios is DroPE's cell over RoPE's.",
+    "004, 9.3 Results, both tables",
+    *(
+        Relation(
+            each={"metric": metrics},
+            cell=table(positional="DroPE", metric="{metric}_ratio_to_rope"),
+            follows=Artifact("layer1_ratios").value(
+                "ratio_from_printed", ("ratio_low", "ratio_high"), metric="{metric}"
             ),
-            *judged.get(metric, ()),
+            because="{0.row[drope_printed]:g} / {0.row[rope_printed]:g}.",
+            places=2,
+            key="{metric}",
+            says="The ratio of the {metric!w} is that of the printed cells.",
+            judged={"attention_contribution": "c004_con_share_grows"},  # against the published shares
         )
-        for metric in METRICS
-        for row in [pick(layer1_ratios, metric=metric)]
-    ]
+        for table, metrics in PRINTED
+    ),
+)
 
 
 def c004_con_share_grows(drope_layer1_content: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:
@@ -83,115 +88,94 @@ def c004_con_share_grows(drope_layer1_content: pd.DataFrame, layer1_ratios: pd.D
     )
 
 
-def c004_con_share_definition(drope_layer1_content: pd.DataFrame) -> list[Verdict]:
-    """A contribution is the part's norm over the sum of both norms, as section 10.2 defines it.
-
-    Source: 004, 9.3 Results, contribution table.
-    """
-    verdicts = []
-    for model in MODELS:
-        norms = {part: quote(drope_layer1_content, positional=model, metric=f"{part}_output_norm") for part in PARTS}
-        for part, other in (PARTS, PARTS[::-1]):
-            one, two = norms[part], norms[other]
-            # written so that the part enters once: 1 / (1 + other / part)
-            quotient = two.interval / one.interval
-            verdicts.append(
-                compare(
-                    quote(drope_layer1_content, positional=model, metric=f"{part}_contribution"),
-                    100 * one.number / (one.number + two.number),
-                    Interval(100 / (1 + quotient.high), 100 / (1 + quotient.low)),
-                    reason=(
-                        f"100 * {one.printed} / ({one.printed} + {two.printed}), a ratio of means; the source averages "
-                        "the ratios of single texts here."
-                    ),
-                    places=2,
-                    key=f"{model}-{part}",
-                    statement=f"The {part} contribution of {model} follows from the printed norms.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c004_con_share_definition = Cells(
+    "A contribution is the part's norm over the sum of both norms, as section 10.2 defines it.",
+    "004, 9.3 Results, contribution table",
+    Relation(
+        each={"model": MODELS, "part, other": (("attention", "mlp"), ("mlp", "attention"))},
+        cell=CONTENT(positional="{model}", metric="{part}_contribution"),
+        follows=percent_share(
+            CONTENT(positional="{model}", metric="{part}_output_norm"),
+            CONTENT(positional="{model}", metric="{other}_output_norm"),
+        ),
+        because="100 * {0} / ({0} + {1}), a ratio of means; the source averages the ratios of single texts here.",
+        places=2,
+        key="{model}-{part}",
+        says="The {part} contribution of {model} follows from the printed norms.",
+    ),
+)
 
 
-def c004_con_two_shares(drope_layer1_content: pd.DataFrame, drope_crosslayer: pd.DataFrame) -> list[Verdict]:
-    """Experiments 8 and 9 print the same share of attention for layer 1.
-
-    Source: 004, 9.3 Results, contribution table.
-    """
-    one = drope_layer1_content[drope_layer1_content["metric"] == "attention_contribution"]
-    two = drope_crosslayer[
-        (drope_crosslayer["layers"] == "1") & (drope_crosslayer["metric"] == "attention_contribution")
-    ]
-    return copies(one, two, ["positional", "metric"], label="the table of section 10.3")
-
-
-def c004_con_restated(
-    drope_stated: pd.DataFrame,
-    drope_captions: pd.DataFrame,
-    drope_layer1_content: pd.DataFrame,
-    drope_layer1_norms: pd.DataFrame,
-    drope_layer1_perplexity: pd.DataFrame,
-) -> list[Verdict]:
-    """The prose of sections 9.1 to 10.1 and the caption of Figure E repeat values of the tables.
-
-    Source: 004, 9.4 Key Finding to 10.1 Motivation, Figure E.
-    """
-
-    def share(model: str, part: str = "attention") -> Cell:
-        place = cell(drope_layer1_content, "the table", positional=model, metric=f"{part}_contribution")
-        return place.by(f"c004_con_cells.{model}-{part}_contribution")
-
-    def ratio(frame: pd.DataFrame, metric: str) -> Cell:
-        place = cell(frame, "the table", positional="DroPE", metric=f"{metric}_ratio_to_rope")
-        return place.by(f"c004_con_ratios.{metric}")
-
-    def damage(model: str, condition: str) -> Cell:
-        where = {"condition": condition, "positional": model, "metric": "ppl_ratio"}
-        place = cell(drope_layer1_perplexity, "the table of section 7.3", **where)
-        return place.by(f"c004_layer1_ratios.{model}-{condition}")
-
-    in_text = {
-        "s9_1_rope_mlp": damage("RoPE", "layer1_mlp"),
-        "s9_1_rope_attention": damage("RoPE", "layer1_attn"),
-        "s9_4_rope_attention_share": share("RoPE"),
-        "s9_4_rope_mlp_share": share("RoPE", "mlp"),
-        "s9_4_drope_attention_share": share("DroPE").by("c004_con_to_residual"),
-        "s9_4_drope_mlp_share": share("DroPE", "mlp"),
-        "s9_4_rope_attention_ablation": damage("RoPE", "layer1_attn"),
-        "s9_4_drope_attention_ablation": damage("DroPE", "layer1_attn"),
-        "s9_4_rope_attention_share_again": share("RoPE"),
-        "s9_4_drope_attention_share_again": share("DroPE"),
-        "s9_5_query_norm_ratio": ratio(drope_layer1_norms, "query_norm"),
-        "s9_5_key_norm_ratio": ratio(drope_layer1_norms, "key_norm"),
-        "s9_5_output_norm_ratio": ratio(drope_layer1_content, "attention_output_norm"),
-        "s9_6_rope_attention_share": share("RoPE"),
-        "s9_6_drope_attention_share": share("DroPE"),
-        "s10_1_drope_attention_share": share("DroPE"),
-        "s10_1_rope_attention_share": share("RoPE"),
-    }
-    in_captions = {
-        "fig_e_rope_attention_share": share("RoPE"),
-        "fig_e_drope_attention_share": share("DroPE"),
-    }
-    return [*restated(drope_stated, in_text), *restated(drope_captions, in_captions)]
+c004_con_two_shares = Cells(
+    "Experiments 8 and 9 print the same share of attention for layer 1.",
+    "004, 9.3 Results, contribution table",
+    Copies(
+        CONTENT.where(metric="attention_contribution"),
+        Artifact("drope_crosslayer", "the table of section 10.3").where(layers="1", metric="attention_contribution"),
+        ("positional", "metric"),
+    ),
+)
 
 
-def c004_con_figure_e(drope_figures: pd.DataFrame, drope_layer1_content: pd.DataFrame) -> list[Verdict]:
-    """Figure E draws the contributions of the table.
+c004_con_restated = Cells(
+    "The prose of sections 9.1 to 10.1 and the caption of Figure E repeat values of the tables.",
+    "004, 9.4 Key Finding to 10.1 Motivation, Figure E",
+    Repeats(
+        Artifact("drope_stated"),
+        {
+            "s9_1_rope_mlp": _damage("RoPE", "layer1_mlp"),
+            "s9_1_rope_attention": _damage("RoPE", "layer1_attn"),
+            "s9_4_rope_attention_share": _share("RoPE"),
+            "s9_4_rope_mlp_share": _share("RoPE", "mlp"),
+            "s9_4_drope_attention_share": _share("DroPE").by("c004_con_to_residual"),
+            "s9_4_drope_mlp_share": _share("DroPE", "mlp"),
+            "s9_4_rope_attention_ablation": _damage("RoPE", "layer1_attn"),
+            "s9_4_drope_attention_ablation": _damage("DroPE", "layer1_attn"),
+            "s9_4_rope_attention_share_again": _share("RoPE"),
+            "s9_4_drope_attention_share_again": _share("DroPE"),
+            "s9_5_query_norm_ratio": _ratio(NORMS, "query_norm"),
+            "s9_5_key_norm_ratio": _ratio(NORMS, "key_norm"),
+            "s9_5_output_norm_ratio": _ratio(CONTENT, "attention_output_norm"),
+            "s9_6_rope_attention_share": _share("RoPE"),
+            "s9_6_drope_attention_share": _share("DroPE"),
+            "s10_1_drope_attention_share": _share("DroPE"),
+            "s10_1_rope_attention_share": _share("RoPE"),
+        },
+    ),
+    Repeats(
+        Artifact("drope_captions"),
+        {
+            "fig_e_rope_attention_share": _share("RoPE"),
+            "fig_e_drope_attention_share": _share("DroPE"),
+        },
+    ),
+)
 
-    Source: 004, 15 Publication Figures, Figure E.
-    """
-    points = drope_figures[drope_figures["figure"] == "E"].rename(columns={"series": "positional"})
-    points = points.assign(metric=[f"{part.lower()}_contribution" for part in points["x"]])
-    return copies(points, drope_layer1_content, ["positional", "metric"], label="the table of section 9.3")
+
+c004_con_figure_e = Cells(
+    "Figure E draws the contributions of the table.",
+    "004, 15 Publication Figures, Figure E",
+    Relation(
+        each=FIGURE_E.rows("series", "x"),
+        cell=FIGURE_E(series="{series}", x="{x}"),
+        follows=CONTENT(positional="{series}", metric="{x!l}_contribution"),
+        because="The table of section 9.3 prints {0}.",
+        key="{series}-{x!l}_contribution",
+        says="The cell {series}, {x!l}_contribution equals the table of section 9.3.",
+    ),
+)
 
 
-def c004_con_figure_f(drope_figures: pd.DataFrame, drope_layer1_norms: pd.DataFrame) -> list[Verdict]:
-    """Figure F draws the query and key norms of the table.
-
-    Source: 004, 15 Publication Figures, Figure F.
-    """
-    points = drope_figures[drope_figures["figure"] == "F"].rename(columns={"series": "positional"})
-    points = points.assign(metric=[f"{tensor.lower()}_norm" for tensor in points["x"]])
-    # RoPE's key norm is drawn as 52, which is what the published 52.2 rounds to; only the table's 52.0 is not
-    return copies(points, drope_layer1_norms, ["positional", "metric"], label="the table of section 9.3")
+# RoPE's key norm is drawn as 52, which is what the published 52.2 rounds to; only the table's 52.0 is not
+c004_con_figure_f = Cells(
+    "Figure F draws the query and key norms of the table.",
+    "004, 15 Publication Figures, Figure F",
+    Relation(
+        each=FIGURE_F.rows("series", "x"),
+        cell=FIGURE_F(series="{series}", x="{x}"),
+        follows=NORMS(positional="{series}", metric="{x!l}_norm"),
+        because="The table of section 9.3 prints {0}.",
+        key="{series}-{x!l}_norm",
+        says="The cell {series}, {x!l}_norm equals the table of section 9.3.",
+    ),
+)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
-from analysis.claims._verdicts.cells import Cell, cell, restated
+from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._verdicts.words import of_trials, p
 
 ERRORS, LENGTHS, FORMATS = "errors", "lengths", "formats"
+MULTIPLES = Artifact("drope_context_multiples")
+ACCURACIES = Artifact("drope_context", "the table of section 11.2")
+TRAINED = Artifact("models").value("claimed_context", model="llama2-7b-rope")
 
 
 def c004_ctx_contexts(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -> Verdict:
@@ -41,23 +43,18 @@ def c004_ctx_training_length(drope_stated: pd.DataFrame, models: pd.DataFrame) -
     )
 
 
-def c004_ctx_multiples(drope_context_multiples: pd.DataFrame, models: pd.DataFrame) -> list[Verdict]:
-    """The multiples are the context over the training length.
-
-    Source: 004, 11.2 Results, context table.
-    """
-    trained = float(pick(models, model="llama2-7b-rope")["claimed_context"])
-    return [
-        compare(
-            quote(drope_context_multiples, context=row["context"]),
-            float(row["context"]) / trained,
-            reason=f"{row['context']} / {trained:.0f}.",
-            key=str(row["context"]),
-            statement=f"{row['context']} tokens are {row['printed']} of the training length.",
-            kind="cell check",
-        )
-        for _, row in drope_context_multiples.iterrows()
-    ]
+c004_ctx_multiples = Cells(
+    "The multiples are the context over the training length.",
+    "004, 11.2 Results, context table",
+    Relation(
+        each=MULTIPLES.rows("context", "printed"),
+        cell=MULTIPLES(context="{context}"),
+        follows=MULTIPLES.value("context", context="{context}") / TRAINED,
+        because="{context} / {1:.0f}.",
+        key="{context}",
+        says="{context} tokens are {printed} of the training length.",
+    ),
+)
 
 
 def c004_ctx_rope_collapses(context_cells: pd.DataFrame) -> Verdict:
@@ -252,24 +249,15 @@ def c004_ctx_figure_h_boundary(drope_figure_axes: pd.DataFrame, models: pd.DataF
     )
 
 
-def c004_ctx_restated(
-    drope_stated: pd.DataFrame, drope_context: pd.DataFrame, drope_captions: pd.DataFrame
-) -> list[Verdict]:
-    """The prose and captions repeat accuracies and multiples of the table.
-
-    Source: 004, 11.3 The Crossover, 11.4 Investigating Failure Modes, Figure H.
-    """
-
-    def at(model: str, context: int) -> Cell:
-        return cell(drope_context, "the table of section 11.2", positional=model, context=context)
-
-    return [
-        *restated(
-            drope_stated,
-            {
-                "s11_3_rope_within": at("RoPE", 4096),
-                "s11_3_rope_beyond": at("RoPE", 8192),
-                "s11_4_drope_copy": at("DroPE", 8192).by("c004_ctx_same_protocols"),
-            },
-        ),
-    ]
+c004_ctx_restated = Cells(
+    "The prose and captions repeat accuracies and multiples of the table.",
+    "004, 11.3 The Crossover, 11.4 Investigating Failure Modes, Figure H",
+    Repeats(
+        Artifact("drope_stated"),
+        {
+            "s11_3_rope_within": ACCURACIES(positional="RoPE", context=4096),
+            "s11_3_rope_beyond": ACCURACIES(positional="RoPE", context=8192),
+            "s11_4_drope_copy": ACCURACIES(positional="DroPE", context=8192).by("c004_ctx_same_protocols"),
+        },
+    ),
+)

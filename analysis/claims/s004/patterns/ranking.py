@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
-from analysis.claims._verdicts.cells import copies
+from analysis.claims import (
+    ALPHA,
+    EQUIVALENT,
+    Artifact,
+    Cells,
+    Relation,
+    Verdict,
+    compare,
+    directed,
+    equivalent,
+    judge,
+    pick,
+    quote,
+    untestable,
+)
 from analysis.claims._verdicts.words import of_trials, p
 
 CHOICES = 4  # the exact number and three near-misses
 TRAINED = 4096
+FIGURE_J = Artifact("drope_figures").where(figure="J")
 
 
 def c004_rank_digits(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Verdict:
@@ -272,11 +286,15 @@ def c004_rank_mechanisms(drope_verification: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_rank_figure_j(drope_figures: pd.DataFrame, drope_ranking: pd.DataFrame) -> list[Verdict]:
-    """Figure J draws the ranking table.
-
-    Source: 004, 15 Publication Figures, Figure J.
-    """
-    points = drope_figures[drope_figures["figure"] == "J"].rename(columns={"series": "positional"})
-    points = points.assign(context=points["x"].astype(int))
-    return copies(points, drope_ranking, ["positional", "context"], label="the ranking table")
+c004_rank_figure_j = Cells(
+    "Figure J draws the ranking table.",
+    "004, 15 Publication Figures, Figure J",
+    Relation(
+        each=FIGURE_J.rows("series", "x"),
+        cell=FIGURE_J(series="{series}", x="{x}"),
+        follows=Artifact("drope_ranking")(positional="{series}", context="{x!i}"),
+        because="The ranking table prints {0}.",
+        key="{series}-{x}",
+        says="The cell {series}, {x} equals the ranking table.",
+    ),
+)

@@ -6,8 +6,7 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote
-from analysis.statistics.rounding import Interval
+from analysis.claims import Artifact, Cells, Relation, Verdict, judge, pick
 
 MODELS = ("RoPE", "DroPE")
 
@@ -29,27 +28,21 @@ def c004_ablated_layer_matches(bos_mlp_effects: pd.DataFrame, phase_metrics: pd.
     )
 
 
-def c004_bos_mlp_ratios(bos_mlp_effects: pd.DataFrame, drope_bos_mlp: pd.DataFrame) -> list[Verdict]:
-    """The change of perplexity is the ablated over the baseline perplexity.
-
-    Source: 004, 5.3 Results, BOS-MLP table.
-    """
-    verdicts = []
-    for model in MODELS:
-        row = pick(bos_mlp_effects, experiment=4, positional=model)
-        verdicts.append(
-            compare(
-                quote(drope_bos_mlp, positional=model, metric="ppl_ratio"),
-                row["ratio"],
-                Interval(row["ratio_low"], row["ratio_high"]),
-                reason=f"{row['ablated_printed']} / {row['baseline_printed']} = {row['ratio']:.4g}, rounding leaves "
-                f"{row['ratio_low']:.5g} to {row['ratio_high']:.5g}.",
-                key=model,
-                statement=f"The perplexity of {model} changes {row['ratio_printed']}.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c004_bos_mlp_ratios = Cells(
+    "The change of perplexity is the ablated over the baseline perplexity.",
+    "004, 5.3 Results, BOS-MLP table",
+    Relation(
+        each={"model": MODELS},
+        cell=Artifact("drope_bos_mlp")(positional="{model}", metric="ppl_ratio"),
+        follows=Artifact("bos_mlp_effects").value(
+            "ratio", ("ratio_low", "ratio_high"), experiment=4, positional="{model}"
+        ),
+        because="{0.row[ablated_printed]} / {0.row[baseline_printed]} = {0:.4g}, rounding leaves {within.low:.5g} to "
+        "{within.high:.5g}.",
+        key="{model}",
+        says="The perplexity of {model} changes {0.row[ratio_printed]}.",
+    ),
+)
 
 
 def c004_fig13_rope_explodes(bos_mlp_effects: pd.DataFrame) -> Verdict:

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._origins import caveat, unrotated
 
 MODELS = ("RoPE", "DroPE")
@@ -17,26 +17,21 @@ def _of(frame: pd.DataFrame, quantity: str, model: str) -> float:
     return float(pick(frame, quantity=quantity)[model.lower()])
 
 
-def c004_bos_write_cells(write_summary: pd.DataFrame, drope_bos_write: pd.DataFrame) -> list[Verdict]:
-    """Norms, attention mass, write scores and the layers of the largest scores are those of the published series.
-
-    Source: 004, 6.3 Results, write table.
-    """
-    verdicts = []
-    for metric in ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer"):
-        for model in MODELS:
-            value = _of(write_summary, metric, model)
-            verdicts.append(
-                compare(
-                    quote(drope_bos_write, positional=model, metric=metric),
-                    value,
-                    reason=f"The published series gives {value:.4g}.",
-                    key=f"{model}-{metric}",
-                    statement=f"The cell {model}, {metric} is that of the published series.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c004_bos_write_cells = Cells(
+    "Norms, attention mass, write scores and the layers of the largest scores are those of the published series.",
+    "004, 6.3 Results, write table",
+    Relation(
+        each={
+            "metric": ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer"),
+            "model": MODELS,
+        },
+        cell=Artifact("drope_bos_write")(positional="{model}", metric="{metric}"),
+        follows=Artifact("write_summary").value("{model!l}", quantity="{metric}"),
+        because="The published series gives {0:.4g}.",
+        key="{model}-{metric}",
+        says="The cell {model}, {metric} is that of the published series.",
+    ),
+)
 
 
 def c004_write_is_product(
@@ -275,32 +270,21 @@ def c004_mlp_is_the_difference(bos_ablation_contrasts: pd.DataFrame) -> Verdict:
     )
 
 
-def c004_ablation_comparison_cells(
-    drope_ablation_comparison: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_bos_mlp: pd.DataFrame
-) -> list[Verdict]:
-    """The comparison of ablations repeats the cells of the tables before it.
-
-    Source: 004, 6.4 Interpretation, ablation table.
-    """
-    verdicts = []
-    for model in MODELS:
-        originals = {
-            "bos_value_all_layers": quote(
-                drope_bos_value_ablation, condition="bos_value_all_layers", positional=model, metric="ppl_ratio"
-            ),
-            "bos_mlp_spike_layer": quote(drope_bos_mlp, positional=model, metric="ppl_ratio"),
-        }
-        for ablation, original in originals.items():
-            verdicts.append(
-                compare(
-                    quote(drope_ablation_comparison, ablation=ablation, positional=model),
-                    original.number,
-                    original.interval,
-                    reason=f"The table of the ablation prints {original.printed}.",
-                    places=original.decimals,
-                    key=f"{model}-{ablation}",
-                    statement=f"The cell {model}, {ablation} repeats its table.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c004_ablation_comparison_cells = Cells(
+    "The comparison of ablations repeats the cells of the tables before it.",
+    "004, 6.4 Interpretation, ablation table",
+    *(
+        Relation(
+            cell=Artifact("drope_ablation_comparison")(ablation=ablation, positional=model),
+            follows=table(positional=model, metric="ppl_ratio"),
+            because="The table of the ablation prints {0}.",
+            key=f"{model}-{ablation}",
+            says=f"The cell {model}, {ablation} repeats its table.",
+        )
+        for model in MODELS
+        for ablation, table in (
+            ("bos_value_all_layers", Artifact("drope_bos_value_ablation").where(condition="bos_value_all_layers")),
+            ("bos_mlp_spike_layer", Artifact("drope_bos_mlp")),
+        )
+    ),
+)

@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, about, compare, judge, pick, quote, untestable
+from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.statistics.rounding import Interval
 
 MODELS = ("RoPE", "DroPE")
+EFFECTS = Artifact("layer1_effects")
 
 
 def _contrast(frame: pd.DataFrame, name: str, model: str = "both") -> pd.Series:
     return pick(frame, contrast=name, positional=model)
 
 
-def c004_layer1_ratios(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame) -> list[Verdict]:
-    """The ratios are the perplexities under ablation over the baseline.
-
-    Source: 004, 7.3 Results, perplexity table.
-    """
-    verdicts = []
-    for _, row in layer1_effects.iterrows():
-        model, condition = str(row["positional"]), str(row["condition"])
-        verdicts.append(
-            compare(
-                quote(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio"),
-                row["ratio"],
-                Interval(row["ratio_low"], row["ratio_high"]),
-                reason=f"{row['ablated_printed']} / {row['baseline_ppl']:.2f} = {row['ratio']:.2f}, rounding leaves "
-                f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}.",
-                key=f"{model}-{condition}",
-                statement=f"The ratio of {model} under {condition} follows from its perplexities.",
-                kind="cell check",
-            )
-        )
-    return verdicts
+c004_layer1_ratios = Cells(
+    "The ratios are the perplexities under ablation over the baseline.",
+    "004, 7.3 Results, perplexity table",
+    Relation(
+        each=EFFECTS.rows("positional", "condition"),
+        cell=Artifact("drope_layer1_perplexity")(
+            condition="{condition}", positional="{positional}", metric="ppl_ratio"
+        ),
+        follows=EFFECTS.value("ratio", ("ratio_low", "ratio_high"), positional="{positional}", condition="{condition}"),
+        because="{0.row[ablated_printed]} / {0.row[baseline_ppl]:.2f} = {0:.2f}, rounding leaves {within.low:.2f} to "
+        "{within.high:.2f}.",
+        key="{positional}-{condition}",
+        says="The ratio of {positional} under {condition} follows from its perplexities.",
+    ),
+)
 
 
 def c004_mlp_over_attention(

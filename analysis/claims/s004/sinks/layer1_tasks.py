@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import EQUIVALENT, Verdict, equivalent, judge, pick
-from analysis.claims._verdicts.cells import copies
+from analysis.claims import EQUIVALENT, Artifact, Cells, Copies, Verdict, equivalent, judge, pick
 from analysis.claims._verdicts.said import said
 from analysis.claims._verdicts.words import listed, p
 
-
-def c004_layer1_task_baselines(drope_layer1_tasks: pd.DataFrame, drope_functional: pd.DataFrame) -> list[Verdict]:
-    """Task accuracies without ablation are those of Experiment 4.
-
-    Source: 004, 7.3 Results, task table.
-    """
-    return copies(
-        drope_layer1_tasks[drope_layer1_tasks["condition"] == "baseline"],
-        drope_functional,
-        ["condition", "positional", "task"],
-        label="the condition table of 5.5",
-    )
+c004_layer1_task_baselines = Cells(
+    "Task accuracies without ablation are those of Experiment 4.",
+    "004, 7.3 Results, task table",
+    Copies(
+        Artifact("drope_layer1_tasks").where(condition="baseline"),
+        Artifact("drope_functional", "the condition table of 5.5"),
+        ("condition", "positional", "task"),
+    ),
+)
 
 
 def c004_attention_preserves_parametric(

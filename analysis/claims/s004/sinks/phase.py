@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, compare, judge, pick, quote, untestable
+from analysis.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote, untestable
 
 MODELS = ("RoPE", "DroPE")
+PHASE = (  # quantity of the published series, metric of the table
+    ("peak_norm", "peak_bos_norm"),
+    ("peak_norm_layer", "peak_bos_norm_layer"),
+    ("min_entropy", "min_entropy"),
+    ("min_entropy_layer", "min_entropy_layer"),
+)
 
 
 def _of(frame: pd.DataFrame, quantity: str, column: str = "value") -> float:
     return float(pick(frame, quantity=quantity)[column])
 
 
-def c004_phase_cells(phase_metrics: pd.DataFrame, drope_phase: pd.DataFrame) -> list[Verdict]:
-    """Peak norms and smallest entropies, with their layers, are those of the published series.
-
-    Source: 004, 5.4 Additional Phase Metrics, phase table.
-    """
-    cells = {
-        "peak_norm": "peak_bos_norm",
-        "peak_norm_layer": "peak_bos_norm_layer",
-        "min_entropy": "min_entropy",
-        "min_entropy_layer": "min_entropy_layer",
-    }
-    verdicts = []
-    for quantity, metric in cells.items():
-        for model in MODELS:
-            value = _of(phase_metrics, quantity, model.lower())
-            verdicts.append(
-                compare(
-                    quote(drope_phase, positional=model, metric=metric),
-                    value,
-                    reason=f"The published series gives {value:.5g}.",
-                    key=f"{model}-{metric}",
-                    statement=f"The cell {model}, {metric} is that of the published series.",
-                    kind="cell check",
-                )
-            )
-    return verdicts
+c004_phase_cells = Cells(
+    "Peak norms and smallest entropies, with their layers, are those of the published series.",
+    "004, 5.4 Additional Phase Metrics, phase table",
+    Relation(
+        each={"quantity, metric": PHASE, "model": MODELS},
+        cell=Artifact("drope_phase")(positional="{model}", metric="{metric}"),
+        follows=Artifact("phase_metrics").value("{model!l}", quantity="{quantity}"),
+        because="The published series gives {0:.5g}.",
+        key="{model}-{metric}",
+        says="The cell {model}, {metric} is that of the published series.",
+    ),
+)
 
 
 def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -> list[Verdict]:

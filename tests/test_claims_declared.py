@@ -1,0 +1,213 @@
+"""Declared cell checks: what a relation says of cells, what a declaration tells the build, and what it refuses."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from analysis.claims._verdicts import build as _build
+from analysis.claims._verdicts.copies import Copies
+from analysis.claims._verdicts.mutate import claims
+from analysis.claims._verdicts.relations import Cells, Relation
+from analysis.claims._verdicts.terms import (
+    Artifact,
+    mean,
+    percent_change,
+    percent_lost,
+    percent_share,
+)
+from artifacts.build.facts import Reader, of_python
+from artifacts.build.graph import load
+from artifacts.build.job import Job
+from artifacts.errors import DataError, SpecError
+from artifacts.store.documents import DOCUMENTS
+from claims_cases import prints, rows
+from conftest import ROOT
+
+TABLE = Artifact("table", "the table")
+CELLS = prints("model metric printed", ("a", "one", "0.50"), ("a", "two", "0.20"), ("b", "one", "3"), ("b", "two", "1"))
+
+
+def one(follows, printed, **more):
+    """The verdict on a printed cell that should follow from the cells of model a."""
+    relation = Relation(cell=Artifact("copy")(metric="x"), follows=follows, because="{0}.", **more)
+    (made,) = relation.verdicts({"table": CELLS, "copy": prints("metric printed", ("x", printed))})
+    return made
+
+
+A, B = TABLE(model="a", metric="one"), TABLE(model="a", metric="two")
+
+
+@pytest.mark.parametrize(
+    ("follows", "right", "near", "wrong"),
+    [
+        (A, "0.50", "0.504", "0.51"),
+        (A - B, "0.30", "0.31", "0.32"),
+        (A + B, "0.70", "0.71", "0.72"),
+        (A / B, "2.50", "2.58", "2.60"),
+        (-A, "-0.50", "-0.504", "0.50"),
+        (mean(A, B), "0.35", "0.354", "0.36"),
+        (percent_change(A, B), "-60.0%", "-61.2%", "60.0%"),
+        (percent_lost(A, B), "60.0%", "61.2%", "40.0%"),
+        (percent_share(A, B), "71.43%", "72%", "73%"),
+    ],
+)
+def test_a_cell_follows_from_others_up_to_their_rounding(follows, right, near, wrong):
+    assert one(follows, right).verdict == "holds"
+    assert one(follows, near).verdict in ("holds", "holds after rounding")
+    assert one(follows, wrong).verdict == "contradicted"
+    assert one(follows, wrong).failure == "number"
+
+
+def test_a_copy_is_shown_with_the_decimals_of_its_origin_and_a_derived_number_with_one_more():
+    assert one(A, "0.5").recomputed == "0.50"
+    assert one(-A, "-0.5").recomputed == "-0.50"
+    assert one(A - B, "0.3").recomputed == "0.30"
+    assert one(A - B, "0.3", places=4).recomputed == "0.3000"
+
+
+def test_keys_run_over_values_over_rows_and_together():
+    relation = Relation(
+        each={"model": TABLE.where(metric="one").rows("model"), "metric, rank": (("one", 1), ("two", 2))},
+        cell=TABLE(model="{model}", metric="{metric}"),
+        follows=TABLE(model="{model}", metric="{metric}"),
+        because="{rank} of {model!c}: {0}, {value:.1f}, {within.low:.3f}, {cell.row[metric]}.",
+        key="{model}-{metric}",
+        says="{metric!c} of {model}.",
+        n="{rank}",
+    )
+    made = relation.verdicts({"table": CELLS})
+    assert [each.key for each in made] == ["a-one", "a-two", "b-one", "b-two"]
+    assert made[1].reason == "2 of A: 0.20, 0.2, 0.195, two."
+    assert (made[1].statement, made[1].n, made[1].kind) == ("Two of a.", 2, "cell check")
+
+
+def test_numbers_of_a_column_are_exact_or_have_the_range_that_is_given():
+    numbers = Artifact("numbers")
+    frames = {"numbers": rows("layer mean low high", (1, 0.54, 0.53, 0.56)), "copy": prints("x printed", ("y", "0.55"))}
+    for ends, verdict in (((), "contradicted"), (("low", "high"), "holds after rounding")):
+        follows = numbers.value("mean", ends, layer="{layer!i}")
+        relation = Relation(each={"layer": ("1",)}, cell=Artifact("copy")(x="y"), follows=follows, because="{0:.1f}.")
+        (made,) = relation.verdicts(frames)
+        assert (made.verdict, made.reason) == (verdict, "0.5.")
+
+
+def test_a_cell_in_words_is_the_number_beside_it():
+    frame = prints("metric printed as_number", ("x", "three to one", 3.0)).assign(low=float("nan"))
+    relation = Relation(cell=Artifact("copy")(metric="x"), follows=TABLE(model="b", metric="one"), because="{0}.")
+    (made,) = relation.verdicts({"copy": frame, "table": CELLS})
+    assert (made.verdict, made.reported) == ("holds", "three to one")
+
+
+def test_origins_come_from_a_cell_with_its_keys_filled_in_and_from_the_relation():
+    relation = Relation(
+        each={"model": ("a", "b")},
+        cell=TABLE(model="{model}", metric="one"),
+        follows=TABLE(model="{model}", metric="one").by("first.{model}"),
+        because="{0}.",
+        key="{model}",
+        judged={"b": "second third"},
+    )
+    assert [each.repeats for each in relation.verdicts({"table": CELLS})] == ["first.a", "first.b second third"]
+
+
+def test_rows_of_an_artifact_are_chosen_printed_and_given_columns():
+    frame = prints("model length printed", ("a", 4, "1"), ("a", 8, ""), ("b", 4, "2"), ("c", 4, "3"))
+    chosen = TABLE.where(model=("a", "b")).printed().assign(name="{model}-{length}").frame({"table": frame})
+    assert list(chosen["name"]) == ["a-4", "b-4"]
+    two = (TABLE.where(model="a").assign(place="one"), TABLE.where(model="b").assign(place="two"))
+    copy = prints("place length printed", ("one", 4, "1"), ("two", 4, "3"), ("two", 8, "5"))
+    made = Copies(Artifact("copy"), two, ("place", "length")).verdicts({"copy": copy, "table": frame})
+    assert {each.key: each.verdict for each in made} == {"one-4": "holds", "two-4": "contradicted"}
+
+
+def test_an_unknown_key_and_an_absent_cell_are_named():
+    with pytest.raises(SpecError, match=r"'\{layer\}.' cannot be filled in: 'layer'; there are value, within, cell"):
+        Relation(cell=A, follows=A, because="{layer}.").verdicts({"table": CELLS})
+    with pytest.raises(DataError, match="0 rows have model='z'"):
+        Relation(cell=A, follows=TABLE(model="z"), because=".").verdicts({"table": CELLS})
+
+
+def test_a_declaration_takes_its_frames_in_order_or_by_name_and_no_others():
+    copy = Artifact("copy")
+    claim = Cells("It is.", "004, Somewhere", Relation(cell=copy(metric="x"), follows=A, because="{0}."))
+    frames = {"table": CELLS, "copy": prints("metric printed", ("x", "0.5"))}
+    assert claim.artifacts == ("copy", "table")
+    assert claim(frames["copy"], CELLS) == claim(**frames)
+    for given in ({"copy": CELLS}, {**frames, "third": CELLS}):
+        with pytest.raises(SpecError, match=r"reads copy, table: .*; write each name out as Artifact\('\.\.\.'\)"):
+            claim(**given)
+
+
+DECLARED = '''"""Declared."""
+
+from analysis.claims._verdicts.mutate import claims
+from analysis.claims._verdicts.relations import Cells, Relation
+from analysis.claims._verdicts.terms import Artifact
+
+TABLE = Artifact("table")
+NAMES = {"a": "b"}
+
+
+def _cell(metric):
+    return Artifact("deep")(metric=metric)
+
+
+c004_it = Cells(
+    "It is so, "
+    "as said.",
+    "004, Results",
+    Relation(cell=TABLE(metric="x"), follows=_cell("x") - Artifact("own")(metric="x"), because="{0} less {1}."),
+)
+_c004_private = Cells("No.", "004, Results")
+c004_too: Cells = Cells("It too.", "004, Results", Relation(cell=TABLE(metric="x"), follows=TABLE(), because="."))
+'''
+
+
+def test_facts_name_a_declaration_its_line_and_the_artifacts_it_reaches():
+    facts, too = of_python(DECLARED)["declared"]
+    assert (too["name"], too["line"], too["artifacts"]) == ("c004_too", 22, ["table"])
+    assert (facts["name"], facts["line"], facts["doc"]) == ("c004_it", 15, "It is so, as said.")
+    assert facts["artifacts"] == ["table", "deep", "own"]
+
+
+def test_a_declaration_is_a_claim_at_its_line(tmp_path, monkeypatch):
+    for path in ("analysis/claims/made_declared.py", "artifacts/sources/table.csv", "artifacts/sources/own.csv"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(DECLARED if path.endswith(".py") else "metric,printed\n")
+    (tmp_path / DOCUMENTS).write_text((ROOT / DOCUMENTS).read_text())
+    step = load(tmp_path, Reader(tmp_path)).steps["claim:c004_it"]
+    assert (step.file, step.line, step.function) == ("analysis/claims/made_declared.py", 15, "c004_it")
+    assert step.fault.startswith("analysis/claims/made_declared.py:15: claim:c004_it reads 'deep', which no artifact")
+    assert set(step.artifacts) == {"table", "own"}
+    monkeypatch.syspath_prepend(tmp_path / "analysis/claims")
+    frames = {
+        name: prints("metric printed", ("x", text)) for name, text in (("table", "2"), ("deep", "5"), ("own", "3"))
+    }
+    monkeypatch.setattr(Job, "frames", lambda job: frames)
+    job = Job(tmp_path, "claim", "c004_it", "made_declared.py", "c004_it", dict.fromkeys(frames, ""), (), step.line)
+    ((path, content),) = _build.build(job).items()
+    (row,) = json.loads(content)
+    assert (path, row["order"]) == ("out/claims/c004_it.json", ["004", "made_declared.py", 15])
+    assert (row["claim"], row["statement"], row["section"]) == ("c004_it", "It is so, as said.", "Results")
+    assert (row["verdict"], row["reason"], row["severity"]) == ("holds", "5 less 3.", "detail")
+
+
+def test_every_declaration_reads_what_the_build_finds_in_its_text():
+    steps = [step for step in load(ROOT, Reader(ROOT)).steps.values() if step.kind.name == "claim"]
+    declared = 0
+    for step in steps:
+        made = Job(ROOT, "claim", step.name, step.file, step.function).load()
+        if isinstance(made, Cells):
+            declared += 1
+            assert set(step.artifacts) == set(made.artifacts), step.name
+    assert declared
+    # a declaration that the build does not see would be a claim that nobody judges
+    assert {step.name for step in steps} == set(claims(ROOT / "analysis/claims"))
+
+
+def test_a_frame_of_the_wrong_shape_is_no_silent_pass():
+    with pytest.raises(DataError, match="no column metric"):
+        Relation(cell=A, follows=A, because="{0}.").verdicts(
+            {"table": pd.DataFrame({"model": ["a"], "printed": ["1"]})}
+        )
