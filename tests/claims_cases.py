@@ -41,8 +41,8 @@ def states(**printed):
 
 def say(claim, *frames, **named):
     """The verdict of a claim and what it recomputed, by key; frames in the order of the claim's parameters."""
-    found = function(claim)(*frames, **named)
-    made = found if isinstance(found, list) else [found]
+    result = function(claim)(*frames, **named)
+    made = result if isinstance(result, list) else [result]
     return {each.key: f"{each.verdict}: {each.recomputed}".removesuffix(": ") for each in made}
 
 

@@ -328,8 +328,8 @@ def test_knockout_in_one_layer_and_on_padded_rows(model: Any) -> None:
     padded = torch.ones_like(ids)
     padded[1, :2] = 0
     with knockout(model, lost), torch.inference_mode():
-        found = model(input_ids=ids, attention_mask=padded, use_cache=False).logits
-    torch.testing.assert_close(found[0], every[0], atol=1e-5, rtol=1e-5)
+        scores = model(input_ids=ids, attention_mask=padded, use_cache=False).logits
+    torch.testing.assert_close(scores[0], every[0], atol=1e-5, rtol=1e-5)
 
 
 def test_knockout_refuses_what_it_cannot_do(model: Any) -> None:
