@@ -27,7 +27,13 @@ from paper.tex import latex
 CITATION = "CITATION.cff"
 PROFILE = "1.2"
 SUMS = "checksums-sha256.txt"
-TYPES = {".csv": "text/csv", ".yaml": "application/yaml", ".bib": "application/x-bibtex", ".md": "text/markdown"}
+TYPES = {
+    ".csv": "text/csv",
+    ".parquet": "application/vnd.apache.parquet",
+    ".yaml": "application/yaml",
+    ".bib": "application/x-bibtex",
+    ".md": "text/markdown",
+}
 LEDGER = "artifacts/results/claims.csv"
 PACKAGE = "artifacts/datapackage.json"
 PACKAGE_WORDS = "Data Package: fields, units, keys and origins of every table, each schema in full"

@@ -29,7 +29,9 @@ from analysis.models import texts  # noqa: E402
 from analysis.models.checkpoints.loading import ModelSource  # noqa: E402
 from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from artifacts.errors import DataError  # noqa: E402
+from artifacts.store.measurement import path_of  # noqa: E402
 from artifacts.store.schema import check  # noqa: E402
+from artifacts.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
@@ -84,7 +86,7 @@ def manifest(root: Path, experiment: str, model: str) -> Any:
 
 
 def lines(root: Path, experiment: str, model: str = "m") -> list[str]:
-    return (root / f"artifacts/measurements/{experiment}/{model}.csv").read_text().splitlines()
+    return words(path_of(root, experiment, model)).splitlines()
 
 
 def replaced(monkeypatch: pytest.MonkeyPatch, module: Any, measure: Callable[..., Any]) -> list[str]:
@@ -111,7 +113,7 @@ def as_is(original: Any, subject: Any, options: Options) -> Any:
 def test_a_pair_is_measured_over_the_same_texts(project: Path, models: Path) -> None:
     done = run(*QUICK, "--model", models / "m", "--against", models / "n", "--seeds", "0,2", *FEW)
     assert done.exit_code == 0, done.output
-    written = [f"artifacts/measurements/{name}/{model}.csv" for model in "mn" for name in QUICK]
+    written = [path_of(project, name, model).relative_to(project).as_posix() for model in "mn" for name in QUICK]
     assert done.stdout.split() == written
     assert "parameters; at least" in done.stderr  # memory, weighed before anything is loaded
     assert not [fault for name in QUICK for fault in check(project, name)]
@@ -208,8 +210,8 @@ def test_an_interrupted_run_goes_on_and_repeats_only_when_asked(
     assert lines(project, "massive_values") == before
     assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1", "--replace").exit_code == 0
     assert counted == ["m"] * 3, "other options are another measurement"
-    file = project / "artifacts/measurements/massive_values/m.csv"
-    file.write_text(file.read_text()[:100])
+    file = path_of(project, "massive_values", "m")
+    file.write_bytes(file.read_bytes()[:100])
     assert run("massive_values", "--model", models / "m", *FEW, "--seeds", "1").exit_code == 0
     assert counted == ["m"] * 4, "a table that was changed since is made anew"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 from scipy import stats
 
 from artifacts.errors import DataError
+from artifacts.store.paths import SCHEMA
+from artifacts.store.table_file import words
 
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
@@ -28,6 +32,7 @@ from analysis.experiments._anchoring.states import Marked, marked, states
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options
 from analysis.models.interventions import Intervention, applied
+from conftest import ROOT
 
 pytestmark = pytest.mark.models
 SMALL = {"train": 240, "test": 120}
@@ -189,8 +194,10 @@ def test_groups_share_out_the_samples_and_units_count_once(product: pd.DataFrame
 def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
     from analysis.measure.measurements import save
 
+    (tmp_path / "artifacts").mkdir()
+    shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
     [path] = save(tmp_path, {"anchoring": product}, "planted", {"thresholds": anchoring.SETTINGS})
-    assert len(pd.read_csv(path)) == len(product)
+    assert len(pd.read_csv(io.StringIO(words(path)))) == len(product)
     assert anchoring.file_name("m") == "m"
     assert anchoring.file_name("m", data="popqa") == "m-popqa"
 
@@ -314,7 +321,7 @@ def test_probes_are_scikit_learns_on_standardised_states() -> None:
 
 def committed() -> list[Path]:
     folder = Path(anchoring.__file__).parents[2] / "artifacts/measurements/anchoring"
-    return sorted(folder.glob("tiny-*.csv"))
+    return sorted(folder.glob("tiny-*.[cp]*"))
 
 
 def test_all_that_ship_are_measured() -> None:
@@ -323,7 +330,7 @@ def test_all_that_ship_are_measured() -> None:
 
 @pytest.mark.parametrize("path", committed(), ids=lambda path: path.stem)
 def test_the_small_models_meet_what_is_expected_where_the_probe_sees(path: Path) -> None:
-    made = pd.read_csv(path)
+    made = pd.read_csv(io.StringIO(words(path)))
     seen = np.flatnonzero(values(made, "planted/probe/question", "auroc_low") > 0.5)
     assert bool(len(seen)) == (path.stem != "tiny-drope")  # of which the chapter says that nothing is read
     for layer in seen:

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import io
 import json
 import os
 import shutil
@@ -29,7 +30,10 @@ from analysis.models.captures import sampling
 from analysis.models.captures.reading import open_capture
 from analysis.studies.measured.models import measured_models
 from artifacts.errors import DataError, ThesisError
+from artifacts.store.measurement import path_of
+from artifacts.store.paths import SCHEMA
 from artifacts.store.schema import check
+from artifacts.store.table_file import words
 from conftest import ROOT, copy_project, run
 from waiting import gone, until
 
@@ -85,6 +89,13 @@ def target(tmp_path):
     return tmp_path
 
 
+def described(root):
+    """The root, with the schema by which large tables are typed."""
+    (root / "artifacts").mkdir(exist_ok=True)
+    shutil.copy(ROOT / SCHEMA, root / SCHEMA)
+    return root
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A copy of the project for the command line."""
@@ -92,12 +103,12 @@ def project(tmp_path_factory):
 
 
 def read(root, name, model="planted-model"):
-    return pd.read_csv(root / f"artifacts/measurements/{name}/{model}.csv")
+    return pd.read_csv(io.StringIO(words(path_of(root, name, model))))
 
 
 def measure(root, planted, **changes):
     options = {"estimator": "bucket_full", "pairs": "earlier", "bins": None, "min_queries": 30}
-    return heads.run(root, str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
+    return heads.run(described(root), str(planted), **(options | {"jobs": 1, "context": CONTEXT, "group": 2} | changes))
 
 
 def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
@@ -218,9 +229,9 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
     monkeypatch.setattr(finding, "load_or_analyse", stopped)
     with pytest.raises(KeyboardInterrupt):
         measure(target, planted)
-    assert not (target / "artifacts").exists()
+    assert not (target / "artifacts/measurements").exists()
     monkeypatch.undo()
-    outcome = heads.measure(target, str(planted), PlasticityOptions(), context=CONTEXT, group=2, jobs=1)
+    outcome = heads.measure(described(target), str(planted), PlasticityOptions(), context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
 
 
@@ -317,7 +328,7 @@ def test_measured_models_stand_in_one_row_each_with_what_is_missing_said(planted
     row = table.set_index("model").loc["planted"]
     assert row["ap_drop"] == metrics.set_index("metric").loc["ap_drop", "value"]
     assert table.set_index("model").loc["other", "reason"].startswith("ap_overall: one, two; ap_first_20: one, two")
-    with pytest.raises(DataError, match=r"planted.csv: no metric r_k_a; measure the model again"):
+    with pytest.raises(DataError, match=r"planted: no metric r_k_a; measure the model again"):
         measured_models(metrics[metrics["metric"] != "r_k_a"], names, names)
 
 

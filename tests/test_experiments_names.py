@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -29,6 +30,7 @@ from analysis.population.recipe import Recipe, Which, architecture  # noqa: E402
 from artifacts.build.closure import code_of  # noqa: E402
 from artifacts.errors import ModelError  # noqa: E402
 from artifacts.store.descriptor import resource  # noqa: E402
+from artifacts.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
@@ -71,7 +73,7 @@ def run(*arguments: object) -> Result:
 
 def tables(root: Path) -> list[str]:
     base = root / "artifacts/measurements"
-    return sorted(path.relative_to(base).as_posix() for path in base.glob("*/*.csv"))
+    return sorted(path.relative_to(base).as_posix() for path in base.glob("*/*.[cp]*"))
 
 
 # Names ------------------------------------------------------------------------------------------------------------
@@ -80,11 +82,12 @@ def tables(root: Path) -> list[str]:
 def test_another_encoding_of_positions_has_a_file_of_its_own(project: Path, model: Path) -> None:
     asked = ("massive_values", "--model", model, *FEW)
     assert run(*asked).exit_code == 0
-    before = (project / "artifacts/measurements/massive_values/m.csv").read_bytes()
+    before = (project / "artifacts/measurements/massive_values/m.parquet").read_bytes()
     assert run(*asked, "--position", "drope").exit_code == 0
-    assert tables(project) == ["massive_values/m-drope.csv", "massive_values/m.csv"]
-    assert (project / "artifacts/measurements/massive_values/m.csv").read_bytes() == before
-    held = pd.read_csv(project / "artifacts/measurements/massive_values/m-drope.csv")
+    assert tables(project) == ["massive_values/m-drope.parquet", "massive_values/m.parquet"]
+    assert (project / "artifacts/measurements/massive_values/m.parquet").read_bytes() == before
+    text = words(project / "artifacts/measurements/massive_values/m-drope.parquet")
+    held = pd.read_csv(io.StringIO(text))
     assert set(held["positional"]) == {"drope"}
 
 
@@ -287,7 +290,7 @@ def test_a_model_that_cannot_be_loaded_keeps_no_other_from_being_measured(
     monkeypatch.setattr(running, "open_subject", opened)
     done = run("massive_values", "--model", model, "--against", second, *FEW)
     assert (done.exit_code, "RuntimeError: shape" in done.stderr) == (1, True)
-    assert tables(project) == ["massive_values/second.csv"]
+    assert tables(project) == ["massive_values/second.parquet"]
     recipe = project / "mine.yaml"
     models = f"[{{name: first, id: {model}}}, {{name: other, id: {second}}}]"
     recipe.write_text(f"title: Mine\nexperiments: [crosslayer_balance]\ndocuments: 2\nmodels: {models}\n")

@@ -11,6 +11,7 @@ from artifacts.build.job import Job
 from artifacts.store.canonical import agree
 from claims_memory import graph
 from conftest import GOLDEN, ROOT
+from frozen import MOST, PREAMBLE, frozen
 from recompute import DUMPS
 
 GRAPH = graph()
@@ -64,8 +65,31 @@ def test_figure(name, shipped, golden):
     from figures._press.render import float_tex, tex
 
     figure = spec(shipped, "figure", name)
-    golden(f"figures/{name}.tex", tex(figure, name))
+    golden(f"figures/{name}.tex", frozen(tex(figure, name)))
     golden(f"figures/{name}.float.tex", float_tex(figure, name))
+
+
+def test_a_golden_figure_notices_each_point_and_keeps_the_ends():
+    points = [f"{index / 3:.6g} {-index}e-05" for index in range(40)]
+    text = (
+        PREAMBLE.read_text()
+        + "\n".join(["\\addplot {", *points, "};", *points[: MOST + 1], "end", *points[:MOST]])
+        + "\n"
+    )
+    kept = frozen(text).splitlines()
+    assert kept[:2] + kept[3:5] == ["\\addplot {", points[0], points[-1], "};"]
+    assert kept[2].startswith("% 38 more of this form: ")
+    assert kept[5:] == [points[0], kept[6], points[MOST], "end", *points[:MOST]]
+    for point in points[1:-1]:
+        assert frozen(text.replace(point, point + "1")) != frozen(text)
+    swapped = text.replace("\n".join(points[7:9]), "\n".join(points[8:6:-1]))
+    assert swapped != text
+    assert frozen(swapped) != frozen(text)
+
+
+def test_a_figure_with_another_preamble_is_refused():
+    with pytest.raises(AssertionError, match="does not begin with"):
+        frozen("\\documentclass{standalone}\n")
 
 
 def test_no_golden_without_its_exhibit():

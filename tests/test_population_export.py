@@ -21,6 +21,9 @@ from analysis.population import export, outcomes, work  # noqa: E402
 from analysis.population.recipe import Recipe, Which  # noqa: E402
 from analysis.population.training import Trained, model_of  # noqa: E402
 from artifacts.errors import DataError, ModelError  # noqa: E402
+from artifacts.store.measurement import path_of, put  # noqa: E402
+from artifacts.store.reader import read  # noqa: E402
+from artifacts.store.table_file import words  # noqa: E402
 from build import main  # noqa: E402
 from conftest import ROOT  # noqa: E402
 
@@ -29,7 +32,7 @@ NAMES = ("tiny-rope", "tiny-continued", "tiny-drope")
 
 
 def table(name):
-    return pd.read_csv(ROOT / f"artifacts/measurements/{name}/population.csv")
+    return read(ROOT, name)
 
 
 def facts(name):
@@ -110,12 +113,10 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
     monkeypatch.setattr(export, "trained", untrained)
     with pytest.raises(ModelError, match=r"no row of b400-s1-A.*--seed 1 --base 400 --arm A"):
         export.export(tmp_path, recipe)
-    for name in ("models", "keys", "tasks"):
-        place = tmp_path / f"artifacts/measurements/population_{name}"
-        place.mkdir(parents=True)
-        kept = ROOT / f"artifacts/measurements/population_{name}/population.csv"
-        (place / "population.csv").write_bytes(kept.read_bytes())
+    (tmp_path / "artifacts").mkdir(exist_ok=True)
     (tmp_path / "artifacts/datapackage.yaml").write_bytes((ROOT / "artifacts/datapackage.yaml").read_bytes())
+    for name in ("models", "keys", "tasks"):
+        put(tmp_path, f"population_{name}", "population", words(path_of(ROOT, f"population_{name}", "population")))
     with pytest.raises(ModelError, match=r"are not those that were measured \(8d983c14c9bb3812\)"):
         export.export(tmp_path, recipe)
     assert not (tmp_path / "artifacts/models").exists()

@@ -4,6 +4,7 @@ The model and the text are packages that the suite does not install: without the
 """
 
 import importlib.metadata
+import io
 import math
 import re
 from html.parser import HTMLParser
@@ -12,6 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from artifacts.store.measurement import path_of
+from artifacts.store.table_file import words
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
@@ -56,15 +59,15 @@ class Words(HTMLParser):
 
 def test_massive_queries_and_attention_to_the_first_token():
     measured = {
-        name: pd.read_csv(ROOT / f"artifacts/measurements/{name}/smollm2-135m.csv")
+        name: pd.read_csv(io.StringIO(words(path_of(ROOT, name, "smollm2-135m"))))
         for name in ("massive_values", "attention_patterns")
     }
     by_text = {name: rows[rows["unit_id"].notna()] for name, rows in measured.items()}
     unit = by_text["attention_patterns"]["unit_id"].iloc[0]
     page, window = unit.split("#")
-    words = Words()
-    words.feed((PAGES / f"{page}.html").read_text(encoding="utf-8", errors="replace"))
-    text = "\n".join(line for line in (" ".join(each.split()) for each in words.text.split("\n")) if line)
+    page_words = Words()
+    page_words.feed((PAGES / f"{page}.html").read_text(encoding="utf-8", errors="replace"))
+    text = "\n".join(line for line in (" ".join(each.split()) for each in page_words.text.split("\n")) if line)
 
     file = installed()
     options = {"gguf_file": file.name}

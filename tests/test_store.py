@@ -292,11 +292,11 @@ def test_nothing_of_the_package_is_fetched(root, place, monkeypatch):
 
 
 def test_a_table_may_be_empty_only_where_its_resource_says_what_it_awaits(project):
-    table = project / "artifacts/measurements/population_keys/population.csv"
+    table = project / "artifacts/measurements/population_models/population.csv"
     table.write_text(table.read_text().splitlines()[0] + "\n")
     table.with_suffix(".json").unlink()
-    assert any("a header and no row" in str(fault) for fault in check(project, "population_keys"))
+    assert any("a header and no row" in str(fault) for fault in check(project, "population_models"))
     schema = project / "artifacts/datapackage.yaml"
-    named = "- name: population_keys\n"
+    named = "- name: population_models\n"
     schema.write_text(schema.read_text().replace(named, named + "  awaits: models that are not trained yet\n"))
-    assert not list(check(project, "population_keys"))
+    assert not list(check(project, "population_models"))

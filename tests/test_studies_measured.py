@@ -53,7 +53,7 @@ def test_only_they_are_left_out():
 
 
 def test_a_file_without_a_metric_is_named():
-    with pytest.raises(DataError, match=r"model_metrics/random-llama\.csv: no metric ap_drop"):
+    with pytest.raises(DataError, match=r"model_metrics/random-llama: no metric ap_drop"):
         measured_models(
             frame(metrics("random-llama", names=[name for name in METRICS if name != "ap_drop"])), MODELS, NONE
         )

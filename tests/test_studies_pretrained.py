@@ -89,7 +89,7 @@ def test_a_role_decides_and_no_name():
 
 def test_a_metric_that_lacks_is_named():
     rows = metrics()
-    with pytest.raises(DataError, match=r"any-name.csv lacks plane_var; measure it again"):
+    with pytest.raises(DataError, match=r"any-name lacks plane_var; measure it again"):
         pretrained.pretrained_geometry(
             rows[rows["metric"] != "plane_var"], MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION
         )

@@ -105,7 +105,7 @@ def test_texts_that_differ_and_a_model_that_lacks_one_beginning_are_named():
             frame(values("mine-word") + values("mine-bos")),
             **NAMES,
         )
-    with pytest.raises(DataError, match=r"attention_patterns/mine-word\.csv lacks first_attention by text"):
+    with pytest.raises(DataError, match=r"attention_patterns/mine-word lacks first_attention by text"):
         pretrained_beginning(
             frame(patterns("mine-bos", 0.5, 0.2)), frame(sinks("mine-word") + sinks("mine-bos")), frame([]), **NAMES
         )

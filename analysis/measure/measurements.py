@@ -16,7 +16,9 @@ from artifacts.errors import DataError
 from artifacts.store.canonical import agree, same_cells
 from artifacts.store.files import write
 from artifacts.store.manifest import SEAL, sealed
+from artifacts.store.measurement import path_of, put
 from artifacts.store.results import text
+from artifacts.store.table_file import words
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 TOLERANCE = 1e-4  # relative: what float32 sums of one model differ by between processors
@@ -46,7 +48,9 @@ def checked_name(model: str) -> str:
 
 
 def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: Mapping[str, Any]) -> list[Path]:
-    """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the CSVs.
+    """Write `artifacts/measurements/EXPERIMENT/MODEL.csv` and `.json` for each table; return the tables' files.
+
+    A large table is a `.parquet`, see `artifacts.store.measurement`.
 
     Parameters
     ----------
@@ -67,11 +71,11 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     written = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
     paths = []
     for name, content in written.items():
-        path = root / "artifacts/measurements" / name / f"{model}.csv"
-        old = path.read_bytes() if path.is_file() else b""
+        path = path_of(root, name, model)
+        old = _held(path)
         same = old == content or (bool(old) and _alike(old, content))
         if not same:
-            write(path, content, lasting=True)
+            path = put(root, name, model, content.decode())
         if not same or _lasting(manifest_beside(path)) != _lasting(_plain(manifest)):
             write(path.with_suffix(".json"), sealed(dict(manifest), path), lasting=True)
         paths.append(path)
@@ -163,6 +167,14 @@ def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(capture, dict):
         said |= {name: value for name, value in capture.items() if name not in OF_THE_PROCESSOR}
     return said
+
+
+def _held(path: Path) -> bytes:
+    """What a table says as CSV; nothing where there is none, or a damaged one, which a new measurement replaces."""
+    try:
+        return words(path).encode()
+    except (FileNotFoundError, DataError):
+        return b""
 
 
 def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -27,6 +27,7 @@ from analysis.models.checkpoints.memory import exhausted
 from analysis.models.libraries import need
 from artifacts.errors import DataError, ModelError, ThesisError
 from artifacts.store.files import digest, write
+from artifacts.store.measurement import path_of
 
 KEPT = "out/experiments"
 SMALL = 20_000_000  # parameters
@@ -134,7 +135,7 @@ def _standing(plan: Plan, subject: Subject) -> Iterator[tuple[Path, dict[str, An
 def _table(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]) -> Path:
     name = module.__name__.rpartition(".")[2]
     file = module.file_name(subject.name, **more) if hasattr(module, "file_name") else subject.name
-    return plan.root / "artifacts/measurements" / name / f"{file}.csv"
+    return path_of(plan.root, name, file)
 
 
 def empty_folder() -> None:

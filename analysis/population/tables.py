@@ -11,10 +11,11 @@ import pandas as pd
 from artifacts.build.lock import lock
 from artifacts.store.files import write
 from artifacts.store.manifest import sealed
+from artifacts.store.measurement import path_of, put
 from artifacts.store.reader import read
 from artifacts.store.results import text
 
-FILE = "population"  # of every table, `artifacts/measurements/NAME/population.csv`
+FILE = "population"  # of every table, below `artifacts/measurements/NAME`
 TABLES: dict[str, tuple[str, ...]] = {
     "population_models": ("model",),
     "population_curves": ("model", "step", "metric"),
@@ -33,7 +34,7 @@ OF_SEEDS = "population_prompts"  # the one table that is of seeds, not of models
 
 def folder(root: Path, name: str) -> Path:
     """Where a table stands."""
-    return root / "artifacts/measurements" / name / f"{FILE}.csv"
+    return path_of(root, name, FILE)
 
 
 def lacking(root: Path, model: str) -> list[str]:
@@ -71,8 +72,7 @@ def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Ma
                 kept = old.loc[~old[mark].isin(set(fresh[mark])), list(fresh.columns)]
                 fresh = pd.concat([kept, fresh], ignore_index=True)
             fresh = fresh.sort_values(keys, kind="stable", ignore_index=True)
-            write(path, text(fresh, name).encode())
-            paths.append(path)
+            paths.append(put(root, name, FILE, text(fresh, name)))
         for path in paths:
             write(path.with_suffix(".json"), sealed(dict(manifest), path))
     return paths

@@ -15,7 +15,7 @@ from artifacts.build.facts import Facts, Reader
 from artifacts.build.kinds import KINDS, Kind
 from artifacts.errors import SpecError
 from artifacts.near import nearest
-from artifacts.store.paths import KEY_TABLES, SCHEMA
+from artifacts.store.paths import KEY_TABLES, SCHEMA, SUFFIXES
 
 
 @dataclass(frozen=True)
@@ -255,8 +255,8 @@ class _Loader:
         if (path, sealed) not in self._parts:
             held = frozenset({path})
             if (self.root / path).is_dir():
-                wanted = ("*.csv", "*.json") if sealed else ("*.csv",)
-                parts = (part for pattern in wanted for part in (self.root / path).glob(pattern))
+                wanted = (*SUFFIXES, ".json") if sealed else SUFFIXES
+                parts = (part for suffix in wanted for part in (self.root / path).glob(f"*{suffix}"))
                 held = frozenset(part.relative_to(self.root).as_posix() for part in parts)
             self._parts[path, sealed] = held
         return self._parts[path, sealed]

@@ -8,8 +8,9 @@ from artifacts.build.job import Job
 from artifacts.store.canonical import content_hash
 from artifacts.store.descriptor import files, resource
 from artifacts.store.manifest import manifest
+from artifacts.store.paths import SUFFIXES
 from artifacts.store.results import bytes_to_keep, text
-from artifacts.store.table_file import rows
+from artifacts.store.table_file import rows, words
 
 
 def build(job: Job) -> dict[str, bytes]:
@@ -23,7 +24,8 @@ def build(job: Job) -> dict[str, bytes]:
     entries = []
     for folder, kind in (("sources", "source"), ("measurements", "measurement"), ("results", "result")):
         base = job.root / "artifacts" / folder
-        names = sorted({part.relative_to(base).parts[0].removesuffix(".csv") for part in base.glob("**/*.csv")})
+        tables = (part.relative_to(base) for suffix in SUFFIXES for part in base.glob(f"**/*{suffix}"))
+        names = sorted({part.parts[0].removesuffix(part.suffix) for part in tables})
         for name in (name for name in names if name != "provenance"):
             for file in files(job.root, name):
                 entries.append(_entry(job, name, kind, file))
@@ -45,7 +47,7 @@ def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:
         "origin": "; ".join(_words(origin) for origin in origins) or str(described.get("title", "computed")),
         "command": note.get("command", commands.get(kind, "")),
         "versions": "; ".join(f"{library} {version}" for library, version in sorted(versions.items())),
-        "hash": content_hash((job.root / file).read_bytes())[:12],
+        "hash": content_hash(words(job.root / file).encode())[:12],
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from artifacts.errors import DataError
 from artifacts.near import nearest
-from artifacts.store.paths import SCHEMA
+from artifacts.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
 from artifacts.store.table_file import header_of
 from artifacts.store.text_file import yaml_of
 
@@ -51,11 +51,26 @@ def resource(root: Path, name: str) -> dict[str, Any] | None:
 
 
 def files(root: Path, name: str) -> list[str]:
-    """The CSV files of a source, a result or an experiment's measurements, relative to `root`."""
+    """The files of a source, a result or an experiment's measurements, relative to `root`.
+
+    Raises
+    ------
+    DataError
+        When a measurement stands as CSV and as Parquet: only one of them is it.
+    """
     single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
     present = [path for path in single if (root / path).is_file()]
+    if present:
+        return present
     folder = root / "artifacts/measurements" / name
-    return present or sorted(path.relative_to(root).as_posix() for path in folder.glob("*.csv"))
+    tables = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}"))
+    for path in tables:
+        if path.suffix == CSV and path.with_suffix(PARQUET) in tables:
+            raise DataError(
+                f"{path.relative_to(root)}: a {PARQUET} stands beside it; to keep the one that {path.stem}.json seals, "
+                "run: python -m artifacts.store.measurement"
+            )
+    return [path.relative_to(root).as_posix() for path in tables]
 
 
 def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[dict[str, Any]]:
@@ -84,6 +99,8 @@ def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
         measured = entry["path"].startswith("measurements/")
         name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
         part = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
+        if path.endswith(PARQUET):
+            part |= {"format": "parquet", "mediatype": "application/vnd.apache.parquet"}
         if "range" in entry:  # JSON has no infinity: an end that is open is null
             part["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
         yield part

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import DataError
-from artifacts.store.files import digest, write
-from artifacts.store.table_file import rows
+from artifacts.store.files import write
+from artifacts.store.paths import SUFFIXES
+from artifacts.store.table_file import identity, rows
 from artifacts.store.text_file import json_of
 
 SEAL = "table"
+WIDTH = 120  # columns of a manifest's line
 
 
 def manifest(root: Path, table: str) -> dict[str, Any]:
@@ -33,9 +35,34 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
 
 
 def sealed(content: dict[str, Any], path: Path) -> bytes:
-    """A manifest's text, with the number of rows and the content hash of its table at `path`."""
-    seal = {"blake2": digest(path), "rows": sum(1 for _ in rows(path))}
-    return (json.dumps({**content, SEAL: seal}, indent=1, sort_keys=True) + "\n").encode()
+    """A manifest's text, with the number of rows and the hash of what its table at `path` says."""
+    return spelt({**content, SEAL: {"blake2": identity(path), "rows": sum(1 for _ in rows(path))}})
+
+
+def spelt(content: dict[str, Any]) -> bytes:
+    """A manifest's text: keys in order, one a line at the top, and below it what fits into a line in one."""
+    entries = [_spelt(content[key], 1, f" {json.dumps(key)}: ") for key in sorted(content)]
+    return ("{\n" + ",\n".join(entries) + "\n}\n").encode()
+
+
+def _spelt(value: Any, depth: int, start: str) -> str:
+    """JSON of a value behind the start of its line; of one that does not fit, plain parts fill lines together."""
+    line = start + json.dumps(value, sort_keys=True)
+    if len(line) < WIDTH or not value or not isinstance(value, dict | list):
+        return line
+    edge, ends = " " * (depth + 1), "{}" if isinstance(value, dict) else "[]"
+    named = isinstance(value, dict)
+    parts = [(f"{json.dumps(key)}: ", value[key]) for key in sorted(value)] if named else [("", each) for each in value]
+    lines: list[str] = []
+    plain = False
+    for name, part in parts:
+        text, before = _spelt(part, depth + 1, edge + name), plain
+        plain = not isinstance(part, dict | list)
+        if before and plain and len(lines[-1]) + len(text) - depth < WIDTH:
+            lines[-1] += ", " + text[depth + 1 :]
+        else:
+            lines.append(text)
+    return start + ends[0] + "\n" + ",\n".join(lines) + "\n" + edge[1:] + ends[1]
 
 
 def broken(root: Path, table: str) -> str:
@@ -47,7 +74,7 @@ def broken(root: Path, table: str) -> str:
     seal = content.get(SEAL)
     if not isinstance(seal, dict):
         return f"{file} has no seal; when the table is whole, run: python -m artifacts.store.manifest {table}"
-    if seal.get("blake2") != digest(root / table):
+    if seal.get("blake2") != identity(root / table):
         count, sealed_count = sum(1 for _ in rows(root / table)), seal.get("rows")
         said = f"{count} rows of {sealed_count}" if count != sealed_count else f"cells of its {count} rows were changed"
         return (
@@ -60,7 +87,8 @@ def broken(root: Path, table: str) -> str:
 def main(tables: list[str]) -> None:
     """Seal the tables given, or all that have a manifest without a seal."""
     root = Path.cwd()
-    chosen = tables or sorted(path.relative_to(root).as_posix() for path in root.glob("artifacts/measurements/*/*.csv"))
+    paths = (path for suffix in SUFFIXES for path in root.glob(f"artifacts/measurements/*/*{suffix}"))
+    chosen = tables or sorted(path.relative_to(root).as_posix() for path in paths)
     for table in chosen:
         content = manifest(root, table)
         if content and (tables or SEAL not in content):

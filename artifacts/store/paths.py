@@ -1,8 +1,10 @@
-"""Paths of the tables that machinery reads by name, relative to the project's folder."""
+"""Paths of the tables that machinery reads by name, relative to the project's folder; how those of tables end."""
 
 SCHEMA = "artifacts/datapackage.yaml"
 DOCUMENTS = "artifacts/sources/documents.csv"
 MODELS = "artifacts/sources/models.csv"
 FAMILIES = "artifacts/sources/families.csv"
 SUBJECTS = "artifacts/sources/subjects.csv"
+CSV, PARQUET = ".csv", ".parquet"
+SUFFIXES = (CSV, PARQUET)  # of tables; one of Parquet is a large measurement
 KEY_TABLES = (MODELS, FAMILIES, DOCUMENTS, "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")

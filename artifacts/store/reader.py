@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pandas as pd
 from artifacts.errors import DataError
 from artifacts.store.descriptor import files, resource
 from artifacts.store.frames import parsed
-from artifacts.store.paths import SCHEMA
+from artifacts.store.paths import PARQUET, SCHEMA
+from artifacts.store.table_file import words
 
 _TYPES = {"number": "float64", "integer": "Int64", "boolean": "boolean", "string": "str", "year": "Int64"}
 
@@ -54,7 +56,10 @@ def _fields(described: dict[str, Any] | None) -> list[dict[str, Any]]:
 def _frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFrame:
     types = {field["name"]: _TYPES.get(field["type"], "str") for field in _fields(described)}
     try:
-        frame = pd.read_csv(root / path, dtype=types, keep_default_na=False, na_values=[""], encoding="utf-8")
+        held = io.StringIO(words(root / path)) if path.endswith(PARQUET) else root / path
+        frame = pd.read_csv(held, dtype=types, keep_default_na=False, na_values=[""], encoding="utf-8")
+    except DataError as error:
+        raise DataError(f"{path}{str(error).removeprefix(Path(path).name)}") from None
     except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise DataError(
             f"{path}: {str(error).strip().splitlines()[0]}; `python build.py check` names the row"

@@ -18,8 +18,7 @@ from artifacts.store.covering import uncovered
 from artifacts.store.descriptor import as_list, fields_of, files, resource
 from artifacts.store.manifest import broken
 from artifacts.store.paths import SCHEMA
-from artifacts.store.table_file import header_of, rows
-from artifacts.store.text_file import text_of
+from artifacts.store.table_file import header_of, rows, words
 from artifacts.store.validation import cells_of, faults
 from artifacts.typeset.printed import Unreadable, parse
 
@@ -41,7 +40,11 @@ class Fault:
 def check(root: Path, name: str) -> list[Fault]:
     """Everything that is wrong with the artifact `name`, in file order."""
     described = resource(root, name)
-    paths = files(root, name)
+    try:
+        paths = files(root, name)
+    except DataError as error:
+        file, _, said = str(error).partition(": ")
+        return [Fault(file, 0, "", said)]
     if described is None:
         where = paths[0] if paths else name
         return [Fault(where, 0, "", f"no resource {name!r} in {SCHEMA}; add one with its fields, keys and origin")]
@@ -81,7 +84,7 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
 def _damage(root: Path, described: dict[str, Any], path: str) -> str:
     """What is wrong with a file as a whole, before any cell is read; empty when nothing is."""
     try:
-        text = text_of(root, path)
+        text = words(root / path)
         if not text.strip():
             return "the file is empty; restore it from version control"
         measured = path.startswith("artifacts/measurements/")
@@ -89,8 +92,8 @@ def _damage(root: Path, described: dict[str, Any], path: str) -> str:
             return fault
         header_of(root / path)
     except (DataError, csv.Error) as error:
-        said = str(error)
-        return f"line {said.removeprefix(f'{path}:')}" if said.startswith(f"{path}:") else said.removeprefix(path)
+        said = str(error).removeprefix(f"{Path(path).name}:")
+        return f"line {said}" if said[:1].isdigit() else said.strip()
     return ""
 
 

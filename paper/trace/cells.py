@@ -1,4 +1,4 @@
-"""Cells with their place: those of artifacts by file and line, those of tables by row and column."""
+"""Cells with their place: those of artifacts by file and row, those of tables by row and column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Row:
     owner : str
         `table:NAME`, or the artifact's name.
     place : str
-        `file:line` of an artifact's row; empty for a table's.
+        `file:row` of an artifact, the header as row 1; empty for a table's.
     cells : mapping of str to str
         Text by column; for a table, what stands in its data.
     shown : mapping of str to str

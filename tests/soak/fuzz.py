@@ -149,7 +149,7 @@ def _texts(root: Path, file: Path) -> str:
 def classes(root: Path, chance: random.Random) -> dict[str, tuple[list[Path], Callable[[Path, Path], str]]]:
     """What is damaged, by the word that the counts are printed under, with what reads it."""
     some = sorted((root / "artifacts/sources").glob("*.csv"))
-    measured = sorted((root / "artifacts/measurements").glob("*/*.csv"))
+    measured = sorted((root / "artifacts/measurements").glob("*/*.[cp]*"))
     return {
         "sources": (chance.sample(some, 12), _checked),
         "measurements": (chance.sample(measured, 12), _checked),

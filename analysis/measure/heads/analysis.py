@@ -36,6 +36,7 @@ from analysis.models.captures import manifest, sampling
 from analysis.models.captures.reading import Capture, open_capture
 from artifacts.errors import DataError, ThesisError
 from artifacts.store.files import digest
+from artifacts.store.measurement import path_of
 
 SHOWN = 5  # failures that an error lists
 WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
@@ -115,7 +116,7 @@ def measure(
     model = checked_name(name or slug(shown))
     parts = capture.shares(2) if halves else ()
     if not replace:
-        table = root / "artifacts/measurements/head_metrics" / f"{model}.csv"
+        table = path_of(root, "head_metrics", model)
         refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
     folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):

@@ -12,6 +12,7 @@ from analysis.measure.measurements import save
 from analysis.scores.lbp.tasks import MODES
 from artifacts.errors import DataError
 from artifacts.store.manifest import manifest as kept_manifest
+from artifacts.store.measurement import path_of
 from artifacts.store.reader import read
 
 TABLE = "measured_lbp"
@@ -28,7 +29,7 @@ def write_scores(
     *,
     replace: bool,
 ) -> Path:
-    """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME.csv`; the other mode stays.
+    """Write the scores of one mode into `artifacts/measurements/measured_lbp/NAME`; the other mode stays.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def write_scores(
     DataError
         When the file holds other scores of this mode and `replace` is not set.
     """
-    path = root / "artifacts/measurements" / TABLE / f"{name}.csv"
+    path = path_of(root, TABLE, name)
     rows = _ordered(scores.assign(mode=mode, **facts))
     manifests = {mode: dict(manifest)}
     if path.is_file():

@@ -14,7 +14,9 @@ from analysis.scores.ruler.scores import COLUMNS
 from artifacts.errors import DataError
 from artifacts.store.canonical import agree
 from artifacts.store.manifest import manifest as kept_manifest
+from artifacts.store.measurement import path_of
 from artifacts.store.results import text
+from artifacts.store.table_file import words
 
 TABLE = "measured_ruler"
 BENCHMARK, NOISE = "RULER", "needles in noise"
@@ -25,7 +27,7 @@ ROLES = ("model", "null reference")
 def write_scores(
     root: Path, name: str, scores: pd.DataFrame, facts: Mapping[str, str], manifest: Mapping[str, Any], *, replace: bool
 ) -> Path:
-    """Write the scores into `artifacts/measurements/measured_ruler/NAME.csv`; the other block of the file stays.
+    """Write the scores into `artifacts/measurements/measured_ruler/NAME`; the other block of the file stays.
 
     Parameters
     ----------
@@ -47,12 +49,12 @@ def write_scores(
     DataError
         When the file holds other scores of this block and `replace` is not set.
     """
-    path = root / "artifacts/measurements" / TABLE / f"{name}.csv"
+    path = path_of(root, TABLE, name)
     data = facts["data"]
     rows = _as_written(scores[list(COLUMNS)].assign(**facts))
     manifests = {data: dict(manifest)}
     if path.is_file():
-        whole = pd.read_csv(path, dtype=str, keep_default_na=False)
+        whole = pd.read_csv(io.StringIO(words(path)), dtype=str, keep_default_na=False)
         old = whole[whole["data"] == data]
         if len(old) and not replace and not agree(_csv(old), _csv(rows)):
             raise DataError(

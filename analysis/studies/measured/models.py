@@ -38,7 +38,7 @@ def _row(model: str, metrics: pd.DataFrame, names: dict[str, str]) -> dict[str, 
     lacking = [name for name in METRICS if name not in by_name]
     if lacking:
         raise DataError(
-            f"artifacts/measurements/model_metrics/{model}.csv: no metric {', '.join(lacking)}; measure the model "
+            f"artifacts/measurements/model_metrics/{model}: no metric {', '.join(lacking)}; measure the model "
             "again (`python build.py heads CAPTURE`)"
         )
     overall = by_name["ap_overall"]

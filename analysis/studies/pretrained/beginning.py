@@ -156,7 +156,7 @@ def _texts(table: pd.DataFrame, model: str, read: Read) -> pd.Series:
     mine = table[(table["model"] == model) & (table["metric"] == read.metric) & (table["condition"] == read.condition)]
     mine = mine[(mine["unit_id"] != "") & mine["layer"].isna()]
     if mine.empty:
-        raise DataError(f"artifacts/measurements/{read.table}/{model}.csv lacks {read.metric} by text; run: {RERUN}")
+        raise DataError(f"artifacts/measurements/{read.table}/{model} lacks {read.metric} by text; run: {RERUN}")
     return mine.set_index("unit_id")["value"].astype(float).sort_index() * read.scale
 
 

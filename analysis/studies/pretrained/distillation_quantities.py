@@ -60,7 +60,7 @@ def distillation_quantities(
                 part = parts.get(column, frame.iloc[:0])
                 value, why = np.nan, "not measured on this model"
                 if len(part):
-                    file = f"artifacts/measurements/{quantity.frame}/{models[column]}.csv"
+                    file = f"artifacts/measurements/{quantity.frame}/{models[column]}"
                     value, why = of_model(quantity, part, file)
                 values[column] = None if np.isnan(value) else float(value)
                 notes += [f"{column}: {why.split(':')[0]}"] if np.isnan(value) else []

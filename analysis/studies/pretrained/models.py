@@ -73,10 +73,10 @@ def pretrained_geometry(
         )
         for model in measured:
             if (model, metric) not in known.index:
-                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv lacks {metric}; measure it again")
+                raise DataError(f"artifacts/measurements/model_metrics/{model} lacks {metric}; measure it again")
             cell = known.loc[(model, metric)]
             if pd.isna(cell["value"]):
-                raise DataError(f"artifacts/measurements/model_metrics/{model}.csv: {metric}: {cell['reason']}")
+                raise DataError(f"artifacts/measurements/model_metrics/{model}: {metric}: {cell['reason']}")
             rows.append(
                 {
                     **{"metric": metric, "column": model, "label": names[model], "value": float(cell["value"])},

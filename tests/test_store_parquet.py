@@ -1,0 +1,308 @@
+"""Large measurements as Parquet: the same cells and hashes as CSV, and one clear line for every file that is not."""
+
+import io
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+from pyarrow import parquet  # noqa: E402
+
+from analysis.measure.measurements import save  # noqa: E402
+from artifacts.build.graph import load  # noqa: E402
+from artifacts.errors import DataError  # noqa: E402
+from artifacts.store import measurement  # noqa: E402
+from artifacts.store.canonical import content_hash  # noqa: E402
+from artifacts.store.descriptor import files, standard  # noqa: E402
+from artifacts.store.manifest import broken, sealed, spelt  # noqa: E402
+from artifacts.store.measurement import MOST, path_of, put, settle  # noqa: E402
+from artifacts.store.parquet_file import packed  # noqa: E402
+from artifacts.store.reader import read  # noqa: E402
+from artifacts.store.schema import check  # noqa: E402
+from artifacts.store.table_file import header_of, identity, rows, words  # noqa: E402
+from conftest import ROOT  # noqa: E402
+
+SCHEMA = """
+name: test
+resources:
+- name: sinks
+  path: measurements/sinks
+  kind: measurement
+  schema:
+    fields:
+    - {name: model, type: string}
+    - {name: unit, type: string, constraints: {required: true}}
+    - {name: layer, type: integer}
+    - {name: kept, type: boolean}
+    - {name: side, type: string, constraints: {enum: [rope, drope]}}
+    - {name: value, type: number, constraints: {required: true}}
+    - {name: reason, type: string}
+"""
+HEADER = "unit,layer,kept,side,value,reason"
+ODD = (  # cells that a typed file could change: numbers as text, gaps, quotes, least and greatest, many digits
+    '007,3,True,rope,1,"a, ""b"""',
+    "1e5,,,drope,1e-300,gap",
+    "NA,0,False,rope,-0,ünï\u2028",
+    '"two\nlines",-1,True,drope,12345678,x',
+    " padded ,12,,rope,0.1,",
+)
+
+
+def many(number: int = MOST + 1, tail: tuple[str, ...] = ODD) -> str:
+    body = [f"u{index},{index},True,rope,{index / 7:.8g},x" for index in range(number - len(tail))]
+    return "\n".join([HEADER, *body, *tail]) + "\n"
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts/datapackage.yaml").write_text(SCHEMA)
+    return tmp_path
+
+
+def beside(root, stem="m"):
+    return sorted(path.name for path in (root / "artifacts/measurements/sinks").glob(f"{stem}.*"))
+
+
+def lone(root, message):
+    """The fault that a check and a reading both give of the one file."""
+    faults = check(root, "sinks")
+    assert len(faults) == 1
+    assert message in str(faults[0])
+    assert "\n" not in str(faults[0])
+    return str(faults[0])
+
+
+def test_a_parquet_says_what_its_csv_says_cell_by_cell(root):
+    text = many()
+    path = put(root, "sinks", "m", text)
+    assert path.name == "m.parquet"
+    assert words(path) == text
+    types = {field.name: str(field.type) for field in parquet.read_schema(path)}
+    expected = {"unit": "string", "layer": "int64", "kept": "bool", "side": "string", "value": "double"}
+    assert types == expected | {"reason": "string"}
+    assert header_of(path) == HEADER.split(",")
+    assert dict(rows(path))[MOST + 2]["unit"] == " padded "
+    plain = root / "plain.csv"
+    plain.write_bytes(text.encode())
+    assert identity(path) == identity(plain)
+    assert content_hash(words(path).encode()) == content_hash(plain.read_bytes())
+
+
+def test_the_store_reads_the_same_frame_from_both(root):
+    path = put(root, "sinks", "m", many())
+    new = read(root, "sinks")
+    path.with_suffix(".csv").write_text(many())
+    path.unlink()
+    old = read(root, "sinks")
+    pd.testing.assert_frame_equal(new, old, check_exact=True)
+    assert new["layer"].dtype == "Int64"
+    assert new["layer"].isna().sum() == 1
+    assert "007" in set(new["unit"])
+    assert set(new["model"]) == {"m"}
+
+
+def test_a_column_that_its_type_would_rewrite_stays_text():
+    text = "a,b,c\n1.50,01,yes\n2,2,True\n"
+    types = {"a": "number", "b": "integer", "c": "boolean"}
+    table = parquet.read_table(pa.BufferReader(packed(text, types)))
+    assert {str(field.type) for field in table.schema} == {"string"}
+    assert table.column("a").to_pylist() == ["1.50", "2"]
+
+
+def test_what_is_written_is_the_same_every_time_and_tells_nothing_of_pandas():
+    one = packed(many(), {"value": "number"})
+    assert one == packed(many(), {"value": "number"})
+    metadata = parquet.ParquetFile(pa.BufferReader(one)).metadata
+    assert not metadata.metadata
+    assert metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_the_identity_is_that_of_the_cells_whoever_wrote_the_file(root):
+    path = put(root, "sinks", "m", many())
+    before, content = identity(path), path.read_bytes()
+    parquet.write_table(parquet.read_table(path), path, compression="gzip", use_dictionary=False)
+    assert path.read_bytes() != content
+    assert identity(path) == before
+
+
+def test_a_measurement_takes_the_form_of_its_size(root):
+    frame = pd.read_csv(io.StringIO(many()), keep_default_na=False, na_values=[""], dtype={"layer": "Int64"})
+    frame["reason"] = "x"
+    save(root, {"sinks": frame.head(MOST)}, "m", {"command": "one"})
+    assert beside(root) == ["m.csv", "m.json"]
+    [path] = save(root, {"sinks": frame}, "m", {"command": "two"})
+    assert beside(root) == ["m.json", "m.parquet"]
+    assert not broken(root, "artifacts/measurements/sinks/m.parquet")
+    made = path.stat().st_mtime_ns
+    save(root, {"sinks": frame.assign(value=frame["value"] * (1 + 1e-7))}, "m", {"command": "two"})
+    assert path.stat().st_mtime_ns == made, "what differs between processors rewrites no file"
+    save(root, {"sinks": frame.head(3)}, "m", {"command": "three"})
+    assert beside(root) == ["m.csv", "m.json"]
+    assert path_of(root, "sinks", "m").name == "m.csv"
+
+
+def test_a_cut_damaged_or_foreign_file(root):
+    path = put(root, "sinks", "m", many())
+    whole = path.read_bytes()
+    middle = len(whole) // 4
+    for content in (
+        whole[: len(whole) // 2],
+        whole[:-1],
+        b"PAR1",
+        b"",
+        many().encode(),
+        whole[:middle] + bytes([whole[middle] ^ 8]) + whole[middle + 1 :],
+    ):
+        path.write_bytes(content)
+        said = lone(root, "artifacts/measurements/sinks/m.parquet: no Parquet that can be read (")
+        assert said.endswith("; restore it from version control")
+        with pytest.raises(DataError, match=r"^artifacts/measurements/sinks/m\.parquet: no Parquet that can be read"):
+            read(root, "sinks")
+
+
+def test_a_changed_cell_breaks_the_seal(root):
+    [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
+    assert not check(root, "sinks")
+    path.write_bytes(packed(words(path).replace("u3,3,", "u3,4,"), {}))
+    lone(root, f"cells of its {MOST + 1} rows were changed")
+    path.write_bytes(packed(words(path).replace("u3,4,True,rope,0.42857143,x\n", ""), {}))
+    lone(root, f"{MOST} rows of {MOST + 1}")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("value", [1.0, float("nan")], "row 3, value: nan is no number"),
+        ("value", [float("inf"), 1.0], "row 2, value: inf is no number"),
+        ("value", ["1", "many"], "row 3, value: 'many' is no number"),
+        ("value", [None, 1.0], "row 2, value: empty, but required"),
+        ("layer", [1.5, 2.0], "row 2, layer: '1.5' is no integer"),
+        ("side", ["rope", "nope"], "row 3, side: 'nope' is none of rope, drope"),
+        ("reason", [["a"], ["b"]], "column reason is of type list"),
+        ("unit", [pd.Timestamp(0), pd.Timestamp(1)], "column unit is of type timestamp"),
+        ("value", None, "row 1, value: no column value"),
+        ("more", [1, 2], "row 1, more: unknown column more"),
+    ],
+)
+def test_faults_of_cells_are_those_of_a_csv(root, column, values, words):
+    columns = {"unit": ["a", "b"], "layer": [1, 2], "kept": [True, False], "side": ["rope", "drope"]}
+    columns |= {"value": [1.0, 2.5], "reason": ["x", "y"]}
+    columns = {name: cells for name, cells in {**columns, column: values}.items() if cells is not None}
+    path = root / "artifacts/measurements/sinks/m.parquet"
+    path.parent.mkdir(parents=True)
+    parquet.write_table(pa.table(columns), path)
+    lone(root, words)
+
+
+def test_a_csv_and_a_parquet_of_one_name(root):
+    frame = pd.read_csv(io.StringIO(many(tail=())))
+    [path] = save(root, {"sinks": frame}, "m", {"command": "one"})
+    path.with_suffix(".csv").write_text(HEADER + "\nu,1,True,rope,1,x\n")
+    said = lone(root, "artifacts/measurements/sinks/m.csv: a .parquet stands beside it; to keep the one that m.json")
+    with pytest.raises(DataError) as caught:
+        read(root, "sinks")
+    assert str(caught.value) == said
+    assert settle(root) == []
+    assert beside(root) == ["m.json", "m.parquet"]
+    path.with_suffix(".csv").write_text(words(path))
+    path.write_bytes(packed(HEADER + "\nu,1,True,rope,1,x\n", {}))
+    assert [each.name for each in settle(root)] == ["m.csv"]
+    assert beside(root) == ["m.json", "m.parquet"]
+    assert not check(root, "sinks")
+    path.with_suffix(".csv").write_text("value\n1\n")
+    path.with_suffix(".json").write_text(json.dumps({"command": "x"}))
+    with pytest.raises(DataError, match=r"sinks/m: artifacts/measurements/sinks/m.json seals neither"):
+        settle(root)
+
+
+def test_tables_and_manifests_of_another_version_are_put_into_form(root):
+    folder = root / "artifacts/measurements/sinks"
+    folder.mkdir(parents=True)
+    (folder / "m.csv").write_text(many(tail=()))
+    told = {
+        "command": "one",
+        "recipe": {"brief": {f"rate{index}": index / 8 for index in range(30)}, "more": [{"a": ["x" * 70, "y" * 70]}]},
+        "none": {},
+    }
+    seal = {"blake2": identity(folder / "m.csv"), "rows": MOST + 1}
+    (folder / "m.json").write_text(json.dumps({**told, "table": seal}, indent=1))
+    assert [path.name for path in settle(root)] == ["m.csv", "m.json"]
+    assert beside(root) == ["m.json", "m.parquet"]
+    text = (folder / "m.json").read_text()
+    assert json.loads(text) == {**told, "table": seal}
+    assert text.encode() == spelt(json.loads(text)) == sealed(told, folder / "m.parquet")
+    assert max(map(len, text.splitlines())) <= 120
+    assert len(text.splitlines()) < 30, "thirty rates fill a few lines"
+    assert not check(root, "sinks")
+    assert settle(root) == []
+
+
+def test_a_broken_table_is_not_sealed_anew(root):
+    [path] = save(root, {"sinks": pd.read_csv(io.StringIO(many(tail=())))}, "m", {"command": "one"})
+    path.write_bytes(packed(words(path).replace("u3,3,", "u3,4,"), {}))
+    settle(root)
+    lone(root, "cells of its")
+
+
+def test_a_ragged_csv_is_not_converted(root):
+    folder = root / "artifacts/measurements/sinks"
+    folder.mkdir(parents=True)
+    (folder / "m.csv").write_text(many() + "only,two\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "artifacts.store.measurement"],
+        cwd=root,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"error: artifacts/measurements/sinks/m.parquet: row {MOST + 3}: 2 cells for 6 columns\n"
+    assert beside(root) == ["m.csv"]
+
+
+def test_others_learn_that_a_table_is_parquet(root):
+    put(root, "sinks", "m", many())
+    put(root, "sinks", "n", many(9))
+    one, two = standard(root)["resources"]
+    assert (one["path"], one["format"]) == ("measurements/sinks/m.parquet", "parquet")
+    assert (two["path"], "format" in two) == ("measurements/sinks/n.csv", False)
+
+
+def test_the_shipped_measurements_have_the_form_of_their_size():
+    for path in (ROOT / measurement.FOLDER).glob("*/*.[cp]*"):
+        large = sum(1 for _ in rows(path)) > MOST
+        assert path.suffix == (".parquet" if large else ".csv"), f"run: python -m artifacts.store.measurement ({path})"
+
+
+def test_a_parquet_is_an_input_of_what_reads_it():
+    from artifacts.build.facts import Reader
+
+    step = load(ROOT, Reader(ROOT)).steps["measurement:head_components"]
+    tables = files(ROOT, "head_components")
+    assert any(path.endswith(".parquet") for path in tables)
+    assert set(tables) <= set(step.inputs)
+
+
+def test_the_graph_and_small_tables_do_without_the_library():
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from artifacts.build.facts import Reader; from artifacts.build.graph import load\n"
+        "from artifacts.store.table_file import rows, header_of\n"
+        "root = Path.cwd(); load(root, Reader(root)); list(rows(root / 'artifacts/sources/models.csv'))\n"
+        "sys.exit('pyarrow' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_a_table_can_be_printed_for_git():
+    table = next(path for path in files(ROOT, "head_components") if path.endswith(".parquet"))
+    command = [sys.executable, "-m", "artifacts.store.table_file", table]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == words(ROOT / table)
+    wanted = subprocess.run(["git", "check-attr", "diff", table], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert wanted.stdout.strip().endswith("diff: table")
