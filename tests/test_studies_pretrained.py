@@ -95,7 +95,7 @@ def test_a_metric_that_lacks_is_named():
         )
     empty = rows.assign(reason="too few queries")
     empty.loc[empty["metric"] == "ap_drop", "value"] = None
-    with pytest.raises(DataError, match=r"any-name.csv: ap_drop: too few queries"):
+    with pytest.raises(DataError, match=r"any-name: ap_drop: too few queries"):
         pretrained.pretrained_geometry(empty, MODELS, SUBJECTS, CAPTURED, HEADS, POPULATION)
 
 
