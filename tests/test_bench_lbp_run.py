@@ -438,3 +438,8 @@ def test_with_an_embedding_model_scores_carry_the_benchmarks_name(lab, data, tmp
     manifest = json.loads((lab / "artifacts/measurements/measured_lbp/planted-1b.json").read_text())
     assert manifest["modes"]["nonthinking"]["summaries"] == "ROUGE-L and some/embedder"
     assert "--embedder some/embedder" in manifest["command"]
+
+
+def test_a_model_that_is_run_is_known_by_name(lab, data):
+    done = CliRunner().invoke(main, ["bench", "lbp", "--run", "--model", "tiny-rop", "--data", str(data[0])])
+    assert (done.exit_code, "did you mean tiny-rope" in done.stderr) == (1, True)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.measure.bar import bar
 from analysis.measure.measurements import checked_name, slug
+from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
 from analysis.models.similarity import similarity
@@ -114,7 +115,8 @@ def run(
     libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
     words = ["--predictions FILE..."]
     if generate:
-        source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+        place = resolve(root, model)
+        source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
         asked = lbp_run.Settings(
             mode=mode or MODES[0],
             runs=runs,

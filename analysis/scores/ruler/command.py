@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.measure.bar import bar
 from analysis.measure.measurements import checked_name, slug
+from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
 from analysis.scores.ruler import harness as ruler_harness
@@ -95,7 +96,8 @@ def run(
     key = checked_name(name or slug(model))
     chosen, asked = lengths_of(lengths), _tasks(tasks, generate)
     folder = root / "out/bench/ruler" / key
-    source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+    place = resolve(root, model) if generate else model
+    source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
     noise = asked[0] in ruler_needles.TASKS
     words = ["--run"] if generate else ["--results FILE..."]
     settings: dict[str, Any]
