@@ -40,9 +40,9 @@ class Commands(click.Group):
         from artifacts.errors import ThesisError
 
         try:
-            found = super().invoke(ctx)
+            status = super().invoke(ctx)
             sys.stdout.flush()
-            return found
+            return status
         except (ThesisError, OSError, UnicodeEncodeError) as error:
             if ctx.params.get("debug") or getattr(error, "errno", None) == errno.EPIPE:
                 raise
@@ -85,8 +85,8 @@ def main(ctx: click.Context, debug: bool) -> None:
     ctx.obj = {"debug": debug, "root": ROOT}
 
 
-for found in commands():
-    main.add_command(found)
+for command in commands():
+    main.add_command(command)
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -35,7 +35,7 @@ from analysis.models.architecture import forward, run
 from analysis.models.attention.statistics import attention_statistics
 
 
-def made(layers: int = 4) -> Any:
+def tiny_model(layers: int = 4) -> Any:
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=257,
@@ -59,13 +59,13 @@ def plain(model: Any, tokens: int) -> Callable[[], object]:
 
 def summed(model: Any, tokens: int) -> Callable[[], object]:
     def action() -> object:
-        found: list[Any] = []
+        sums: list[Any] = []
 
         def keep(call: Any) -> None:
-            found.append(attention_statistics(call))
+            sums.append(attention_statistics(call))
 
         forward(model, text(tokens), keep)
-        return found
+        return sums
 
     return action
 
@@ -81,7 +81,7 @@ def memory(name: str) -> float:
 
 def peak(kind: str, tokens: int, layers: int) -> None:
     """In a process of its own: seconds, and the rise of the peak in MB."""
-    model = made(layers)
+    model = tiny_model(layers)
     KINDS[kind](model, 64)()
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
@@ -114,7 +114,7 @@ def main() -> None:
     if chosen.peak:
         peak(chosen.peak[0], int(chosen.peak[1]), int(chosen.peak[2]))
         return
-    model = made()
+    model = tiny_model()
     summed(model, 64)()
     print("| tokens | forward CPU s | with statistics CPU s | ratio | memory above the forward's MB |")
     print("|--:|--:|--:|--:|--:|")

@@ -46,7 +46,7 @@ SMALL = {
 COUNTS, SHORT = (64, 512, 2048), 64  # documents, and their context, in the runs that measure memory
 
 
-def saved(folder: Path) -> Path:
+def save_model(folder: Path) -> Path:
     """The model and a tokenizer of numbered words."""
     import torch
     import transformers
@@ -93,14 +93,14 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
     from analysis.models.attention.calls import recording
     from analysis.models.captures import parts
     from analysis.models.captures.recorder import VectorRecorder
-    from analysis.models.captures.sampling import Buckets, heads
+    from analysis.models.captures.sampling import Buckets, draw_heads
     from analysis.models.checkpoints.loading import load
 
     torch.set_num_threads(threads)
     asked = options(folder, folder / "unused", context, 1)
     loaded = load(asked.model)
     layers = survey(loaded.model)
-    recorder = VectorRecorder(layers, heads(layers, 300), Buckets(context), 0)
+    recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(context), 0)
     tokens = torch.randint(0, WORDS, (1, context))
     root = folder / "timed"
 
@@ -124,7 +124,7 @@ def overhead(folder: Path, context: int, repeat: int, threads: int) -> Times:
             timed("captured", lambda number=number: captured(number))
         if not number % 2:
             timed("plain", lambda: run(loaded.model, tokens))
-    return {kind: found[2:] for kind, found in times.items()}
+    return {kind: seconds[2:] for kind, seconds in times.items()}
 
 
 def peak(folder: Path, documents: int) -> int:
@@ -156,7 +156,7 @@ def rise(context: int, captured: bool, folder: Path) -> None:
     from analysis.models.attention.calls import recording
     from analysis.models.captures import parts
     from analysis.models.captures.recorder import VectorRecorder
-    from analysis.models.captures.sampling import Buckets, heads
+    from analysis.models.captures.sampling import Buckets, draw_heads
 
     def memory(name: str) -> float:
         lines = Path("/proc/self/status").read_text().splitlines()
@@ -167,7 +167,7 @@ def rise(context: int, captured: bool, folder: Path) -> None:
     model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES | SMALL)).eval()
     layers = survey(model)
     for number, tokens in enumerate((64, context)):
-        recorder = VectorRecorder(layers, heads(layers, 300), Buckets(tokens, 16), 0)
+        recorder = VectorRecorder(layers, draw_heads(layers, 300), Buckets(tokens, 16), 0)
         text = torch.randint(0, WORDS, (1, tokens))
         held = memory("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
@@ -188,12 +188,12 @@ def long(most: int, folder: Path) -> None:
     print("\n| tokens, one layer | captured CPU s | forward alone CPU s | captured MB | forward alone MB |")
     print("|--:|--:|--:|--:|--:|")
     for tokens in (most // 4, most // 2, most):
-        found = []
+        times = []
         for kind in ("captured", "plain"):
             command = [sys.executable, __file__, "--rise", str(tokens), kind, "--folder", str(folder)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            found.append([float(each) for each in done.stdout.split()[-2:]])
-        (seconds, size), (least, alone) = found
+            times.append([float(each) for each in done.stdout.split()[-2:]])
+        (seconds, size), (least, alone) = times
         print(f"| {tokens:,} | {seconds:.1f} | {least:.1f} | {size:.0f} | {alone:.0f} |", flush=True)
 
 
@@ -224,7 +224,7 @@ def main() -> None:
 def compare(repeat: int, context: int, threads: int) -> None:
     """Forwards against captured forwards, and memory by the number of documents."""
     with tempfile.TemporaryDirectory() as name:
-        folder = saved(Path(name))
+        folder = save_model(Path(name))
         times = overhead(folder, context, repeat, threads)
         peaks = [peak(folder, count) for count in COUNTS]
     print("| measure | alone | captured | ratio | goal |")

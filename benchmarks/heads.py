@@ -47,9 +47,9 @@ from analysis.heads import kernel
 from analysis.heads.gap import PAIRS_PER_BIN
 from analysis.heads.head import Head
 from analysis.heads.pairs import competing, limits, pair_counts
-from analysis.heads.plasticity import Options, plasticity
+from analysis.heads.plasticity import PlasticityOptions, plasticity
 from analysis.measure.bar import Bar
-from analysis.measure.heads.analysis import analysed
+from analysis.measure.heads.analysis import analyse_heads
 from analysis.measure.heads.finding import attempts
 from analysis.models.captures import layout
 from analysis.models.captures.reading import Capture
@@ -74,7 +74,7 @@ STAGES = {
 }
 
 
-def capture(vectors: int, seed: int = 0) -> Head:
+def synthetic_head(vectors: int, seed: int = 0) -> Head:
     """A head whose tokens are kept at random, as a capture keeps them, with correlated, drifting vectors."""
     rng = np.random.default_rng(seed)
 
@@ -237,9 +237,9 @@ def floors(head: Head, taken: dict[str, float]) -> dict[str, float]:
 
 def comparing(head: Head, repeat: int) -> tuple[float, float]:
     """Seconds of `empirical`, and of nothing but its comparisons in single precision."""
-    options = Options(estimator="empirical")
-    found = plasticity(head, options)
-    compared = float((found.profile.counts * found.queries).sum())
+    options = PlasticityOptions(estimator="empirical")
+    result = plasticity(head, options)
+    compared = float((result.profile.counts * result.queries).sum())
     one, other = np.random.default_rng(0).normal(size=(2, 512)).astype(np.float32)
     taken = least(
         {
@@ -255,31 +255,31 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
     tables: list[str] = []
     print("| vectors | work | CPU ms | pairs a second | faster than the scalar program | times the floor |")
     print("|--:|:--|--:|--:|--:|--:|")
-    scalar(capture(600))
+    scalar(synthetic_head(600))
     for vectors in sizes:
-        head = capture(vectors)
-        found = save(head, folder / str(vectors), GROUP)
+        head = synthetic_head(vectors)
+        held = save(head, folder / str(vectors), GROUP)
         drawn: list[int] = []
         fresh = (folder / f"kept-{vectors}-{number}" for number in itertools.count())
 
         def whole(
-            heads: tuple[Place, ...], options: Options, found: Capture = found, fresh: Iterator[Path] = fresh
+            heads: tuple[Place, ...], options: PlasticityOptions, held: Capture = held, fresh: Iterator[Path] = fresh
         ) -> None:
-            list(attempts(found, heads, options, next(fresh)))
+            list(attempts(held, heads, options, next(fresh)))
 
-        alone, group = found.heads[:1], tuple(Place(0, number, 0) for number in range(GROUP))
+        alone, group = held.heads[:1], tuple(Place(0, number, 0) for number in range(GROUP))
         work: dict[str, Callable[[], object]] = {
             SCALAR: lambda head=head, drawn=drawn: drawn.append(scalar(head)[1])  # type: ignore[misc]
         }
         for name in ESTIMATORS:
-            options = Options(estimator=name)
+            options = PlasticityOptions(estimator=name)
             work[f"all pairs, {name}"] = partial(plasticity, head, options)
             work[f"whole head, {name}"] = partial(whole, alone, options)
             work[f"one of {GROUP} heads, {name}"] = partial(whole, group, options)
-        taken = least(work | parts(head, found), repeat)
+        taken = least(work | parts(head, held), repeat)
         floor, baseline = floors(head, taken), taken[SCALAR]
         print(f"| {vectors:,} | {SCALAR} | {1e3 * baseline:.0f} | {drawn[0] / baseline:,.0f} | 1 | |")
-        pairs = int(plasticity(head, Options()).profile.counts.sum())
+        pairs = int(plasticity(head, PlasticityOptions()).profile.counts.sum())
         for name in list(work)[1:]:
             low = floor[name.rpartition(" ")[2]] + (0.0 if name.startswith("all") else floor["rest"])
             each = taken[name]
@@ -297,10 +297,10 @@ def ratios(sizes: list[int], repeat: int, folder: Path) -> None:
                 f"| {baseline / each:.1f} | {each / loop:.1f} of {1e3 * loop:.0f} ms (comparisons alone) |",
                 flush=True,
             )
-        told = {name: 1e3 * taken[name] for name in parts(head, found)}
+        told = {name: 1e3 * taken[name] for name in parts(head, held)}
         tables.append(f"{vectors:,} vectors: " + ", ".join(f"{name} {each:.3g}" for name, each in told.items()))
         for name in ESTIMATORS:
-            stages = profile(partial(whole, alone, Options(estimator=name)), repeat)
+            stages = profile(partial(whole, alone, PlasticityOptions(estimator=name)), repeat)
             said = ", ".join(f"{stage} {1e3 * each:.0f}" for stage, each in stages.items())
             tables.append(f"{vectors:,} vectors, whole head, {name}: {said}")
     print("\nParts of the floor, each once (ms), and where the time of a whole head goes (ms, under a profiler):\n")
@@ -316,21 +316,21 @@ def profile(action: Callable[[], object], repeat: int) -> dict[str, float]:
         stats_of = pstats.Stats(watch)
         if best is None or stats_of.total_tt < best.total_tt:  # type: ignore[attr-defined]
             best = stats_of
-    found = dict.fromkeys(STAGES, 0.0)
+    seconds = dict.fromkeys(STAGES, 0.0)
     for (file, _, name), (_, _, _, total, _) in best.stats.items():  # type: ignore[union-attr]
         for stage, (where, called) in STAGES.items():
             if name == called and file.endswith(f"/{where}"):
-                found[stage] += total
-    inside = sum(each for stage, each in found.items() if not stage.startswith("of them"))
-    return found | {"the rest": best.total_tt - inside}  # type: ignore[union-attr]
+                seconds[stage] += total
+    inside = sum(each for stage, each in seconds.items() if not stage.startswith("of them"))
+    return seconds | {"the rest": best.total_tt - inside}  # type: ignore[union-attr]
 
 
 def model(heads: int, vectors: int, folder: Path) -> None:
     """A model's heads on two processes: wall seconds, and CPU seconds of both."""
     print("\n| heads | vectors | processes | wall s | CPU s | CPU s a process |\n|--:|--:|--:|--:|--:|--:|")
-    found = save(capture(vectors), folder / "model", heads)
+    captured = save(synthetic_head(vectors), folder / "model", heads)
     start, before = time.perf_counter(), os.times()
-    analysed(found, Options(), folder / "kept", 2, Bar())
+    analyse_heads(captured, PlasticityOptions(), folder / "kept", 2, Bar())
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     print(f"| {heads} | {vectors:,} | 2 | {time.perf_counter() - start:.1f} | {spent:.1f} | {spent / 2:.1f} |")

@@ -19,12 +19,12 @@ DEEP = ("analysis", "artifacts")  # rooms whose folders are counted one by one
 def rooms(root: Path) -> dict[str, list[str]]:
     """Tracked Python files by room: a folder of `analysis` or `artifacts`, else one of the top level."""
     listed = subprocess.run(("git", "ls-files", "*.py"), cwd=root, capture_output=True, text=True, check=True).stdout
-    found: dict[str, list[str]] = defaultdict(list)
+    by_room: dict[str, list[str]] = defaultdict(list)
     for path in sorted(listed.splitlines()):
         parts = path.split("/")
         depth = 2 if parts[0] in DEEP and len(parts) > 2 else 1
-        found["/".join(parts[: min(depth, len(parts) - 1)]) or "the top"].append(path)
-    return found
+        by_room["/".join(parts[: min(depth, len(parts) - 1)]) or "the top"].append(path)
+    return by_room
 
 
 def main() -> None:

@@ -147,7 +147,7 @@ def _is_word(node: ast.expr) -> bool:
 @functools.cache
 def imports(file: Path) -> set[str]:
     """Files of the project that a file imports, by name."""
-    found = set()
+    files = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -157,12 +157,12 @@ def imports(file: Path) -> set[str]:
         for name in names:
             path = ROOT / (name.replace(".", "/") + ".py")
             if path.is_file():
-                found.add(path.relative_to(ROOT).as_posix())
-    return found
+                files.add(path.relative_to(ROOT).as_posix())
+    return files
 
 
 @functools.cache
-def named(test: Path) -> set[str]:
+def called_claims(test: Path) -> set[str]:
     """Files of the claims that a test calls by their names, which may stand in a table beside it that it imports."""
     tree = ast.parse(test.read_text(encoding="utf-8"))
     modules = [node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
@@ -188,14 +188,14 @@ def claim_files() -> dict[str, str]:
 
 
 @functools.cache
-def concerned(mutated: str) -> list[str]:
+def tests_of(mutated: str) -> list[str]:
     """Test files that import a file or call a claim of it: those that do so directly first, of them its room's own."""
     room = f"test_{mutated.split('/')[1]}"
     direct, through = [], []
     for test in sorted((ROOT / "tests").glob("test_*.py")):
         if any(word in test.name for word in COMPARING):
             continue
-        near = imports(test) | named(test)
+        near = imports(test) | called_claims(test)
         if mutated in near:
             direct.append(f"tests/{test.name}")
         elif test.name == TURNING:
@@ -221,19 +221,19 @@ def _through_package(mutated: str, test: Path) -> bool:
 
 def judged(place: Path, fault: Mutant, seconds: int) -> str:
     """The first test that fails with a fault in place, `survived`, or `timeout` where twice no test ends in time."""
-    tests = concerned(fault.file)
+    tests = tests_of(fault.file)
     if not tests:
         return "survived: no test imports it"
     target = place / fault.file
     known = target.read_text(encoding="utf-8")
     target.write_text(fault.text, encoding="utf-8")
     try:
-        return _tried(place, tests, seconds) or _tried(place, tests, 3 * seconds) or f"timeout: {3 * seconds} s"
+        return _outcome(place, tests, seconds) or _outcome(place, tests, 3 * seconds) or f"timeout: {3 * seconds} s"
     finally:
         target.write_text(known, encoding="utf-8")
 
 
-def _tried(place: Path, tests: list[str], seconds: int) -> str:
+def _outcome(place: Path, tests: list[str], seconds: int) -> str:
     """What the tests say within their seconds of the processor; nothing if they need more.
 
     They run in a fork of this process, which has imported the libraries and nothing of the project.
@@ -260,7 +260,7 @@ def _tried(place: Path, tests: list[str], seconds: int) -> str:
 class _First:
     """The first test or file of tests that fails."""
 
-    found = ""
+    failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a test that fails."""
@@ -271,8 +271,8 @@ class _First:
         self._note(report)
 
     def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
-        if report.failed and not self.found:
-            self.found = report.nodeid
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
 
 
 def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> None:
@@ -288,7 +288,7 @@ def _child(place: Path, tests: list[str], seconds: int, given: Connection) -> No
     first = _First()
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", "-m", "not models and not latex"]
     end = pytest.main([*options, *tests], plugins=[first])
-    given.send(first.found)
+    given.send(first.failed)
     os._exit(int(end))
 
 

@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 import torch
 
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.measure.heads.analysis import measure
 from analysis.models.architecture import forward, run, survey
 from analysis.models.attention.calls import recording
@@ -39,7 +39,7 @@ from analysis.models.captures import parts
 from analysis.models.captures.capture import capture
 from analysis.models.captures.options import CaptureOptions
 from analysis.models.captures.recorder import VectorRecorder
-from analysis.models.captures.sampling import Buckets, heads
+from analysis.models.captures.sampling import Buckets, draw_heads
 from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.texts import Source, texts
@@ -54,10 +54,10 @@ def memory(name: str) -> float:
     return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
 
 
-def captured(model: Any, root: Path) -> Callable[[Any], object]:
+def capture_model(model: Any, root: Path) -> Callable[[Any], object]:
     """Read a text with queries and keys of every head written to disk."""
     layers = survey(model)
-    every = heads(layers, sum(layer.query_heads for layer in layers))
+    every = draw_heads(layers, sum(layer.query_heads for layer in layers))
     number = iter(range(1 << 20))
 
     def action(ids: Any) -> object:
@@ -76,13 +76,13 @@ def summed(model: Any) -> Callable[[Any], object]:
     """Read a text with exact attention statistics of every head."""
 
     def action(ids: Any) -> object:
-        found: list[Any] = []
+        sums: list[Any] = []
 
         def keep(call: Any) -> None:
-            found.append(attention_statistics(call))
+            sums.append(attention_statistics(call))
 
         forward(model, ids, keep)
-        return found
+        return sums
 
     return action
 
@@ -101,18 +101,18 @@ def eager(model: Any) -> Callable[[Any], object]:
     return action
 
 
-def timed(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
+def time_calls(action: Callable[[Any], object], ids: Any) -> tuple[float, float]:
     """CPU seconds, and by how many MB the peak rises."""
     held = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     start = time.process_time()
-    found = action(ids)
+    output = action(ids)
     seconds = time.process_time() - start
-    del found
+    del output
     return seconds, memory("VmHWM") - held
 
 
-def analysed(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
+def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, float]:
     """Heads of a capture, queries a head, and CPU seconds that their analysis takes; compiled before it is timed."""
     options = CaptureOptions(
         model=source,
@@ -126,9 +126,9 @@ def analysed(source: ModelSource, tokens: int, folder: Path) -> tuple[int, int, 
         windows=True,
     )
     place = str(capture(options))
-    measure(folder / "warm", place, Options(), name="bench", jobs=1)
+    measure(folder / "warm", place, PlasticityOptions(), name="bench", jobs=1)
     start = time.process_time()
-    done = measure(folder / "timed", place, Options(), name="bench", jobs=1)
+    done = measure(folder / "timed", place, PlasticityOptions(), name="bench", jobs=1)
     return done.heads, int(DOCUMENTS * BUCKETS * RATE), time.process_time() - start
 
 
@@ -147,14 +147,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kinds: dict[str, Callable[[Any], object]] = {
             "forward alone": lambda each: run(loaded.model, each),
-            "captured, every head": captured(loaded.model, Path(folder)),
+            "captured, every head": capture_model(loaded.model, Path(folder)),
             "attention statistics, every head": summed(loaded.model),
             "eager, whole matrices": eager(loaded.model),
         }
         for action in kinds.values():
             action(ids[:, :WARM])
-        runs = [{kind: timed(action, ids) for kind, action in kinds.items()} for _ in range(given.repeat)]
-        count, queries, spent = analysed(source, given.tokens, Path(folder))
+        runs = [{kind: time_calls(action, ids) for kind, action in kinds.items()} for _ in range(given.repeat)]
+        count, queries, spent = analyse_model(source, given.tokens, Path(folder))
     alone = min(each["forward alone"][0] for each in runs)
     print(f"| {given.model}, {ids.shape[1]:,} tokens | CPU s | ratio | tokens a CPU second | MB |")
     print("|:--|--:|--:|--:|--:|")

@@ -65,9 +65,9 @@ def bound(value: Any, origins: Iterable[Origin]) -> Any:
         return value
     for plain, kind in kinds:
         if isinstance(value, plain):
-            found = kind(value)
-            found.origins = kept
-            return found
+            copy = kind(value)
+            copy.origins = kept
+            return copy
     return value
 
 
@@ -95,10 +95,10 @@ def _keeping(kind: type, name: str) -> Callable[..., Any]:
     plain = getattr(kind, name)
 
     def operate(self: Any, *others: Any) -> Any:
-        found = plain(self, *others)
-        if found is NotImplemented and kind is int and isinstance(others[0], float):
-            found = getattr(float, name)(float(self), *others)
-        return found if found is NotImplemented else bound(found, (*self.origins, *origins_of(others)))
+        result = plain(self, *others)
+        if result is NotImplemented and kind is int and isinstance(others[0], float):
+            result = getattr(float, name)(float(self), *others)
+        return result if result is NotImplemented else bound(result, (*self.origins, *origins_of(others)))
 
     return operate
 

@@ -56,7 +56,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
         The thesis has not been compiled, two files would get one name, or a text names a folder of this machine.
     """
     members = {name: (out / name).read_bytes() for name in contents(out)}
-    members = flattened(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
+    members = flatten(members) if flat else members | {"references.bib": (out / STATE / BIBLIOGRAPHY).read_bytes()}
     members["thesis.bbl"] = (out / STATE / "thesis.bbl").read_bytes()
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
@@ -73,7 +73,7 @@ def make(out: Path, *, flat: bool = True) -> bytes:
     return packed.getvalue()
 
 
-def flattened(members: Mapping[str, bytes]) -> dict[str, bytes]:
+def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
     r"""One `thesis.tex` with every `\input` in its place, and the pictures beside it under names without folders.
 
     Parameters
@@ -137,16 +137,16 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
     for _ in range(MAX_PASSES):
         done = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
         text = (folder / "thesis.log").read_text(encoding="utf-8", errors="replace") if not done.timed_out else ""
-        found = log.parse(text, folder)
-        if done.returncode or found.errors:
-            raise log.failure(found, "thesis.tex", done.output)
-        if not found.rerun and not any(finding.kind.startswith("undefined") for finding in found.warnings):
+        report = log.parse(text, folder)
+        if done.returncode or report.errors:
+            raise log.failure(report, "thesis.tex", done.output)
+        if not report.rerun and not any(finding.kind.startswith("undefined") for finding in report.warnings):
             return (folder / "thesis.pdf").read_bytes()
-    faults = "\n".join(map(str, found.warnings)) or "LaTeX still asks for another pass"
+    faults = "\n".join(map(str, report.warnings)) or "LaTeX still asks for another pass"
     raise LatexError(f"the bundle does not settle in {MAX_PASSES} passes:\n{faults}", "thesis.tex")
 
 
-def tried(bundle: bytes, thesis: bytes) -> None:
+def try_out(bundle: bytes, thesis: bytes) -> None:
     """Compile a bundle in an empty folder, and see that it gives the thesis's pages.
 
     Raises

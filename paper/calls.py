@@ -37,7 +37,7 @@ def dependencies(text: str) -> list[tuple[str, str, int]]:
         A first argument is not a string literal, or a function is used without being called: the build
         could not know what the chapter reads. The text starts with the line, for the caller to put the file before.
     """
-    found = []
+    calls = []
     for offset, code in expressions(text):
         for match in _CALL.finditer(code):
             function = match["function"]
@@ -49,8 +49,8 @@ def dependencies(text: str) -> list[tuple[str, str, int]]:
                     f"{line}: {function}(...) needs a string literal as its first argument, as in "
                     f"{function}('name'): what a chapter reads is taken from its text"
                 )
-            found.append((function, match["name"][1:-1], line))
-    return found
+            calls.append((function, match["name"][1:-1], line))
+    return calls
 
 
 def expressions(text: str) -> Iterator[tuple[int, str]]:

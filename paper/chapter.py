@@ -184,8 +184,8 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         raise SpecError(f"cannot print a {type(value).__name__}")
 
     def n(artifact: str, /, *, value: str = "value", **where: Any) -> Any:
-        found = number(_frame(frames, artifact), artifact, value, where)
-        return bound(found, [origin(artifact, value, where)])
+        cell = number(_frame(frames, artifact), artifact, value, where)
+        return bound(cell, [origin(artifact, value, where)])
 
     def claim(name: str, /) -> Claim:
         ledger = _frame(frames, "claims")
@@ -204,9 +204,9 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         return handle(_frame(frames, artifact), artifact, fixed)
 
     # optimized: constants would be finalized at compile time, where an error has no line
-    found = templates.environment(optimized=False, finalize=finalize)
-    found.globals.clear()
-    found.globals.update(
+    environment = templates.environment(optimized=False, finalize=finalize)
+    environment.globals.clear()
+    environment.globals.update(
         n=n,
         claim=claim,
         mark=lambda name, /: claim(name).mark,
@@ -215,9 +215,9 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         table=lambda name, /: Latex(rf"\input{{tables/{name}}}"),
         figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
     )
-    found.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
-    found.filters.update(words=words, span=span, prose=lambda text: Latex(prose(str(text), "latex")))
-    return found
+    environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
+    environment.filters.update(words=words, span=span, prose=lambda text: Latex(prose(str(text), "latex")))
+    return environment
 
 
 def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, printed: list[dict[str, Any]]) -> None:
@@ -227,14 +227,14 @@ def _link(environment: jinja2.Environment, made: jinja2.Template, file: str, pri
 
     def finalize(value: object) -> str:
         text: str = show(value)
-        found = origins_of(text)
-        if found:
+        origins = origins_of(text)
+        if origins:
             frame = inspect.currentframe()
             while frame and frame.f_code.co_filename != file:
                 frame = frame.f_back
             line = made.get_corresponding_lineno(frame.f_lineno) if frame else 0
-            printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in found]})
-        return linked(text, found)
+            printed.append({"line": line, "shown": str(text), "origins": [each.record() for each in origins]})
+        return linked(text, origins)
 
     environment.finalize = finalize
     for kind in ("table", "figure"):

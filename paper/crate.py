@@ -113,24 +113,24 @@ def lay_out(root: Path, folder: Path) -> int:
     sums = []
     for part in parts(root):
         content = part.content
-        found = hashlib.sha256(content).hexdigest()
-        sums.append(f"{found}  {part.name}\n")
+        digest = hashlib.sha256(content).hexdigest()
+        sums.append(f"{digest}  {part.name}\n")
         source = io.BytesIO(content) if isinstance(part.source, bytes) else part.source
-        crate.add_file(source, part.name, properties=_described(part, content, found))
+        crate.add_file(source, part.name, properties=_described(part, content, digest))
     crate.write(folder)
     write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
     file = folder / "ro-crate-metadata.json"
-    write(file, (json.dumps(_settled(json.loads(file.read_text(encoding="utf-8")), when), indent=1) + "\n").encode())
+    write(file, (json.dumps(_canonical(json.loads(file.read_text(encoding="utf-8")), when), indent=1) + "\n").encode())
     return sum(1 for path in folder.rglob("*") if path.is_file())
 
 
 def citation(root: Path) -> dict[str, Any]:
     """What `CITATION.cff` says; empty where there is none."""
     try:
-        found = yaml_of(root, CITATION, SpecError)
+        content = yaml_of(root, CITATION, SpecError)
     except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def version(root: Path) -> str:
@@ -168,7 +168,7 @@ def _person(crate: Any, number: int, told: dict[str, Any]) -> Any:
     return crate.add(ContextEntity(crate, str(told.get("orcid") or f"#author-{number}"), {"@type": kind, "name": name}))
 
 
-def _settled(found: dict[str, Any], when: str) -> dict[str, Any]:
+def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:
     """The description in one order, and without the time of its making."""
     for entity in found["@graph"]:
         if entity["@id"] == "./":

@@ -68,13 +68,13 @@ def settle(root: Path, edition: Edition) -> None:
     write(root / FILE, json.dumps(asdict(edition), indent=1).encode() + b"\n")
 
 
-def settled(root: Path) -> None:
+def ensure(root: Path) -> None:
     """See to it that there is an edition, before the graph looks for it."""
     if not (root / FILE).is_file():
         settle(root, Edition())
 
 
-def asked(root: Path, site: str) -> Callable[[], Edition]:
+def ask_commit(root: Path, site: str) -> Callable[[], Edition]:
     """Ask git for the commit of the artifacts, beside what else is done; the function returned waits for the answer."""
     commands = (
         ("log", "-1", "--format=%H %ct", "--", *WATCHED),

@@ -34,16 +34,16 @@ _PHRASE = re.compile(r"\.phrase\b")
 def spelling(text: str, file: str) -> list[Finding]:
     """Find American forms in a chapter's prose."""
     prose = words_of(text)
-    found = []
+    findings = []
     for match in _AMERICAN.finditer(prose):
         stem = match[1]
         mended = match[0].replace(stem, SPELLINGS[stem.lower()], 1)
-        found.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
+        findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
     for match in _IZE.finditer(prose):
         if not _SIZE.match(match[0]):
             mended = re.sub("z(?=[^z]*$)", "s", match[0])
-            found.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
-    return [Finding(file, line_of(text, offset), what) for offset, what in sorted(found)]
+            findings.append((match.start(), f"{match[0]!r} is American: write {mended!r}"))
+    return [Finding(file, line_of(text, offset), what) for offset, what in sorted(findings)]
 
 
 def code_names(text: str, file: str) -> list[Finding]:

@@ -124,7 +124,7 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     ]
     listed = {re.sub(r"\s", "", term) for term in terms}
     for match in _MATH.finditer(_COMMENT.sub(_gone, _without_tags(text))):
-        if _stated(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
+        if _states_value(match[0]) and re.sub(r"\s", "", match[0]) not in listed:
             findings.append(Finding(file, line_of(text, match.start()), _typed(match[0])))
     prose = words_of(text)
     allowed = [*names, *(re.escape(term) for term in terms), _YEAR]
@@ -159,8 +159,8 @@ def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
 
 def cited(text: str) -> tuple[str, ...]:
     r"""Keys that a chapter's template cites, in order, without repeats."""
-    found = (key for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"]))
-    return tuple(dict.fromkeys(found))
+    keys = (key for match in _CITE.finditer(_code(text)) for key in _keys(match["keys"]))
+    return tuple(dict.fromkeys(keys))
 
 
 def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
@@ -195,7 +195,7 @@ def references(chapters: Mapping[str, str]) -> list[Finding]:
     return findings
 
 
-def _stated(formula: str) -> bool:
+def _states_value(formula: str) -> bool:
     """Whether an inline formula states a value: a bare number, a decimal after a relation, or a sample size."""
     if formula.startswith(("$$", r"\[", r"\begin")):
         return False

@@ -41,7 +41,7 @@ def number(frame: pd.DataFrame, artifact: str, value: str, where: dict[str, Any]
     cell = rows[value].iloc[0]
     if cell is None or cell != cell or str(cell) in ("", "<NA>"):
         why = str(rows["reason"].iloc[0]) if "reason" in frame.columns else ""
-        raise SpecError(f"{artifact}: {value} is empty for {_said(where)}" + (f" ({why})" if why else ""))
+        raise SpecError(f"{artifact}: {value} is empty for {_condition(where)}" + (f" ({why})" if why else ""))
     return cell.item() if hasattr(cell, "item") else cell
 
 
@@ -89,7 +89,7 @@ def _absent(frame: pd.DataFrame, artifact: str, where: dict[str, Any], column: s
         rows = narrowed if len(narrowed) else rows
     known = list(dict.fromkeys(str(item) for item in rows[column]))
     shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
-    return f"{artifact} has no row with {_said(where)}; with {_said(others)} there is {column}: {shown}"
+    return f"{artifact} has no row with {_condition(where)}; with {_condition(others)} there is {column}: {shown}"
 
 
 def _several(rows: pd.DataFrame, artifact: str, where: dict[str, Any]) -> str:
@@ -99,10 +99,10 @@ def _several(rows: pd.DataFrame, artifact: str, where: dict[str, Any]) -> str:
         values = list(dict.fromkeys(str(item) for item in rows[column]))
         if len(values) == len(rows) or len(values) > 1:
             shown = ", ".join(values[:SHOWN]) + (", ..." if len(values) > SHOWN else "")
-            named = _said(where) or "no condition"
+            named = _condition(where) or "no condition"
             return f"{artifact} has {len(rows)} rows with {named}; name one {column}: {shown}"
-    return f"{artifact} has {len(rows)} equal rows with {_said(where)}"
+    return f"{artifact} has {len(rows)} equal rows with {_condition(where)}"
 
 
-def _said(where: dict[str, Any]) -> str:
+def _condition(where: dict[str, Any]) -> str:
     return ", ".join(f"{name}={item!r}" for name, item in where.items())

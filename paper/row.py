@@ -138,9 +138,9 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
     SpecError
         A word that stands in no column (with the nearest) or in several, no row, or several.
     """
-    found = dict(where)
+    keys = dict(where)
     for word in words:
-        columns = [name for name in frame.columns if name not in found and name != "study" and _words(frame[name])]
+        columns = [name for name in frame.columns if name not in keys and name != "study" and _words(frame[name])]
         holding = [name for name in columns if equal(frame[name], word).any()]
         if not holding:
             known = dict.fromkeys(str(cell) for name in columns for cell in frame[name])
@@ -148,10 +148,10 @@ def row(frame: pd.DataFrame, artifact: str, words: tuple[str, ...], where: dict[
         if len(holding) > 1:
             said = " or ".join(f"{name}={word!r}" for name in holding)
             raise SpecError(f"{artifact} has {word!r} in {len(holding)} columns: write {said}")
-        found[holding[0]] = word
-    only = one_row(frame, artifact, found)
+        keys[holding[0]] = word
+    only = one_row(frame, artifact, keys)
     cells = {str(name): only[name].iloc[0] for name in only.columns}
-    return Row(artifact, cells, tuple((name, str(wanted)) for name, wanted in found.items()))
+    return Row(artifact, cells, tuple((name, str(wanted)) for name, wanted in keys.items()))
 
 
 def handle(frame: pd.DataFrame, artifact: str, fixed: dict[str, Any]) -> Callable[..., Row]:

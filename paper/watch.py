@@ -18,7 +18,7 @@ MADE = ("out", "artifacts/results")  # what builds write
 QUIET = 200  # milliseconds without another change, after which a build begins
 
 
-def wanted(root: Path, path: str) -> bool:
+def is_source(root: Path, path: str) -> bool:
     """Whether a change of this file is one to build for: a source of the project, no draft of an editor."""
     place = Path(path)
     try:
@@ -62,14 +62,14 @@ def watch(
     done()
     changes = watchfiles.watch(
         *rooms,
-        watch_filter=lambda _, path: wanted(root, path),
+        watch_filter=lambda _, path: is_source(root, path),
         debounce=5 * QUIET,
         step=QUIET,
         stop_event=stop,
         raise_interrupt=True,
     )
-    for found in changes:
-        say(f"changed: {_listed({Path(path).relative_to(root).as_posix() for _, path in found})}")
+    for batch in changes:
+        say(f"changed: {_first_names({Path(path).relative_to(root).as_posix() for _, path in batch})}")
         _build(root, command, say)
         done()
 
@@ -81,6 +81,6 @@ def _build(root: Path, command: Sequence[str], say: Callable[[str], None]) -> No
     say(f"built in {seconds:.1f} s" if code == 0 else f"failed after {seconds:.1f} s; waiting for the next change")
 
 
-def _listed(names: Iterable[str], most: int = 4) -> str:
+def _first_names(names: Iterable[str], most: int = 4) -> str:
     known = sorted(names)
     return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")

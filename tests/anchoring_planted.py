@@ -48,7 +48,7 @@ class Statements:
         depth: float | None = None,
         form: str | None = None,
     ) -> list[Item]:
-        draw, found = random.Random(seed), []
+        draw, questions = random.Random(seed), []
         for number in range(count):
             name, truth, group = draw.choice(NAMES), number % 2 == 0, ("question", "answer")[number // 2 % 2]
             up = NAMES.index(name) % 2 == 0
@@ -56,8 +56,8 @@ class Statements:
             shown = draw.choice(NEVER if group == "answer" and not truth else pool)
             words = [*draw.choices(FILLER, k=(length or 10) - 6), ".", name, "is", shown, "tag"]
             facts = {"subject": name, "question": [name, "is"], "answer_text": shown, "truth": truth, "group": group}
-            found.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
-        return found
+            questions.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
+        return questions
 
 
 def subject() -> Subject:

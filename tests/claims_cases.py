@@ -30,19 +30,19 @@ def prints(columns, *values):
 
 def states(**printed):
     """Numbers stated in prose, by statement; a pair gives the text and the number that its words stand for."""
-    found = []
+    collected = []
     for statement, text in printed.items():
         words, number = text if isinstance(text, tuple) else (text, None)
         about = "about" if words.startswith("~") else ""
-        found.append((statement, statement.replace("_", " "), "", words, number, about))
-    frame = prints("statement quantity model printed as_number qualifier", *found)
+        collected.append((statement, statement.replace("_", " "), "", words, number, about))
+    frame = prints("statement quantity model printed as_number qualifier", *collected)
     return frame.assign(as_number=frame["as_number"].astype(float))
 
 
 def say(claim, *frames, **named):
     """The verdict of a claim and what it recomputed, by key; frames in the order of the claim's parameters."""
-    found = function(claim)(*frames, **named)
-    made = found if isinstance(found, list) else [found]
+    result = function(claim)(*frames, **named)
+    made = result if isinstance(result, list) else [result]
     return {each.key: f"{each.verdict}: {each.recomputed}".removesuffix(": ") for each in made}
 
 

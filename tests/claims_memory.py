@@ -106,16 +106,16 @@ class Memory:
 
     def rows(self, steps=None):
         """The verdicts of some claims (those that read something changed), by claim name; a failure is a row too."""
-        found = {}
+        by_claim = {}
         for step in self.claims() if steps is None else steps:
             try:
                 made = function(step)(**self.given(step))
             except Exception as error:
-                found[step.name] = {"verdict": "error", "reason": f"{type(error).__name__}: {error}"}
+                by_claim[step.name] = {"verdict": "error", "reason": f"{type(error).__name__}: {error}"}
                 continue
             for verdict in made if isinstance(made, list) else [made]:
-                found[step.name + (f".{verdict.key}" if verdict.key else "")] = asdict(verdict)
-        return found
+                by_claim[step.name + (f".{verdict.key}" if verdict.key else "")] = asdict(verdict)
+        return by_claim
 
 
 def _read_back(name, written):

@@ -129,8 +129,8 @@ def shipped(tmp_path_factory):
     This one, unless somebody's own measurements lie in it: then a copy without them, so that goldens stay green.
     """
     tracked = set(_tracked("artifacts/measurements"))
-    found = {path.relative_to(ROOT).as_posix() for path in (ROOT / "artifacts/measurements").glob("*/*")}
-    root = ROOT if found <= tracked or not tracked else copy_project(tmp_path_factory.mktemp("shipped") / "project")
+    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "artifacts/measurements").glob("*/*")}
+    root = ROOT if files <= tracked or not tracked else copy_project(tmp_path_factory.mktemp("shipped") / "project")
     done = run(root, "analyze")
     assert done.returncode == 0, done.stderr
     return root

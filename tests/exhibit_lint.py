@@ -34,12 +34,12 @@ def seen(text: str, known: bool = False) -> str:
 
 def faults(text: str) -> list[str]:
     """The rules that a text breaks, each with the place."""
-    found = [f"{rule}: {match[0]!r}" for rule, pattern in RULES.items() if (match := pattern.search(text))]
+    broken = [f"{rule}: {match[0]!r}" for rule, pattern in RULES.items() if (match := pattern.search(text))]
     for match in LONG.finditer(text):
         number = int(match[1])  # a long number that is not round may be an answer, of which each digit counts
         if (number not in YEARS if number < 10_000 else number % 1000 == 0) or match[2]:
-            found.append(f"no comma between the thousands: {match[0]!r}")
-    return found + [f"a name from the code: {name!r}" for name in NAME.findall(text) if name not in PRINTED]
+            broken.append(f"no comma between the thousands: {match[0]!r}")
+    return broken + [f"a name from the code: {name!r}" for name in NAME.findall(text) if name not in PRINTED]
 
 
 def table_texts(grid):

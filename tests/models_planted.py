@@ -47,17 +47,17 @@ class PlantedBook:
         if task not in self.given:
             raise DataError(f"no task {task}")
         draw = random.Random(f"{task}/{seed}")
-        found = []
+        passages = []
         for number in range(count):
             if task == "passkey":
                 key = "".join(draw.choice("0123456789") for _ in range(3))
                 words = _words(draw, (length or 16) - 6)
                 prompt = " ".join([*words, "key", *key, "?"])
-                found.append(Item(f"{task}-{number:04d}", task, prompt, key))
+                passages.append(Item(f"{task}-{number:04d}", task, prompt, key))
             else:
                 prompt = " ".join([*_words(draw, 4 + number % 2), "?"])
-                found.append(Item(f"{task}-{number:04d}", task, prompt, (YES, NO)[number % 2], (YES, NO)))
-        return found
+                passages.append(Item(f"{task}-{number:04d}", task, prompt, (YES, NO)[number % 2], (YES, NO)))
+        return passages
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
         return [" ".join(_words(random.Random(f"{seed}/{number}"), tokens)) for number in range(count)]

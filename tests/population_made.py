@@ -51,8 +51,8 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                 ablation += two
     tables = (models, keys, tasks, losses, heads, ablation)
     names = ("models", "keys", "tasks", "losses", "heads", "ablation")
-    found = {f"population_{each}": pd.DataFrame(rows) for each, rows in zip(names, tables, strict=True)}
-    return {**found, "population_prompts": prompts}
+    table = {f"population_{each}": pd.DataFrame(rows) for each, rows in zip(names, tables, strict=True)}
+    return {**table, "population_prompts": prompts}
 
 
 def prompt_rows(seed):

@@ -52,10 +52,10 @@ def _kept(path: str, text: str | bytes) -> str | bytes:
 
 def _ledger(root: Path, verdicts: list[dict]) -> list[str]:
     from analysis.claims._verdicts.ledger import ordered, table
-    from artifacts.store.results import settled, text
+    from artifacts.store.results import bytes_to_keep, text
 
     path = root / "artifacts/results/claims.csv"
-    new = settled(path, text(table(ordered(verdicts)), "claims").encode())
+    new = bytes_to_keep(path, text(table(ordered(verdicts)), "claims").encode())
     return [] if new == path.read_bytes() else ["artifacts/results/claims.csv"]
 
 

@@ -12,7 +12,7 @@ from conftest import run
 from paper.annotate.copies import Copy, copies
 from paper.annotate.coverage import coverage
 from paper.annotate.lines import lines
-from paper.annotate.placing import placed
+from paper.annotate.placing import place
 from paper.annotate.tokens import sizes, tokens
 from test_foreign import begin
 
@@ -105,27 +105,29 @@ def test_numbers_of_headings_items_and_names_state_none():
 
 def test_a_statement_that_stands_is_found_and_its_number_judged():
     copy = copy_of()
-    [where] = placed([row("loss", loses(), **LOSS)], copy)
+    [where] = place([row("loss", loses(), **LOSS)], copy)
     assert (where.state, where.sentence) == ("same", loses())
-    found = coverage(copy, [where], {})
-    assert found.counts == {"judged": 1, "open": found.total - 1}
-    assert {str(mark.token.size) for each in found.stated for mark in each.marks if mark.state == "judged"} == {"39.5"}
+    covered = coverage(copy, [where], {})
+    assert covered.counts == {"judged": 1, "open": covered.total - 1}
+    assert {str(mark.token.size) for each in covered.stated for mark in each.marks if mark.state == "judged"} == {
+        "39.5"
+    }
 
 
 def test_a_check_covers_the_cell_that_it_reports_and_data_are_told_apart():
     copy = copy_of()
     check = row("cell", reported="52.5", kind="cell check", verdict="not supported")
     elsewhere = row("other", reported="92.0", kind="cell check", heading="2. Conclusion")
-    where = placed([check, elsewhere], copy)
+    where = place([check, elsewhere], copy)
     assert [each.state for each in where] == ["heading", "heading"]
-    found = coverage(copy, where, {"1. Results": frozenset({Decimal(92)})})
-    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in found.stated for mark in each.marks}
+    covered = coverage(copy, where, {"1. Results": frozenset({Decimal(92)})})
+    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
     assert states[9, "52.5"] == "judged"
     assert states[9, "92"] == states[5, "92"] == "data"
     assert states[5, "39.5"] == states[11, "17"] == "open"
-    results = next(each for each in found.sections if each.heading == "1. Results")
-    assert (results.total, results.counts["judged"], results.line) == (found.total, 1, 3)
-    html = "".join(line.html for line in lines(copy, found))
+    results = next(each for each in covered.sections if each.heading == "1. Results")
+    assert (results.total, results.counts["judged"], results.line) == (covered.total, 1, 3)
+    html = "".join(line.html for line in lines(copy, covered))
     assert '<span class="judged v-not-supported" title="cell">52.5</span>' in html
     assert '<span class="open" title="no row of the ledger covers this number">39.5</span>' in html
 
@@ -134,47 +136,47 @@ def test_a_check_whose_row_is_known_judges_its_cell_there_and_nowhere_else():
     copy = copy_of()
     cells = next(each for each in copy.sentences if each.line == 9)
     check = row("cell", cells, statement="The cell reader-s, 512.", reported="92.0", kind="cell check")
-    found = coverage(copy, placed([check], copy), {})
-    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in found.stated for mark in each.marks}
+    covered = coverage(copy, place([check], copy), {})
+    states = {(each.sentence.line, str(mark.token.size)): mark.state for each in covered.stated for mark in each.marks}
     assert states[9, "92"] == "judged"
     assert states[5, "92"] == states[9, "52.5"] == "open"  # the same value in a sentence, and another cell of the row
-    html = "".join(line.html for line in lines(copy, found))
+    html = "".join(line.html for line in lines(copy, covered))
     assert html.count('title="cell"') == 1
     altered = copy_of(TEXT.replace("| reader-s | 92.0", "| reader-s | 91.0"))
-    [where] = placed([check], altered)
+    [where] = place([check], altered)
     assert where.state == "altered"
     assert not any(mark.rows for each in coverage(altered, [where], {}).stated for mark in each.marks)
 
 
 def test_moved_altered_and_gone_are_told_apart():
     claim = row("loss", loses(), **LOSS)
-    moved = placed([claim], copy_of("A line before.\n\n" + TEXT))[0]
+    moved = place([claim], copy_of("A line before.\n\n" + TEXT))[0]
     assert (moved.state, moved.words) == ("moved", "Moved from line 5 to line 7.")
-    altered = placed([claim], copy_of(TEXT.replace("39.5", "38.5")))[0]
+    altered = place([claim], copy_of(TEXT.replace("39.5", "38.5")))[0]
     assert altered.state == "altered"
     assert "line 5, no longer stands; line 5 comes nearest" in altered.words
-    gone = placed([claim], copy_of(TEXT.replace("The small reader loses 39.5 points.", "")))[0]
+    gone = place([claim], copy_of(TEXT.replace("The small reader loses 39.5 points.", "")))[0]
     assert (gone.state, gone.sentence) == ("gone", None)
-    where = placed([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
+    where = place([row("cell", reported="1")], copy_of(TEXT.replace("## 1. Results", "## Findings")))[0]
     assert where.state == "no heading"
     assert "“1. Results”, is no longer there" in where.words
 
 
 def test_marks_and_line_ends_are_no_change():
     text = TEXT.replace("The small reader loses 39.5 points.", "The **small** reader loses `39.5` points!")
-    assert placed([row("loss", loses(), **LOSS)], copy_of(text))[0].state == "same"
+    assert place([row("loss", loses(), **LOSS)], copy_of(text))[0].state == "same"
 
 
 def test_an_altered_sentence_covers_no_number():
     copy = copy_of(TEXT.replace("39.5", "38.5"))
-    found = coverage(copy, placed([row("loss", loses(), **LOSS)], copy), {})
-    assert found.counts["judged"] == 0
+    covered = coverage(copy, place([row("loss", loses(), **LOSS)], copy), {})
+    assert covered.counts["judged"] == 0
 
 
 def test_the_document_is_text_and_its_colours_ours():
     copy = copy_of()
-    found = coverage(copy, placed([row("loss", loses(), **LOSS)], copy), {})
-    blocks = list(lines(copy, found))
+    covered = coverage(copy, place([row("loss", loses(), **LOSS)], copy), {})
+    blocks = list(lines(copy, covered))
     html = "".join(block.html for block in blocks)
     assert "<b>" not in html
     assert "&lt;b&gt;at all&lt;/b&gt;" in html
@@ -187,8 +189,8 @@ def test_a_document_is_known_by_its_sentences_then_by_its_name(tmp_path):
     (tmp_path / "renamed.md").write_text(TEXT)
     (tmp_path / "b-1.md").write_text("Nothing of it.")
     (tmp_path / "b2.md").write_text("Another.")
-    found, others = copies(tmp_path, {"a": [loses().anchor, "0" * 12], "b": ["1" * 12], "c": []})
-    assert [(each.document, each.file) for each in found] == [("a", "renamed.md"), ("b", "b-1.md")]
+    held, others = copies(tmp_path, {"a": [loses().anchor, "0" * 12], "b": ["1" * 12], "c": []})
+    assert [(each.document, each.file) for each in held] == [("a", "renamed.md"), ("b", "b-1.md")]
     assert others == ["b2.md"]
     (tmp_path / "a.md").write_text(TEXT)
     with pytest.raises(DataError, match=r"a\.md and renamed\.md are both document a; keep one"):

@@ -24,11 +24,11 @@ GRAPH = graph()
 
 def naming(kind):
     """The exhibits that read a table with a column of names or remarks."""
-    found = []
+    collected = []
     for step in GRAPH.steps.values():
         if step.kind.name == kind and any(set(NAMES) & set(store.read(ROOT, each).columns) for each in step.artifacts):
-            found.append(step.name)
-    return sorted(found)
+            collected.append(step.name)
+    return sorted(collected)
 
 
 @pytest.fixture(scope="module")
@@ -99,11 +99,11 @@ def test_the_armour_comes_off_for_data_and_stays_prose_for_readers_of_prose():
 
 def test_a_frame_is_armoured_beside_the_one_that_the_store_keeps():
     data = pd.DataFrame({"a": ["x", "$y$"], "b": [1.0, 2.0], "c": ["p", "q"]})
-    found = armour.frame(data)
-    assert armour.worn(found["a"][1])
+    armoured = armour.frame(data)
+    assert armour.worn(armoured["a"][1])
     assert data["a"][1] == "$y$"
-    assert found["a"][0] == "x"
-    assert list(found["c"]) == ["p", "q"]
+    assert armoured["a"][0] == "x"
+    assert list(armoured["c"]) == ["p", "q"]
 
 
 def test_data_that_wear_the_armour_already_are_refused():

@@ -265,14 +265,14 @@ def said(samples, answers, runs=1):
 
 
 def row(table, key):
-    [found] = table[table["key"] == key].to_dict("records")
-    return found
+    [cells] = table[table["key"] == key].to_dict("records")
+    return cells
 
 
 def test_means_by_length_task_and_language():
     samples = grid()
     answers = said(samples, lambda one, run: "right" if one.task == "T3.1" and one.length in ("8k", "16k") else "wrong")
-    table = lbp_scores.aggregated(lbp_scores.scored(samples, answers), samples)
+    table = lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples)
     assert row(table, "overall")["value"] == pytest.approx(100 * 2 / 6 / 2)
     assert [row(table, length)["value"] for length in LENGTHS] == [50, 50, 0, 0, 0, 0]
     assert row(table, "overall")["value"] == pytest.approx(np.mean([row(table, length)["value"] for length in LENGTHS]))
@@ -286,45 +286,45 @@ def test_means_by_length_task_and_language():
 
 def test_runs_of_a_sample_are_averaged_before_samples_are():
     samples = grid(each=1)
-    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right" if run == 1 else "wrong", runs=3))
+    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right" if run == 1 else "wrong", runs=3))
     assert np.allclose(scores["score"], 1 / 3)
-    overall = row(lbp_scores.aggregated(scores, samples), "overall")
+    overall = row(lbp_scores.aggregate(scores, samples), "overall")
     assert overall["value"] == pytest.approx(100 / 3)
     assert (overall["n"], overall["samples"]) == (72, 24)
 
 
 def test_summaries_without_the_embedder_change_the_metric_name():
     samples = grid(tasks=("T3.1", "T4.1"))
-    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right"))
-    table = lbp_scores.aggregated(scores, samples)
+    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
+    table = lbp_scores.aggregate(scores, samples)
     assert row(table, "T3.1")["metric"] == "lbp"
     assert {row(table, key)["metric"] for key in ("overall", "8k", "T4.1", "English")} == {"lbp_rouge_t4"}
-    embedded = lbp_scores.aggregated(scores, samples, embedded=True)
+    embedded = lbp_scores.aggregate(scores, samples, embedded=True)
     assert set(embedded["metric"]) == {"lbp"}
 
 
 def test_intervals_are_those_of_the_mean_of_samples():
     samples = grid(tasks=("T3.1",), lengths=("8k",), each=50)
     answers = said(samples, lambda one, run: "right" if int(one.id.rpartition("-")[2]) < 15 else "wrong")
-    found = row(lbp_scores.aggregated(lbp_scores.scored(samples, answers), samples), "8k")
+    cells = row(lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples), "8k")
     error = 100 * math.sqrt(0.3 * 0.7 / 100)
-    assert found["value"] == pytest.approx(30)
-    assert found["ci_low"] == pytest.approx(30 - 1.96 * error, abs=1.5)
-    assert found["ci_high"] == pytest.approx(30 + 1.96 * error, abs=1.5)
+    assert cells["value"] == pytest.approx(30)
+    assert cells["ci_low"] == pytest.approx(30 - 1.96 * error, abs=1.5)
+    assert cells["ci_high"] == pytest.approx(30 + 1.96 * error, abs=1.5)
 
 
 def test_lengths_are_resampled_apart():
     # all of one length right, all of the others wrong: no resample within lengths can change the mean
     samples = grid(tasks=("T3.1",), each=10)
     answers = said(samples, lambda one, run: "right" if one.length == "8k" else "wrong")
-    found = row(lbp_scores.aggregated(lbp_scores.scored(samples, answers), samples), "overall")
-    assert [found[name] for name in ("value", "ci_low", "ci_high")] == pytest.approx([100 / 6] * 3)
+    cells = row(lbp_scores.aggregate(lbp_scores.score_samples(samples, answers), samples), "overall")
+    assert [cells[name] for name in ("value", "ci_low", "ci_high")] == pytest.approx([100 / 6] * 3)
 
 
 def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
     samples = grid(tasks=("T3.1",))
     some = [one for one in samples if one.length != "256k"]
-    table = lbp_scores.aggregated(lbp_scores.scored(samples, said(some, lambda one, run: "right")), samples)
+    table = lbp_scores.aggregate(lbp_scores.score_samples(samples, said(some, lambda one, run: "right")), samples)
     overall, first, last = row(table, "overall"), row(table, "8k"), row(table, "256k")
     assert math.isnan(overall["value"])
     assert overall["reason"] == "4 of 24 samples have no prediction; no predictions of length 256k"
@@ -338,29 +338,29 @@ def test_equal_scores_have_no_interval_and_missing_lengths_no_overall():
 def test_intervals_over_few_samples_of_a_length_are_students():
     samples = grid(tasks=("T3.1",), lengths=("8k",), each=3)
     answers = said(samples, lambda one, run: "right" if one.id.endswith("-0") else "wrong")
-    scores = lbp_scores.scored(samples, answers)
-    found = row(lbp_scores.aggregated(scores, samples), "8k")
+    scores = lbp_scores.score_samples(samples, answers)
+    cells = row(lbp_scores.aggregate(scores, samples), "8k")
     low, high = stats.t.interval(0.95, 5, scores["score"].mean(), stats.sem(scores["score"]))
     assert low < 0
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((0, 100 * high))
+    assert (cells["ci_low"], cells["ci_high"]) == pytest.approx((0, 100 * high))
 
 
 def test_intervals_over_few_samples_keep_lengths_apart():
     samples = grid(tasks=("T3.1",), lengths=("8k", "16k"), each=4)
-    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right"))
+    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
     scores["score"] = [
         0.9 - 0.05 * place if one == "8k" else 0.2 + 0.01 * place for place, one in enumerate(scores["length"])
     ]
-    found = row(lbp_scores.aggregated(scores, samples), "T3.1")
+    cells = row(lbp_scores.aggregate(scores, samples), "T3.1")
     first, second = (scores.loc[scores["length"] == one, "score"] for one in ("8k", "16k"))
     # two lengths of equal size: twice their mean is a sum, of which Welch's test gives the interval
     expected = stats.ttest_ind(first, -second, equal_var=False).confidence_interval(0.95)
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((50 * expected.low, 50 * expected.high))
+    assert (cells["ci_low"], cells["ci_high"]) == pytest.approx((50 * expected.low, 50 * expected.high))
 
 
 def test_a_single_sample_has_no_interval():
     samples = grid(tasks=("T3.1",), lengths=("8k",), each=1)[:1]
-    scores = lbp_scores.scored(samples, said(samples, lambda one, run: "right"))
-    found = row(lbp_scores.aggregated(scores, samples), "8k")
-    assert np.isnan([found["ci_low"], found["ci_high"]]).all()
-    assert found["reason"] == "no interval: a single sample"
+    scores = lbp_scores.score_samples(samples, said(samples, lambda one, run: "right"))
+    cells = row(lbp_scores.aggregate(scores, samples), "8k")
+    assert np.isnan([cells["ci_low"], cells["ci_high"]]).all()
+    assert cells["reason"] == "no interval: a single sample"

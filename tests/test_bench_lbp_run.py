@@ -91,10 +91,10 @@ def test_answers_right_at_short_lengths_only(lab, data, tmp_path):
     rows = lines(samples, lambda one: "\n".join(one.answer) if one.length in ("8k", "16k") else "wrong")
     done = bench("--data", path, "--predictions", written(tmp_path / "p.jsonl", rows))
     assert done.exit_code == 0, done.output
-    found = table(lab)
-    assert [value(found, length) for length in LENGTHS] == [100, 100, 0, 0, 0, 0]
-    assert value(found, "overall") == pytest.approx(100 / 3)
-    assert value(found, "Chinese") == pytest.approx(100 / 3)
+    scores = table(lab)
+    assert [value(scores, length) for length in LENGTHS] == [100, 100, 0, 0, 0, 0]
+    assert value(scores, "overall") == pytest.approx(100 / 3)
+    assert value(scores, "Chinese") == pytest.approx(100 / 3)
 
 
 def test_both_modes_stand_in_one_file_and_nothing_is_replaced_silently(lab, data, tmp_path):
@@ -438,3 +438,8 @@ def test_with_an_embedding_model_scores_carry_the_benchmarks_name(lab, data, tmp
     manifest = json.loads((lab / "artifacts/measurements/measured_lbp/planted-1b.json").read_text())
     assert manifest["modes"]["nonthinking"]["summaries"] == "ROUGE-L and some/embedder"
     assert "--embedder some/embedder" in manifest["command"]
+
+
+def test_a_model_that_is_run_is_known_by_name(lab, data):
+    done = CliRunner().invoke(main, ["bench", "lbp", "--run", "--model", "tiny-rop", "--data", str(data[0])])
+    assert (done.exit_code, "did you mean tiny-rope" in done.stderr) == (1, True)

@@ -8,12 +8,12 @@ from analysis.scores.ruler.scores import (
     MEAN,
     TASKS,
     Cell,
-    found,
     interval,
     length_key,
     length_tokens,
     lengths_of,
-    tabulated,
+    share_contained,
+    tabulate,
 )
 from artifacts.errors import DataError
 
@@ -38,12 +38,12 @@ LENGTHS = ("4k", "8k", "16k", "32k", "64k", "128k")
     ],
 )
 def test_references_found_in_an_answer(said, references, any_of, score):
-    assert found(said, references, any_of=any_of) == score
+    assert share_contained(said, references, any_of=any_of) == score
 
 
 def test_a_sample_without_references_has_no_score():
     with pytest.raises(ValueError, match="needs a reference"):
-        found("x", [])
+        share_contained("x", [])
 
 
 def test_lengths_as_keys():
@@ -66,7 +66,7 @@ def row(table, key, length="all"):
 
 def test_means_averages_and_effective_length():
     scores = dict(zip(LENGTHS, (98.0, 90.0, 85.6, 86.0, 60.0, 20.0), strict=True))
-    table = tabulated(cells(scores), TASKS, MEAN)
+    table = tabulate(cells(scores), TASKS, MEAN)
     assert row(table, MEAN, "32k")["value"] == pytest.approx(86.0)
     assert row(table, "average")["value"] == pytest.approx(sum(scores.values()) / 6)
     longer = sum(weight * score for weight, score in enumerate(scores.values(), 1)) / 21
@@ -80,16 +80,16 @@ def test_means_averages_and_effective_length():
 
 
 def test_no_length_or_every_length_above():
-    low = tabulated(cells(dict.fromkeys(LENGTHS, 50.0)), TASKS, MEAN)
+    low = tabulate(cells(dict.fromkeys(LENGTHS, 50.0)), TASKS, MEAN)
     assert low.loc[low["key"] == "effective_length", "value"].isna().all()
     assert "no tested length" in row(low, "effective_length")["reason"]
-    high = tabulated(cells(dict.fromkeys(LENGTHS, 95.0)), TASKS, MEAN)
+    high = tabulate(cells(dict.fromkeys(LENGTHS, 95.0)), TASKS, MEAN)
     assert row(high, "effective_length")["value"] == 131072
     assert "may reach further" in row(high, "effective_length")["reason"]
 
 
 def test_a_mean_over_fewer_tasks_is_none():
-    table = tabulated(cells({"4k": 90.0}) + cells({"8k": 80.0}, tasks=TASKS[:-2]), TASKS, MEAN)
+    table = tabulate(cells({"4k": 90.0}) + cells({"8k": 80.0}, tasks=TASKS[:-2]), TASKS, MEAN)
     assert row(table, MEAN, "4k")["value"] == pytest.approx(90)
     lost = row(table, MEAN, "8k")
     assert lost["value"] != lost["value"]
@@ -104,7 +104,7 @@ def test_intervals_hold_the_mean_and_narrow_with_samples():
     assert interval(12.5, 40) == pytest.approx((5.46, 26.11), abs=0.01), "Wilson, 5 of 40"
     low, high = interval(63.3, 40)
     assert low < 63.3 < high
-    table = tabulated(cells({"4k": 50.0}), TASKS, MEAN)
+    table = tabulate(cells({"4k": 50.0}), TASKS, MEAN)
     one, all_of_them = row(table, "vt", "4k"), row(table, MEAN, "4k")
     half = one["ci_high"] - one["value"]
     assert all_of_them["ci_high"] - 50 == pytest.approx(half / 13**0.5), "13 tasks, each as uncertain"

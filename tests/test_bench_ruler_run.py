@@ -239,3 +239,10 @@ def test_records_twice_or_damaged_are_refused(tmp_path):
     path.write_text(json.dumps(good) + "\n")
     [cell] = ruler_run.cells(path, settings)
     assert (cell.value, cell.n) == (100, 1)
+
+
+def test_a_model_that_is_run_is_known_by_name(lab):
+    done = bench("--run", "--tasks", "needles", model="tiny-rop")
+    assert done.exit_code == 1
+    assert "'tiny-rop' is no folder and not known by name" in done.stderr
+    assert "did you mean tiny-rope" in done.stderr

@@ -57,8 +57,8 @@ def test_a_recovery_takes_the_verdict_of_its_deciles():
 
 def test_copied_recoveries_are_compared():
     copy, original = cells(*pair("recovery", "0.04", "0.02")), cells(*pair("recovery", "0.04", "0.09"))
-    found = verdicts("c000_recovery_copies", copy, original)
-    assert found == {f"{SMALL}-recovery": "holds", f"{BIG}-recovery": "contradicted"}
+    judged = verdicts("c000_recovery_copies", copy, original)
+    assert judged == {f"{SMALL}-recovery": "holds", f"{BIG}-recovery": "contradicted"}
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_layers_and_family_are_those_of_the_configuration(printed, family, said)
 def test_layers_of_two_kinds_are_those_of_the_configuration(layers, bare, expected):
     table = cells(*pair("layers", "32", layers), *pair("nope_layers", "0", bare))
     known = rows("model layers text_layers", (SMALL, 32, 32), (BIG, 40, 32))
-    found = verdicts("c000_models_layers", table, known)
-    assert (found[f"{SMALL}-layers"], found[f"{SMALL}-nope_layers"]) == ("holds", "holds")
-    assert (found[f"{BIG}-layers"], found[f"{BIG}-nope_layers"]) == expected
+    judged = verdicts("c000_models_layers", table, known)
+    assert (judged[f"{SMALL}-layers"], judged[f"{SMALL}-nope_layers"]) == ("holds", "holds")
+    assert (judged[f"{BIG}-layers"], judged[f"{BIG}-nope_layers"]) == expected
 
 
 def test_recoveries_of_layers_are_the_third_pair_less_the_second():
@@ -398,8 +398,8 @@ def test_all_models_have_the_base_that_is_stated():
 
 def test_the_same_base_without_a_recovery_speaks_against_the_base():
     factors = prints("fact printed", *[(f"rope_factor_{model}", "8") for model in models()["model"]])
-    found = says("c000_hypotheses_frequency", models(), recovery(), factors)
-    assert found == "not supported: 1 model with the same base falls"
+    judged = says("c000_hypotheses_frequency", models(), recovery(), factors)
+    assert judged == "not supported: 1 model with the same base falls"
     other = models(rope_theta=[500000.0, 500000.0, 10000.0, 10000.0])
     assert verdict("c000_hypotheses_frequency", other, recovery(), factors) == "holds"
 

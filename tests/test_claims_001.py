@@ -65,8 +65,8 @@ def axis(one, two):
 
 def test_means_on_the_drift_axis_are_of_all_models_or_of_a_family():
     stated = states(pca_rotation_r_k="0.87", pca_rotation_r_q="0.74")
-    found = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
-    assert found == "holds: 0.87 and 0.74"
+    judged = says("c001_drift_axis_means", stated, *axis((0.9, 0.8), (0.84, 0.68)))
+    assert judged == "holds: 0.87 and 0.74"
     assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.74), (0.5, 0.1))) == "holds"
     assert verdict("c001_drift_axis_means", stated, *axis((0.87, 0.5), (0.5, 0.74))) == "not supported"
 
@@ -97,8 +97,8 @@ def test_numbers_that_the_second_study_states_too_are_compared_one_by_one():
     other = states(**{second: "0.17" for second, _ in AGAIN.values()})
     assert set(verdicts("c001_stated_again", own, other).values()) == {"holds"}
     off = states(**{**dict.fromkeys(AGAIN, "0.17"), "decomposition_excess": "0.27"})
-    found = verdicts("c001_stated_again", off, other)
-    assert [key for key, each in found.items() if each != "holds"] == ["decomposition_excess"]
+    judged = verdicts("c001_stated_again", off, other)
+    assert [key for key, each in judged.items() if each != "holds"] == ["decomposition_excess"]
 
 
 def test_the_lengths_of_a_profile_are_those_with_a_bin():
@@ -163,8 +163,8 @@ def test_heads_that_meet_average_what_they_meet_at():
 
 def matched(**scores):
     held = {"m": ("Ministral 3", 60.0), "n": ("Ministral 3", 50.0), "q": ("Qwen3", 40.0), "l": ("Llama 3", 30.0)}
-    found = [(name, name, family, scores.get(name, score), True) for name, (family, score) in held.items()]
-    return rows("model display_name family lbp in_source", *found)
+    table = [(name, name, family, scores.get(name, score), True) for name, (family, score) in held.items()]
+    return rows("model display_name family lbp in_source", *table)
 
 
 def test_families_stand_in_the_order_of_the_scores():
@@ -250,9 +250,9 @@ def test_places_are_given_as_in_the_second_study():
     }
     other = states(**dict.fromkeys(pairs.values(), "40–50%"))
     assert set(verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "40–50%")), other).values()) == {"holds"}
-    found = verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "50–60%")), other)
-    assert set(found.values()) == {"contradicted"}
-    assert set(found) == set(pairs)
+    judged = verdicts("c001_restated_places", states(**dict.fromkeys(pairs, "50–60%")), other)
+    assert set(judged.values()) == {"contradicted"}
+    assert set(judged) == set(pairs)
 
 
 # --- RULER

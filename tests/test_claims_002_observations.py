@@ -81,9 +81,9 @@ def test_the_most_informative_metric_is_first_and_shown_to_be():
 
 def test_inverse_in_each_family_is_three_of_three():
     def tests(third):
-        found = [("a", "pearson", -0.9, 0.3), ("b", "pearson", -0.5, 0.6), ("c", "pearson", third, 0.5)]
+        table = [("a", "pearson", -0.9, 0.3), ("b", "pearson", -0.5, 0.6), ("c", "pearson", third, 0.5)]
         pooled = rows("comparison test estimate p_value n", ("ap_drop", "pearson_within_family", -0.5, 0.1, 7))
-        return rows("comparison test estimate p_value", *found), pooled
+        return rows("comparison test estimate p_value", *table), pooled
 
     assert says("c002_drop_within_family", *tests(-0.2)) == "holds: 3 of 3 families"
     assert says("c002_drop_within_family", *tests(-0.05)) == "contradicted: 2 of 3 families"
@@ -94,12 +94,12 @@ def test_an_order_is_that_of_the_printed_values():
     sizes = ("14b", "8b", "3b")
 
     def table(*texts):
-        found = [("drop", f"ministral3-{size}", "ap_drop", text) for size, text in zip(sizes, texts, strict=True)]
-        return prints("table model metric printed", *found)
+        frame = [("drop", f"ministral3-{size}", "ap_drop", text) for size, text in zip(sizes, texts, strict=True)]
+        return prints("table model metric printed", *frame)
 
     assert verdict("c002_drop_ministral_order", stated, table("0.06", "0.05", "0.04")) == "holds"
-    found = says("c002_drop_ministral_order", stated, table("0.04", "0.05", "0.06"))
-    assert found == "contradicted: 3B (0.06) > 8B (0.05) > 14B (0.04)"
+    frame = says("c002_drop_ministral_order", stated, table("0.04", "0.05", "0.06"))
+    assert frame == "contradicted: 3B (0.06) > 8B (0.05) > 14B (0.04)"
 
 
 def test_an_anomaly_is_below_its_siblings():
@@ -134,8 +134,8 @@ def test_typical_drops_are_means_of_families():
         ("source", "Llama 3", 0.2, 1),
     )
     stated = states(drop_ministral_typical="0.07", drop_qwen_typical="0.17", drop_llama_typical="0.23")
-    found = verdicts("c002_drop_typical", stated, means)
-    assert found == {"ministral": "holds", "qwen": "holds", "llama": "contradicted"}
+    judged = verdicts("c002_drop_typical", stated, means)
+    assert judged == {"ministral": "holds", "qwen": "holds", "llama": "contradicted"}
 
 
 def test_an_order_of_families_is_broken_by_a_model_that_drops_less_and_scores_worse():

@@ -49,8 +49,8 @@ def test_the_dip_is_the_lowest_of_the_first_eight_deciles():
         "39K-52K"
     )
     late = [*BUMP[:7], 0.4, *BUMP[8:]]
-    found = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(second=late))
-    assert found == "holds: 92K-105K"
+    judged = says("c002_profile_11b_dip", landmarks(llama32_11b_dip="92K-105K"), profiles(second=late))
+    assert judged == "holds: 92K-105K"
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_notes_on_deciles_repeat_the_cells_that_they_name():
     assert set(verdicts("c002_restated_deciles", states(**STATED), table).values()) == {"holds"}
     for key, text in STATED.items():
         other = states(**{**STATED, key: f"{float(text) + 0.01:.3f}"})
-        found = verdicts("c002_restated_deciles", other, table)
-        assert {name for name, answer in found.items() if answer != "holds"} == {key}
+        judged = verdicts("c002_restated_deciles", other, table)
+        assert {name for name, answer in judged.items() if answer != "holds"} == {key}
     near = say("c002_restated_deciles", states(**{**STATED, "t4_llama32_3b_drop": "-0.601"}), table)
     assert near["t4_llama32_3b_drop"].startswith("holds after rounding")
 
@@ -204,8 +204,8 @@ def test_captures_span_what_is_said():
     stated |= {"all_models_other_range": "128K", "t4_other_range": "128K"}
     models = rows("model captured_context", ("mistral-v0.2-7b", 32768), ("llama3.1-8b", 131072))
     assert set(verdicts("c002_restated_contexts", states(**stated), models).values()) == {"holds"}
-    found = verdicts("c002_restated_contexts", states(**{**stated, "t4_other_range": "64K"}), models)
-    assert [key for key, answer in found.items() if answer == "contradicted"] == ["t4_other_range"]
+    judged = verdicts("c002_restated_contexts", states(**{**stated, "t4_other_range": "64K"}), models)
+    assert [key for key, answer in judged.items() if answer == "contradicted"] == ["t4_other_range"]
 
 
 # --- the hypotheses on Mistral and on the bump
@@ -299,10 +299,10 @@ def spread(one, two, layers="32"):
 def test_counts_of_layers_are_those_of_the_layer_study():
     keys = ("llama31_recovering", "llama31_layers", "llama32_recovering", "llama32_layers")
     study = states(**{f"finding_2_{key}": text for key, text in zip(keys, ("29", "32", "26", "32"), strict=True)})
-    found = verdicts("c002_h8_layer_counts", spread("29", "26"), study)
-    assert set(found.values()) == {"holds"}
-    found = say("c002_h8_layer_counts", spread("29", "27"), study)
-    assert found["h8_llama32_11b_recovering"] == "contradicted: 26"
+    judged = verdicts("c002_h8_layer_counts", spread("29", "26"), study)
+    assert set(judged.values()) == {"holds"}
+    judged = say("c002_h8_layer_counts", spread("29", "27"), study)
+    assert judged["h8_llama32_11b_recovering"] == "contradicted: 26"
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ DECILES = " ".join(f"d{number}" for number in range(10))
 @pytest.mark.parametrize(("text", "answers"), [("13", ("holds", "holds")), ("12", ("contradicted", "holds"))])
 def test_tasks_and_models_are_those_that_the_authors_count(text, answers):
     facts = prints("fact printed", ("ruler_tasks", "13"), ("ruler_models", "17"))
-    found = verdicts("c002_ruler_counts", states(ruler_tasks=text, ruler_models="17"), facts)
-    assert (found["tasks"], found["models"]) == answers
+    judged = verdicts("c002_ruler_counts", states(ruler_tasks=text, ruler_models="17"), facts)
+    assert (judged["tasks"], judged["models"]) == answers
 
 
 @pytest.mark.parametrize(
@@ -43,18 +43,18 @@ def test_windows_are_of_the_kind_that_is_named():
         LLAMA: "holds",
         MISTRAL: "holds",
     }
-    found = verdicts("c002_ruler_models_window", table, models("sliding", "full"))
-    assert set(found.values()) == {"contradicted"}
+    judged = verdicts("c002_ruler_models_window", table, models("sliding", "full"))
+    assert set(judged.values()) == {"contradicted"}
 
 
 @pytest.mark.parametrize(
     ("tokens", "expected"), [(131072, "holds"), (128000, "contradicted"), (131071, "contradicted")]
 )
 def test_a_full_coverage_is_of_all_tokens(tokens, expected):
-    found = says(
+    judged = says(
         "c002_t8_llama_coverage", states(t8_llama31_8b_coverage="128K"), rows("model captured_context", (LLAMA, tokens))
     )
-    assert found == f"{expected}: {tokens:,}"
+    assert judged == f"{expected}: {tokens:,}"
 
 
 def test_the_bin_of_the_second_half_is_the_mean_of_its_deciles():
@@ -211,8 +211,8 @@ def test_repository_and_field_are_those_of_the_authors():
         return rows("fact printed", ("lbp_repository", repository), ("lbp_length_field", field))
 
     assert set(verdicts("c002_option_a", facts("THUDM/LongBench", "length_bucket")).values()) == {"holds"}
-    found = verdicts("c002_option_a", facts("another", "token_length"))
-    assert found == {"repository": "contradicted", "field": "contradicted"}
+    judged = verdicts("c002_option_a", facts("another", "token_length"))
+    assert judged == {"repository": "contradicted", "field": "contradicted"}
 
 
 @pytest.mark.parametrize(("texts", "expected"), [(("8K", "16K"), "holds"), (("16K", "8K"), "contradicted")])

@@ -47,8 +47,8 @@ def test_the_mode_of_scores_is_the_one_they_equal():
     published = [("m", "thinking", "8k", "50.1"), ("m", "thinking", "128k", "40.2"), ("m", "nonthinking", "8k", "44")]
     overall = prints("model metric printed", ("m", "lbp", "38.5"))
     stated = states(t3_prompt_mode=word("thinking"))
-    found = prints("model mode length printed", *published)
-    assert says("c002_t3_mode", stated, scores, found, overall) == "holds: thinking"
+    table = prints("model mode length printed", *published)
+    assert says("c002_t3_mode", stated, scores, table, overall) == "holds: thinking"
     other = prints("model mode length printed", *published[:2], ("m", "nonthinking", "8k", "50.1"))
     assert verdict("c002_t3_mode", stated, scores, other, overall) == "contradicted"
 
@@ -115,8 +115,8 @@ def test_a_range_of_scores_holds_those_of_the_family():
 
 def test_an_order_at_each_length_needs_every_test():
     def tests(*values):
-        found = [("spearman", str(place), rho, p / 2, p, 7) for place, (rho, p) in enumerate(values)]
-        return rows("test comparison estimate p_value p_adjusted n", *found)
+        table = [("spearman", str(place), rho, p / 2, p, 7) for place, (rho, p) in enumerate(values)]
+        return rows("test comparison estimate p_value p_adjusted n", *table)
 
     assert verdict("c002_h3_orders", tests((0.9, 0.01), (0.8, 0.04))) == "holds"
     assert verdict("c002_h3_orders", tests((0.9, 0.01), (0.8, 0.06))) == "not supported"

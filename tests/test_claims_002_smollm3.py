@@ -206,5 +206,5 @@ def test_a_class_has_two_to_four_billion_parameters_and_one_recipe():
 
 def test_a_context_is_trained_if_it_is_claimed_and_not_stretched():
     table = rows("model context_trained", ("ministral3-3b", "256K"), ("llama3.2-3b", "64K"), ("qwen3-4b", "128K"))
-    found = verdicts("c002_training_contexts", table, FAMILIES)
-    assert found == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}
+    judged = verdicts("c002_training_contexts", table, FAMILIES)
+    assert judged == {"ministral3-3b": "holds", "llama32-3b": "contradicted", "qwen3-4b": "not supported"}

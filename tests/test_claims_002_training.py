@@ -62,8 +62,8 @@ def test_a_factor_drives_a_product_if_it_grows_most(bias, slope, expected):
 
 def changed(*cells):
     """The factor of each metric over each span: from 1 to it, within a tenth."""
-    found = [(span, metric, fold, fold - 0.1, fold + 0.1, 1.0, fold) for span, metric, fold in cells]
-    return rows("span metric fold fold_low fold_high before after", *found)
+    table = [(span, metric, fold, fold - 0.1, fold + 0.1, 1.0, fold) for span, metric, fold in cells]
+    return rows("span metric fold fold_low fold_high before after", *table)
 
 
 @pytest.mark.parametrize(
@@ -229,8 +229,8 @@ def test_the_last_phase_spans_the_ranges_given():
     values = (0.1, 0.1, 0.1, 0.1, 0.701, 0.702)
     frame = run(ap_first_20=values, ap_last_20=values, ap_drop=values)
     texts = {"phase3_first_20": "0.701-0.702", "phase3_last_20": "0.701-0.703", "phase3_drop": "0.700-0.702"}
-    found = verdicts("c002_second_extension_ranges", states(**texts), frame)
-    assert found == {"ap_first_20": "holds", "ap_last_20": "contradicted", "ap_drop": "contradicted"}
+    judged = verdicts("c002_second_extension_ranges", states(**texts), frame)
+    assert judged == {"ap_first_20": "holds", "ap_last_20": "contradicted", "ap_drop": "contradicted"}
 
 
 @pytest.mark.parametrize(("largest", "expected"), [(0.49, "holds: -0.0100"), (0.5, "contradicted: 0.0000")])
@@ -315,8 +315,8 @@ def test_windows_are_those_of_the_checkpoints():
     stated = {key: f"{tokens[checkpoint] // 1024}K" for key, checkpoint in CONTEXTS.items()}
     assert set(verdicts("c002_training_windows", states(**stated), frame).values()) == {"holds"}
     for key in CONTEXTS:
-        found = verdicts("c002_training_windows", states(**{**stated, key: "3K"}), frame)
-        assert [name for name, answer in found.items() if answer != "holds"] == [key]
+        judged = verdicts("c002_training_windows", states(**{**stated, key: "3K"}), frame)
+        assert [name for name, answer in judged.items() if answer != "holds"] == [key]
 
 
 POSITIONS = {
@@ -345,5 +345,5 @@ def test_positions_are_the_first_bins_or_the_last(key, text, expected):
         *[(LAST, name) for name in ("32K-48K", "48K-64K")],
     )
     assert set(verdicts("c002_training_positions", states(**POSITIONS), table).values()) == {"holds"}
-    found = verdicts("c002_training_positions", states(**{**POSITIONS, key: text}), table)
-    assert found == {**dict.fromkeys(POSITIONS, "holds"), key: expected}
+    judged = verdicts("c002_training_positions", states(**{**POSITIONS, key: text}), table)
+    assert judged == {**dict.fromkeys(POSITIONS, "holds"), key: expected}

@@ -146,7 +146,7 @@ def test_a_probe_measures_no_performance():
 def test_curves_end_where_the_axis_does():
     keys = [f"axes_{size}_layer_{end}" for size in ("1b", "3b") for end in ("first", "last")]
     stated = states(**dict(zip(keys, ("0", "14", "0", "15"), strict=True)))
-    found = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "0"}))
-    assert found == {"1b-start": "holds", "1b-end": "holds", "3b-start": "holds", "3b-end": "contradicted"}
+    judged = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "0"}))
+    assert judged == {"1b-start": "holds", "1b-end": "holds", "3b-start": "holds", "3b-end": "contradicted"}
     later = verdicts("c003_drawn_ends", stated, landmarks(both={"start-layer": "4"}))
     assert (later["1b-start"], later["1b-end"]) == ("contradicted", "holds")

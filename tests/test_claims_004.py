@@ -8,8 +8,8 @@ from claims_cases import prints, reason, rows, say, says, states, verdict, verdi
 
 
 def sections(*numbers, kind="section"):
-    found = [("004", kind, number, f"heading {place}", place) for place, number in enumerate(numbers)]
-    return rows("document kind number heading position", *found, ("000", kind, "1", "other", 0))
+    table = [("004", kind, number, f"heading {place}", place) for place, number in enumerate(numbers)]
+    return rows("document kind number heading position", *table, ("000", kind, "1", "other", 0))
 
 
 def test_a_number_names_one_section():
@@ -29,8 +29,8 @@ def test_figures_stand_in_the_order_of_their_numbers():
 
 def cells(*values):
     """Of each: positional, protocol, context, format, share, beyond."""
-    found = [(*each[:5], each[5], int(each[4] / 20), 5, each[4] - 20, each[4] + 20, 5) for each in values]
-    return rows("positional protocol context format share beyond correct trials ci_low ci_high digits", *found)
+    table = [(*each[:5], each[5], int(each[4] / 20), 5, each[4] - 20, each[4] + 20, 5) for each in values]
+    return rows("positional protocol context format share beyond correct trials ci_low ci_high digits", *table)
 
 
 TWO = cells(("DroPE", "formats", 2048, "ruler", 80.0, False), ("DroPE", "formats", 2048, "simple", 40.0, False))
@@ -155,8 +155,8 @@ def test_missing_digits_are_those_that_the_output_lacks():
         ("b", True, "12345", "1235", "5", "4", "4"),
         ("c", False, "1", "2", "1", "", ""),
     )
-    found = say("c004_ans_missing_digit", rows("example", ("a",)), errors)
-    assert found == {"a": "holds: 4", "b": "contradicted: 4"}
+    table = say("c004_ans_missing_digit", rows("example", ("a",)), errors)
+    assert table == {"a": "holds: 4", "b": "contradicted: 4"}
 
 
 def test_a_near_miss_has_as_many_wrong_digits_as_are_stated():
@@ -248,9 +248,9 @@ def test_neither_can_tell_if_none_ranks_above_chance():
 def test_a_larger_difference_goes_with_better_ranking():
     table = verification(RoPE=("0.01", "0.01"), DroPE=("0.02", "0.00"))
     for ranks, expected in (((85, 30), "holds"), ((30, 30), "not supported")):
-        found = ranking((80, 90), ranks)
-        assert verdict("c004_rank_difference_measures", table, found) == expected
-        assert ("opposite" in reason("c004_rank_difference_measures", table, found)) == (expected != "holds")
+        frame = ranking((80, 90), ranks)
+        assert verdict("c004_rank_difference_measures", table, frame) == expected
+        assert ("opposite" in reason("c004_rank_difference_measures", table, frame)) == (expected != "holds")
 
 
 def test_ranks_lie_in_the_range_and_above_chance_at_every_length():
@@ -268,9 +268,9 @@ def test_chance_is_one_among_the_exact_number_and_the_others():
 
 def test_alignment_needs_a_larger_difference_at_every_length():
     assert verdict("c004_rank_alignment", verification(RoPE=("0.02", "0.03"), DroPE=("0.01", "0.01"))) == "holds"
-    found = verification(RoPE=("0.02", "0.01"), DroPE=("0.01", "0.01"))
-    assert verdict("c004_rank_alignment", found) == "not supported"
-    assert "larger at 1 of 2 lengths" in reason("c004_rank_alignment", found)
+    table = verification(RoPE=("0.02", "0.01"), DroPE=("0.01", "0.01"))
+    assert verdict("c004_rank_alignment", table) == "not supported"
+    assert "larger at 1 of 2 lengths" in reason("c004_rank_alignment", table)
 
 
 def test_a_puzzle_is_one_if_both_protocols_copy():

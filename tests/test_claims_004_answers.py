@@ -77,24 +77,24 @@ def test_truncations_are_the_most_of_all_lengths():
 
 @pytest.mark.parametrize(("count", "expected"), [(6, "holds: 30.0000"), (7, "contradicted: 35.0000")])
 def test_largely_failing_leaves_less_than_half_open(count, expected):
-    found = shares(("DroPE", 4096, "exact", count, 14), ("RoPE", 4096, "exact", 20, 0))
-    assert says("c004_ans_4096_fails", found) == expected
+    table = shares(("DroPE", 4096, "exact", count, 14), ("RoPE", 4096, "exact", 20, 0))
+    assert says("c004_ans_4096_fails", table) == expected
 
 
 def test_both_fail_if_every_protocol_has_none():
     columns = "positional protocol context share correct trials"
     for share, expected in ((0.0, "holds: 0 and 0 %"), (80.0, "not supported: 0 and 80 %")):
-        found = rows(columns, ("DroPE", "errors", 8192, 0.0, 0, 20), ("DroPE", "lengths", 8192, share, 4, 5))
-        assert says("c004_ans_8192_both_fail", found) == expected
+        table = rows(columns, ("DroPE", "errors", 8192, 0.0, 0, 20), ("DroPE", "lengths", 8192, share, 4, 5))
+        assert says("c004_ans_8192_both_fail", table) == expected
 
 
 def test_two_kinds_of_answers_are_all_of_them():
     stated = states(s11_5_rope_beyond_no_number="60%", s11_5_rope_beyond_wrong_length="40%")
-    found = shares(("RoPE", 8192, "no_number", 12, 20), ("RoPE", 8192, "wrong_length", 8, 20))
-    assert says("c004_ans_rope", stated, found) == "holds: 100 %"
-    assert verdict("c004_ans_rope", stated, found.assign(count=[12, 7])) == "contradicted"
+    table = shares(("RoPE", 8192, "no_number", 12, 20), ("RoPE", 8192, "wrong_length", 8, 20))
+    assert says("c004_ans_rope", stated, table) == "holds: 100 %"
+    assert verdict("c004_ans_rope", stated, table.assign(count=[12, 7])) == "contradicted"
     less = states(s11_5_rope_beyond_no_number="60%", s11_5_rope_beyond_wrong_length="30%")
-    assert says("c004_ans_rope", less, found) == "contradicted: 90 %"
+    assert says("c004_ans_rope", less, table) == "contradicted: 90 %"
 
 
 def test_figure_i_sums_what_is_wrong():
@@ -122,17 +122,17 @@ def test_spread_is_less_than_twice_an_even_share():
 
 def test_concentrated_is_more_than_half_of_queries_and_keys():
     for key, expected in ((51.0, "holds: 60.0 % and 51.0 %"), (50.0, "not supported: 60.0 % and 50.0 %")):
-        found = rows("tensor layer1_share_drope top_layer_drope", ("query", 60.0, 1), ("key", key, 3))
-        assert says("c004_concentrated_layer1", found) == expected
-        assert "of those of queries, where layer 1 is the fullest" in reason("c004_concentrated_layer1", found)
+        table = rows("tensor layer1_share_drope top_layer_drope", ("query", 60.0, 1), ("key", key, 3))
+        assert says("c004_concentrated_layer1", table) == expected
+        assert "of those of queries, where layer 1 is the fullest" in reason("c004_concentrated_layer1", table)
 
 
 def test_values_that_are_needed_are_not_vestigial():
     texts = rows("positional massive_ratio", ("RoPE", 1000.0))
     for p, expected in ((0.2, "holds"), (0.01, "contradicted")):
         columns = "positional task base disrupted p_fisher p_holm n"
-        found = rows(columns, ("RoPE", "passkey", 100.0, 0.0, p, p, 20))
-        assert verdict("c004_rope_vestigial", found, texts) == expected
+        table = rows(columns, ("RoPE", "passkey", 100.0, 0.0, p, p, 20))
+        assert verdict("c004_rope_vestigial", table, texts) == expected
 
 
 def test_a_method_is_the_same_where_it_is_told_and_done():
@@ -179,5 +179,5 @@ def test_about_200_is_170_to_230():
         ("DroPE", "layer1_mlp", "ppl_ratio", "201x"),
         ("DroPE", "layer1_attn", "ppl_ratio", "231x"),
     )
-    found = verdicts("c004_abstract_about_200", states(deeper_drope_either_ablation="~200x"), table)
-    assert found == {"layer1_mlp": "holds", "layer1_attn": "contradicted"}
+    judged = verdicts("c004_abstract_about_200", states(deeper_drope_either_ablation="~200x"), table)
+    assert judged == {"layer1_mlp": "holds", "layer1_attn": "contradicted"}

@@ -91,9 +91,9 @@ def test_an_inversion_is_one_of_the_layers_that_both_captions_name():
     def captions(one, other):
         return prints("statement printed", ("fig_22_inverted_layers", one), ("fig_g_inverted_layers", other))
 
-    found = layers(-30.0, 40.0, 1.0, inverted=(0, 1))
-    assert says("c004_bal_inverted_layers", found, captions("0-1", "0-1")) == "holds: layer 0, 1"
-    assert verdict("c004_bal_inverted_layers", found, captions("0-1", "0-2")) == "not supported"
+    table = layers(-30.0, 40.0, 1.0, inverted=(0, 1))
+    assert says("c004_bal_inverted_layers", table, captions("0-1", "0-1")) == "holds: layer 0, 1"
+    assert verdict("c004_bal_inverted_layers", table, captions("0-1", "0-2")) == "not supported"
     single = layers(-30.0, 40.0, 1.0)
     assert says("c004_bal_inverted_layers", single, captions("0-1", "0-1")) == "not supported: layer 1"
     # shares of 50 and 20 %, then of 49 and 20 %
@@ -138,8 +138,8 @@ def test_attention_is_amplified_if_it_writes_more():
     ],
 )
 def test_unchanged_layers_write_as_much_as_before(attention, mlp, count, expected):
-    found = layers(-30.0, 40.0, 0.0, 0.0, attention=attention, mlp=mlp)
-    assert verdict("c004_bal_unchanged", found, summed(), states(s10_5_unchanged_layers=count)) == expected
+    table = layers(-30.0, 40.0, 0.0, 0.0, attention=attention, mlp=mlp)
+    assert verdict("c004_bal_unchanged", table, summed(), states(s10_5_unchanged_layers=count)) == expected
 
 
 def test_normal_again_is_no_further_off_than_the_layers_after_it():

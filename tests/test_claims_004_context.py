@@ -19,17 +19,17 @@ def cells(*values):
 
 
 def test_a_range_of_lengths_begins_at_its_shortest():
-    found = cells(("RoPE", "lengths", 2048, 100.0), ("RoPE", "lengths", 8192, 0.0))
-    assert says("c004_ctx_contexts", states(s11_1_within_contexts="2048-4096"), found) == "holds: from 2048"
-    assert says("c004_ctx_contexts", states(s11_1_within_contexts="512-4096"), found) == "not supported: from 2048"
+    table = cells(("RoPE", "lengths", 2048, 100.0), ("RoPE", "lengths", 8192, 0.0))
+    assert says("c004_ctx_contexts", states(s11_1_within_contexts="2048-4096"), table) == "holds: from 2048"
+    assert says("c004_ctx_contexts", states(s11_1_within_contexts="512-4096"), table) == "not supported: from 2048"
 
 
 def test_multiples_are_of_the_training_length():
     assert verdict("c004_ctx_training_length", states(s11_1_training_length="4096"), MODELS) == "holds"
     assert verdict("c004_ctx_training_length", states(s11_1_training_length="4000"), MODELS) == "contradicted"
     table = prints("context printed", (2048, "0.5×"), (8192, "2×"), (6144, "1.4×"))
-    found = verdicts("c004_ctx_multiples", table, MODELS)
-    assert found == {"2048": "holds", "8192": "holds", "6144": "contradicted"}
+    judged = verdicts("c004_ctx_multiples", table, MODELS)
+    assert judged == {"2048": "holds", "8192": "holds", "6144": "contradicted"}
     axes = prints("figure element printed", ("H", "training_boundary", "4096"), ("J", "training_boundary", "1"))
     assert verdict("c004_ctx_figure_h_boundary", axes, MODELS) == "holds"
     assert verdict("c004_ctx_figure_h_boundary", axes, MODELS.assign(claimed_context=2048)) == "contradicted"
@@ -45,8 +45,8 @@ def test_multiples_are_of_the_training_length():
 )
 def test_a_collapse_is_from_all_to_none(within, beyond, expected):
     drope = ("DroPE", "lengths", 4096, 40.0)  # of the other model nothing is asked
-    found = cells(("RoPE", "lengths", 4096, within), ("RoPE", "lengths", 8192, beyond), drope)
-    assert says("c004_ctx_rope_collapses", found) == expected
+    table = cells(("RoPE", "lengths", 4096, within), ("RoPE", "lengths", 8192, beyond), drope)
+    assert says("c004_ctx_rope_collapses", table) == expected
 
 
 def test_a_cliff_needs_lengths_on_both_its_sides():
@@ -59,9 +59,9 @@ def test_a_cliff_needs_lengths_on_both_its_sides():
 @pytest.mark.parametrize(("edge", "expected"), [(40.0, "holds: 40.0000"), (39.0, "contradicted: 39.0000")])
 def test_no_cliff_leaves_the_share_below_open(edge, expected):
     # the interval reaches ten points above the share; of five trials nothing is asked
-    found = cells(("DroPE", "errors", 2048, 50.0), ("DroPE", "errors", 4096, edge), ("DroPE", "lengths", 4096, 0.0))
-    assert says("c004_ctx_drope_no_cliff", found) == expected
-    assert ("fails at the boundary" in reason("c004_ctx_drope_no_cliff", found)) == (edge < 40)
+    table = cells(("DroPE", "errors", 2048, 50.0), ("DroPE", "errors", 4096, edge), ("DroPE", "lengths", 4096, 0.0))
+    assert says("c004_ctx_drope_no_cliff", table) == expected
+    assert ("fails at the boundary" in reason("c004_ctx_drope_no_cliff", table)) == (edge < 40)
 
 
 def test_every_protocol_reaches_the_stated_share():
@@ -156,8 +156,8 @@ def test_baselines_of_the_summary_are_means_of_two_tasks():
 def test_only_one_option_is_left_if_it_is_above_nothing():
     stated = states(s12_2_only_option=("the only", None))
     for share, expected in ((80.0, "holds: 80 to 80 %"), (15.0, "not supported: 15 to 80 %")):
-        found = cells(("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, share), ("RoPE", "errors", 8192, 0.0))
-        assert says("c004_dis_only_option", stated, found) == expected
+        table = cells(("DroPE", "lengths", 8192, 80.0), ("DroPE", "errors", 8192, share), ("RoPE", "errors", 8192, 0.0))
+        assert says("c004_dis_only_option", stated, table) == expected
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ STATISTICS = prints(
 
 
 def test_a_bound_holds_if_p_lies_below_it():
-    found = verdicts("c004_p_bounds", STATISTICS, seeds(p=0.0005))
-    assert list(found.values()) == ["holds", "holds", "contradicted"]
+    judged = verdicts("c004_p_bounds", STATISTICS, seeds(p=0.0005))
+    assert list(judged.values()) == ["holds", "holds", "contradicted"]
     assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.02)).values()) == {"contradicted"}
     assert set(verdicts("c004_p_bounds", STATISTICS, seeds(p=0.00002)).values()) == {"holds"}
 
@@ -59,12 +59,12 @@ def test_seeds_are_units_if_each_gives_a_value_of_its_own():
 )
 def test_an_effect_size_needs_a_spread_of_its_own(effect, alone, expected):
     # the pooled d of both models is not what the source's script computes, and does not count
-    found = seeds(effect=5.0, alone=alone).astype({"effect": float})
+    table = seeds(effect=5.0, alone=alone).astype({"effect": float})
     trials = rows("positional seeds mr_d", ("RoPE", 10, 1e5), ("DroPE", 10, effect))
-    assert says("c004_cohens_d", STATISTICS, trials, found) == expected
+    assert says("c004_cohens_d", STATISTICS, trials, table) == expected
     words = "d has no finite value." if alone is None else "alone d is 2,000."
-    assert reason("c004_cohens_d", STATISTICS, trials, found).endswith(words)
-    assert f"{effect:,.0f} for DroPE" in reason("c004_cohens_d", STATISTICS, trials, found)
+    assert reason("c004_cohens_d", STATISTICS, trials, table).endswith(words)
+    assert f"{effect:,.0f} for DroPE" in reason("c004_cohens_d", STATISTICS, trials, table)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_a_ratio_is_one_of_every_text(chosen, other, expected):
         "text ratio_of_percentages ratio_of_nats difference_nats", ("news", chosen, 2.0, 3.0), ("code", other, 1.5, 2.0)
     )
     texts = rows("text positional selected", ("news", "RoPE", True), ("code", "RoPE", False))
-    found = verdicts("c004_reliance", STATISTICS, ratios, texts)
-    assert (found["ratio"], found["reliance"]) == expected
+    judged = verdicts("c004_reliance", STATISTICS, ratios, texts)
+    assert (judged["ratio"], judged["reliance"]) == expected
 
 
 def by_text(*ratios):
@@ -204,8 +204,8 @@ def test_resilience_leaves_no_task_at_zero():
     stated = states(s7_4_resilience_ratio="9x")
     for right, expected in ((1, "holds"), (0, "not supported")):
         tasks = rows("condition right_high", ("layer1_mlp", 4), ("layer1_mlp", right), ("layer1_attn", 0))
-        found = verdicts("c004_drope_more_resilient", contrast("mlp_rope_over_drope"), tasks, stated)
-        assert found == {"number": "holds", "meaning": expected}
+        judged = verdicts("c004_drope_more_resilient", contrast("mlp_rope_over_drope"), tasks, stated)
+        assert judged == {"number": "holds", "meaning": expected}
 
 
 def test_a_total_is_of_the_stated_contrast():

@@ -98,16 +98,16 @@ def test_only_means_above_chance_too(above, expected):
 def test_a_ratio_of_categories_is_counted_above_chance():
     captions = states(fig_9_rope_ratio="3.8x")
     for parametric, expected in ((22.5, "holds: 4.0"), (45.0, "not supported: 2.0")):
-        found = both(category("RoPE", "contextual"), category("RoPE", "parametric", above_chance=parametric))
-        assert says("c004_rope_ratio", captions, found) == expected
+        table = both(category("RoPE", "contextual"), category("RoPE", "parametric", above_chance=parametric))
+        assert says("c004_rope_ratio", captions, table) == expected
 
 
 @pytest.mark.parametrize(
     ("left", "p", "expected"), [(0.0, 0.04, "holds"), (5.0, 0.04, "contradicted"), (0.0, 0.06, "contradicted")]
 )
 def test_a_collapse_is_complete_and_significant(left, p, expected):
-    found = task("RoPE", "passkey", disrupted=left, p_fisher=p / 2, p_holm=p)
-    assert says("c004_rope_passkey", states(s4_5_rope_disrupted="0%"), found) == f"{expected}: {left:.1f}%"
+    table = task("RoPE", "passkey", disrupted=left, p_fisher=p / 2, p_holm=p)
+    assert says("c004_rope_passkey", states(s4_5_rope_disrupted="0%"), table) == f"{expected}: {left:.1f}%"
 
 
 def test_a_range_holds_both_of_its_tasks():
@@ -126,14 +126,14 @@ def test_a_range_holds_both_of_its_tasks():
 
 def test_a_task_without_counts_is_not_tested():
     columns = "comparison test estimate ci_low ci_high n"
-    found = rows(
+    table = rows(
         columns,
         ("RoPE against DroPE, passkey", "model_difference", 0.9, 0.5, 1.0, 40),
         ("RoPE against DroPE, imdb", "model_difference", 0.1, -0.1, 0.3, 40),
         ("RoPE against DroPE, sports", "model_difference", -0.3, -0.4, -0.1, 40),
         ("RoPE against DroPE, cities", "another", 0.9, 0.5, 1.0, 40),
     )
-    assert verdicts("c004_fig7_more_robust", found) == {
+    assert verdicts("c004_fig7_more_robust", table) == {
         "cities": "not testable",
         "sports": "contradicted",
         "imdb": "not significant",
@@ -173,15 +173,15 @@ def full(**other):
 
 def test_an_accuracy_is_a_whole_number_of_items():
     assert set(verdicts("c004_rates_are_counts", full(), states(**ITEMS)).values()) == {"holds"}
-    found = verdicts("c004_rates_are_counts", full(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
-    assert [key for key, answer in found.items() if answer != "holds"] == ["RoPE-imdb-baseline"]
+    judged = verdicts("c004_rates_are_counts", full(imdb=("82.0%", "40.0%", "51.2%")), states(**ITEMS))
+    assert [key for key, answer in judged.items() if answer != "holds"] == ["RoPE-imdb-baseline"]
 
 
 def test_a_degradation_is_the_lost_share_of_the_baseline():
     assert set(verdicts("c004_degradation_cells", full()).values()) == {"holds"}
-    found = verdicts("c004_degradation_cells", full(cities=("80.0%", "40.0%", "40.0%"), imdb=("80%", "40%", "49.6%")))
-    assert found["RoPE-cities"] == "contradicted"  # 40 points are not 40 %
-    assert found["RoPE-imdb"] == "holds after rounding"
+    judged = verdicts("c004_degradation_cells", full(cities=("80.0%", "40.0%", "40.0%"), imdb=("80%", "40%", "49.6%")))
+    assert judged["RoPE-cities"] == "contradicted"  # 40 points are not 40 %
+    assert judged["RoPE-imdb"] == "holds after rounding"
 
 
 def test_averages_are_of_two_tasks_and_the_ratio_of_averages():
@@ -199,8 +199,8 @@ def test_averages_are_of_two_tasks_and_the_ratio_of_averages():
 def test_settings_are_those_of_the_script():
     scripts = rows("positional task n_3 digits_3", *[("RoPE", name, 20, 5) for name in TASKS])
     stated = ITEMS | {"s4_1_imdb_items": "30", "s4_1_passkey_digits": "5", "paradox_passkey_digits": "7"}
-    found = verdicts("c004_knowledge_settings", states(**stated), scripts)
-    assert {key for key, answer in found.items() if answer != "holds"} == {"s4_1_imdb_items", "paradox_passkey_digits"}
+    judged = verdicts("c004_knowledge_settings", states(**stated), scripts)
+    assert {key for key, answer in judged.items() if answer != "holds"} == {"s4_1_imdb_items", "paradox_passkey_digits"}
 
 
 # --- without rotary positions
@@ -237,9 +237,9 @@ def test_an_improvement_is_a_loss_below_zero(high, expected):
     ],
 )
 def test_cities_improve_by_an_interval_and_a_corrected_test(low, high, p, expected):
-    found = task("DroPE", "cities", change=15.0, change_low=low, change_high=high, p_fisher=p, p_holm=p)
+    table = task("DroPE", "cities", change=15.0, change_low=low, change_high=high, p_fisher=p, p_holm=p)
     again = rows("positional task change_4", ("DroPE", "cities", -2.0))
-    assert verdict("c004_cities_improve", found, again) == expected
+    assert verdict("c004_cities_improve", table, again) == expected
 
 
 @pytest.mark.parametrize(
@@ -247,8 +247,8 @@ def test_cities_improve_by_an_interval_and_a_corrected_test(low, high, p, expect
     [((-9.0, 10.0), "holds"), ((-16.0, 16.0), "not supported"), ((-40.0, -11.0), "contradicted")],
 )
 def test_unaffected_is_within_ten_points(ci, expected):
-    found = task("DroPE", "passkey", change=0.0, change_low=ci[0], change_high=ci[1])
-    assert verdict("c004_drope_passkey_unaffected", states(s4_4_drope_passkey_degradation="0%"), found) == expected
+    table = task("DroPE", "passkey", change=0.0, change_low=ci[0], change_high=ci[1])
+    assert verdict("c004_drope_passkey_unaffected", states(s4_4_drope_passkey_degradation="0%"), table) == expected
     columns = (
         "positional task base_right_4 disrupted_right_4 n_4 p_change_4 precision_4 precision_3 change_low_3 "
         "change_high_3 change_4 change_low_4 change_high_4"

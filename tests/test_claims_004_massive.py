@@ -124,8 +124,8 @@ def test_an_only_layer_is_the_first_and_no_other(more, expected):
     [((-10, 50, -20), "holds"), ((-10, -50, -20), "contradicted"), ((10, 50, -20), "contradicted")],
 )
 def test_layer_1_goes_the_other_way_if_all_others_fall(changes, expected):
-    found = [("query", layer, float(change)) for layer, change in enumerate(changes)]
-    assert verdict("c004_not_uniform", rows("tensor layer change", *found, ("key", 0, 9.0))) == expected
+    table = [("query", layer, float(change)) for layer, change in enumerate(changes)]
+    assert verdict("c004_not_uniform", rows("tensor layer change", *table, ("key", 0, 9.0))) == expected
 
 
 def counts(drope="160", rope="200", change="-20%"):
@@ -164,11 +164,11 @@ def test_coordinates_of_figure_a_are_cells_of_the_table():
         for tensor in TENSORS
         for metric, text in (("count_mean", mean), ("count_sd", "3"))
     ]
-    found = verdicts("c004_figure_a", drawn("A", *points), counts())
-    assert {key for key, answer in found.items() if answer == "contradicted"} == {
+    judged = verdicts("c004_figure_a", drawn("A", *points), counts())
+    assert {key for key, answer in judged.items() if answer == "contradicted"} == {
         f"DroPE-{tensor}-count_mean" for tensor in TENSORS
     }
-    assert len(found) == 12
+    assert len(judged) == 12
 
 
 def bars(*, query=("10", "370"), other=("10", "20")):
@@ -179,8 +179,8 @@ def bars(*, query=("10", "370"), other=("10", "20")):
 
 
 def test_bars_of_figure_b_are_the_counts_of_layer_1():
-    found = [(tensor, layer, 10.0, 20.0) for tensor in TENSORS for layer in (0, 1)]
-    answers = verdicts("c004_figure_b", bars(), rows("tensor layer rope drope", *found))
+    table = [(tensor, layer, 10.0, 20.0) for tensor in TENSORS for layer in (0, 1)]
+    answers = verdicts("c004_figure_b", bars(), rows("tensor layer rope drope", *table))
     assert [key for key, answer in answers.items() if answer != "holds"] == ["DroPE-query"]
 
 

@@ -64,8 +64,8 @@ def experiments(**values):
 def test_a_recalled_rate_is_that_of_both_models_here():
     stated = states(s8_1_sink_rate="~97%")
     assert verdict("c004_pat_sink_rate_recalled", stated, experiments()) == "holds"
-    found = experiments(here=(97.0, 93.1))
-    assert says("c004_pat_sink_rate_recalled", stated, found) == "not supported: 97.0 and 93.1"
+    table = experiments(here=(97.0, 93.1))
+    assert says("c004_pat_sink_rate_recalled", stated, table) == "not supported: 97.0 and 93.1"
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_similar_layers_are_five_points_apart_at_most(gap, origins, expected):
     [(1.0, 2.0, OWN, "holds"), (1.0, -2.0, OWN, "not supported"), (-1.0, 2.0, OWN, "not supported")],
 )
 def test_an_order_is_the_same_in_both_experiments(bos, other, origins, expected):
-    found = experiments(bos=bos, other=other)
-    assert says("c004_pat_bos_order", found, origins) == f"{expected}: {bos:+.1f} and {other:+.1f} points"
-    assert ("the order turns" in reason("c004_pat_bos_order", found, origins)) == (other < 0)
+    table = experiments(bos=bos, other=other)
+    assert says("c004_pat_bos_order", table, origins) == f"{expected}: {bos:+.1f} and {other:+.1f} points"
+    assert ("the order turns" in reason("c004_pat_bos_order", table, origins)) == (other < 0)
 
 
 def test_means_and_layer_1_are_those_of_the_layers():
@@ -94,11 +94,11 @@ def test_means_and_layer_1_are_those_of_the_layers():
         ("RoPE", "local_attention", "5.0%"),
         ("DroPE", "local_attention", "4.0%"),
     )
-    found = verdicts("c004_pat_means", table, agreement())
-    assert [key for key, answer in found.items() if answer != "holds"] == ["DroPE-bos_attention"]
+    judged = verdicts("c004_pat_means", table, agreement())
+    assert [key for key, answer in judged.items() if answer != "holds"] == ["DroPE-bos_attention"]
     layers = rows("layer bos_rope bos_drope local_rope local_drope", (0, 0, 0, 0, 0), (1, 80.0, 81.1, 5.0, 4.4))
-    found = verdicts("c004_pat_layer1", table, layers)
-    assert [key for key, answer in found.items() if answer != "holds"] == ["DroPE-local_attention"]
+    judged = verdicts("c004_pat_layer1", table, layers)
+    assert [key for key, answer in judged.items() if answer != "holds"] == ["DroPE-local_attention"]
 
 
 def test_texts_and_threshold_are_those_of_the_script_and_of_section_5():
@@ -121,9 +121,9 @@ def test_phase_cells_are_those_of_the_series():
     quantities = ("peak_norm", "peak_norm_layer", "min_entropy", "min_entropy_layer")
     metrics = ("peak_bos_norm", "peak_bos_norm_layer", "min_entropy", "min_entropy_layer")
     table = prints("positional metric printed", *[(m, metric, "3") for m in ("RoPE", "DroPE") for metric in metrics])
-    found = verdicts("c004_phase_cells", table, phases(**dict.fromkeys(quantities, (3.4, 3.6))))
-    assert {found[f"RoPE-{metric}"] for metric in metrics} == {"holds"}
-    assert {found[f"DroPE-{metric}"] for metric in metrics} == {"contradicted"}
+    judged = verdicts("c004_phase_cells", table, phases(**dict.fromkeys(quantities, (3.4, 3.6))))
+    assert {judged[f"RoPE-{metric}"] for metric in metrics} == {"holds"}
+    assert {judged[f"DroPE-{metric}"] for metric in metrics} == {"contradicted"}
 
 
 def test_a_spike_is_delayed_if_its_largest_rise_comes_later():
@@ -154,8 +154,8 @@ def test_profiles_are_alike_if_their_plateaus_are_the_same_layers():
 def test_a_later_peak_exceeds_its_next_layer_by_the_spread():
     layers = rows("layer norm_drope", (0, 10.0), (1, 19.0), (2, 20.0))
     for spread, expected in ((0.9, "holds"), (1.1, "not supported")):
-        found = phases(peak_norm_layer=(1, 2), norm_sd_at_peak=(0.1, spread), plateau_span=(1.0, 1.0))
-        assert says("c004_fig14_later_peak", found, layers) == f"{expected}: layer 2 against 1"
+        table = phases(peak_norm_layer=(1, 2), norm_sd_at_peak=(0.1, spread), plateau_span=(1.0, 1.0))
+        assert says("c004_fig14_later_peak", table, layers) == f"{expected}: layer 2 against 1"
 
 
 # --- what layer 1 writes
@@ -226,15 +226,15 @@ def test_a_growth_is_that_of_the_published_shares():
 
 def shares(*values):
     """Of each: positional, condition, task and right answers of ten."""
-    found = [(*each[:3], each[3], each[3], 10, 10.0 * each[3], f"{10 * each[3]}%", "above") for each in values]
-    return rows("positional condition task count right_high n share printed_text against_chance", *found)
+    table = [(*each[:3], each[3], each[3], 10, 10.0 * each[3], f"{10 * each[3]}%", "above") for each in values]
+    return rows("positional condition task count right_high n share printed_text against_chance", *table)
 
 
 @pytest.mark.parametrize(("left", "p", "expected"), [(0, 0.04, "holds"), (1, 0.04, "no"), (0, 0.06, "no")])
 def test_a_passkey_is_destroyed_if_none_is_found(left, p, expected):
-    found = shares(("RoPE", "baseline", "passkey", 9), ("RoPE", "layer1_attn", "passkey", left))
+    table = shares(("RoPE", "baseline", "passkey", 9), ("RoPE", "layer1_attn", "passkey", left))
     tests = rows("comparison p_value p_adjusted n", ("RoPE, passkey, layer1_attn against baseline", p / 2, p, 20))
-    answer = says("c004_attention_destroys_passkey", found, tests)
+    answer = says("c004_attention_destroys_passkey", table, tests)
     assert answer == f"{'holds' if expected == 'holds' else 'contradicted'}: {10 * left}%"
 
 

@@ -74,11 +74,11 @@ def test_a_cell_of_rates_is_the_mean_of_its_layers_and_a_range_what_was_found():
     ],
 )
 def test_rates_are_high_if_both_models_pass_in_nearly_all_layers(above, rope, drope, expected):
-    found = summary(layers=10, layers_above_90_in_both=above, shortest_pattern_text=8, longest_pattern_text=12)
+    table = summary(layers=10, layers_above_90_in_both=above, shortest_pattern_text=8, longest_pattern_text=12)
     first = rows("layer value", *[(layer, rope) for layer in range(10)])
     attention = prints("positional metric printed", ("DroPE", "sink_heads", "90%"))
     both = layers([95.0] * 10, [drope] * 10)
-    assert says("c004_sink_rates_high", found, both, first, attention) == expected
+    assert says("c004_sink_rates_high", table, both, first, attention) == expected
 
 
 def test_one_layer_of_ten_may_be_low_and_two_may_not():
@@ -112,21 +112,21 @@ def test_about_97_is_within_one_and_a_half():
 def test_rates_are_nearly_identical_if_no_layer_differs():
     tests = rows("comparison estimate ci_low ci_high p_value p_adjusted n", ("layer 1", -20.0, -25.0, -15.0, 0, 0, 20))
     for apart, expected in ((0, "holds"), (1, "not supported")):
-        found = summary(layers_apart=apart, gap_average=0.5, layers_tested=9)
-        assert says("c004_sink_rates_nearly_identical", found, tests) == f"{expected}: -20.0 points in layer 1"
+        table = summary(layers_apart=apart, gap_average=0.5, layers_tested=9)
+        assert says("c004_sink_rates_nearly_identical", table, tests) == f"{expected}: -20.0 points in layer 1"
 
 
 def test_layers_are_free_if_the_first_token_takes_ten_points_less():
-    found = summary(rope_after_layer_1=98, drope_after_layer_1=95)
+    table = summary(rope_after_layer_1=98, drope_after_layer_1=95)
     origins = rows("experiment run positional rotated taken_from", ("5", "printed", "RoPE", "yes", "model"))
 
     def write(rope, drope):
         # layers 0 and 1 are not later ones
         return rows("layer mass_rope mass_drope", (0, 0.0, 1.0), (1, 0.0, 1.0), (2, rope, drope), (3, rope, drope))
 
-    assert says("c004_later_layers_free", found, write(0.9, 0.7), origins).startswith("holds: 20.0 points")
-    assert says("c004_later_layers_free", found, write(0.9, 0.85), origins).startswith("not supported: 5.0 points")
-    assert "no layer is freed" not in reason("c004_later_layers_free", found, write(0.9, 0.7), origins)
-    assert "no layer is freed" in reason("c004_later_layers_free", found, write(0.9, 0.85), origins)
+    assert says("c004_later_layers_free", table, write(0.9, 0.7), origins).startswith("holds: 20.0 points")
+    assert says("c004_later_layers_free", table, write(0.9, 0.85), origins).startswith("not supported: 5.0 points")
+    assert "no layer is freed" not in reason("c004_later_layers_free", table, write(0.9, 0.7), origins)
+    assert "no layer is freed" in reason("c004_later_layers_free", table, write(0.9, 0.85), origins)
     unknown = origins.assign(rotated="no", taken_from="hand")
-    assert verdict("c004_later_layers_free", found, write(0.9, 0.7), unknown) == "not supported"
+    assert verdict("c004_later_layers_free", table, write(0.9, 0.7), unknown) == "not supported"

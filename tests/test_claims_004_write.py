@@ -20,9 +20,9 @@ def test_write_cells_are_those_of_the_series():
     printed = prints(
         "positional metric printed", *[(model, name, "1.2") for model in ("RoPE", "DroPE") for name in names]
     )
-    found = verdicts("c004_bos_write_cells", printed, summary(**dict.fromkeys(names, (1.24, 1.26))))
-    assert {key: found[key] for key in found if key.startswith("RoPE")} == {f"RoPE-{name}": "holds" for name in names}
-    assert {found[key] for key in found if key.startswith("DroPE")} == {"contradicted"}
+    judged = verdicts("c004_bos_write_cells", printed, summary(**dict.fromkeys(names, (1.24, 1.26))))
+    assert {key: judged[key] for key in judged if key.startswith("RoPE")} == {f"RoPE-{name}": "holds" for name in names}
+    assert {judged[key] for key in judged if key.startswith("DroPE")} == {"contradicted"}
 
 
 @pytest.mark.parametrize(
@@ -35,16 +35,16 @@ def test_write_cells_are_those_of_the_series():
     ],
 )
 def test_more_is_written_if_the_mean_and_most_layers_say_so(score, more, rotated, expected):
-    found = summary(effective_write=(0.2, score), layers_with_more_write=(0, more), write_without_layer_1=(0.2, 0.2))
+    table = summary(effective_write=(0.2, score), layers_with_more_write=(0, more), write_without_layer_1=(0.2, 0.2))
     layers = rows("layer", (0,), (1,), (2,), (3,))
-    answer = says("c004_drope_writes_more", found, layers, ORIGINS.assign(rotated=rotated))
+    answer = says("c004_drope_writes_more", table, layers, ORIGINS.assign(rotated=rotated))
     assert answer == f"{expected}: {score:.3f} against 0.200"
 
 
 def test_the_largest_write_is_the_series_largest():
-    found = summary(max_write=(0.5, 1.143), max_write_layer=(1, 1), second_write=(0.1, 0.4), second_write_layer=(2, 2))
-    assert verdict("c004_max_write", found, states(s6_5_drope_max_write="1.14")) == "holds"
-    assert verdict("c004_max_write", found, states(s6_5_drope_max_write="1.15")) == "contradicted"
+    table = summary(max_write=(0.5, 1.143), max_write_layer=(1, 1), second_write=(0.1, 0.4), second_write_layer=(2, 2))
+    assert verdict("c004_max_write", table, states(s6_5_drope_max_write="1.14")) == "holds"
+    assert verdict("c004_max_write", table, states(s6_5_drope_max_write="1.15")) == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_fourfold_is_three_and_a_half_to_four_and_a_half():
         ("bos_value_all_layers", "DroPE", 4.7, "4.7x", 1.55),
     )
     protocols = rows("section items", ("6", "one text"))
-    found = verdicts("c004_bos_value_four", ablations, contrasts(True), states(s6_3_bos_value_ratio="~4x"), protocols)
-    assert found == {"rope": "holds", "drope": "contradicted", "similar": "not testable"}
+    judged = verdicts("c004_bos_value_four", ablations, contrasts(True), states(s6_3_bos_value_ratio="~4x"), protocols)
+    assert judged == {"rope": "holds", "drope": "contradicted", "similar": "not testable"}
 
 
 def test_a_multiple_needs_the_same_layer_and_an_effect():

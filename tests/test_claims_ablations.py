@@ -48,8 +48,8 @@ def judged(citations, **given):
     ],
 )
 def test_a_section_cites_both_sides_where_there_are_two(citations, given, verdict):
-    [found] = judged(citations, **given)
-    assert (found.key, found.verdict) == ("1.1_layer_1", verdict)
+    [by_key] = judged(citations, **given)
+    assert (by_key.key, by_key.verdict) == ("1.1_layer_1", verdict)
 
 
 def test_what_is_left_out_is_named():
@@ -65,8 +65,8 @@ def test_effects_on_one_model_contrast_nothing():
 
 
 def test_groups_are_judged_apart():
-    found = judged(cited(ATTENTION, "bos_mlp_spike_layer"))
-    assert {each.key: each.verdict for each in found} == {
+    by_key = judged(cited(ATTENTION, "bos_mlp_spike_layer"))
+    assert {each.key: each.verdict for each in by_key} == {
         "1.1_layer_1": "not supported",
         "1.1_first_token": "holds",
     }

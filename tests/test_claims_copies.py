@@ -229,8 +229,8 @@ def test_each_cell_of_a_copy_is_that_of_its_original(claim, copy, originals, key
     columns, cells = copy
     assert verdicts(claim, prints(columns, *cells), *originals) == dict.fromkeys(keys, "holds")
     misprinted = [(*cells[0][:-1], f"8{cells[0][-1]}"), *cells[1:]]
-    found = verdicts(claim, prints(columns, *misprinted), *originals)
-    assert found == {**dict.fromkeys(keys, "holds"), keys[0]: "contradicted"}
+    judged = verdicts(claim, prints(columns, *misprinted), *originals)
+    assert judged == {**dict.fromkeys(keys, "holds"), keys[0]: "contradicted"}
 
 
 METRICS = (
@@ -268,10 +268,10 @@ def test_norms_of_a_layer_are_the_published_ones_and_their_ratios_follow():
     keys = [f"{model}-{metric}" for metric in metrics for model in ("RoPE", "DroPE")]
     assert verdicts("c004_con_cells", **content()) == dict.fromkeys(keys, "holds")
     assert set(verdicts("c004_con_ratios", **content()).values()) == {"holds"}
-    found = verdicts("c004_con_cells", **content(**{f"DroPE_{metrics[-1]}": "99.00"}))
-    assert [key for key, answer in found.items() if answer != "holds"] == [f"DroPE-{metrics[-1]}"]
-    found = verdicts("c004_con_ratios", **content(**{f"{metrics[0]}_ratio": "99.00×"}))
-    assert [key for key, answer in found.items() if answer != "holds"] == [metrics[0]]
+    judged = verdicts("c004_con_cells", **content(**{f"DroPE_{metrics[-1]}": "99.00"}))
+    assert [key for key, answer in judged.items() if answer != "holds"] == [f"DroPE-{metrics[-1]}"]
+    judged = verdicts("c004_con_ratios", **content(**{f"{metrics[0]}_ratio": "99.00×"}))
+    assert [key for key, answer in judged.items() if answer != "holds"] == [metrics[0]]
     near = verdicts(
         "c004_con_ratios", **content(**{f"{metrics[0]}_ratio": "3.01×"})
     )  # rounding leaves 2.99 to 3.01 open

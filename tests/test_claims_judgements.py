@@ -87,9 +87,9 @@ def test_accelerating_is_contradicted_only_when_no_reading_is_true():
 
 
 def test_layers_said_and_layers_of_the_axis_are_one_reading():
-    found = say("c003_answer_layers")
-    assert {key: each.verdict for key, each in found.items()} == {"1b": "holds", "3b": "holds"}
-    assert found["1b"].repeats == "c003_layers.1b"
+    verdict = say("c003_answer_layers")
+    assert {key: each.verdict for key, each in verdict.items()} == {"1b": "holds", "3b": "holds"}
+    assert verdict["1b"].repeats == "c003_layers.1b"
     more = printed("delta_p_stated", "18", statement="analysis_1b_answer_layers")
     assert say("c003_answer_layers", delta_p_stated=more)["1b"].verdict == "contradicted"
 

@@ -121,9 +121,9 @@ def narrative(**other):
 
 def test_the_narrative_repeats_the_table_of_checkpoints():
     keys = [*NARRATIVE["REPEATED"], *NARRATIVE["FACTORS"], *NARRATIVE["CONTEXTS"]]
-    found = verdicts("c001_training_repeated", *narrative())
-    assert list(found) == keys
-    assert set(found.values()) == {"holds"}
+    judged = verdicts("c001_training_repeated", *narrative())
+    assert list(judged) == keys
+    assert set(judged.values()) == {"holds"}
     for key in keys:
         other = verdicts("c001_training_repeated", *narrative(**{key: "77K"}))
         assert [name for name, answer in other.items() if answer != "holds"] == [key]
@@ -184,8 +184,8 @@ def tasks(low, high, share=60.0, tested=True):
     ],
 )
 def test_a_task_is_preserved_if_its_change_is_within_the_margin(low, high, expected):
-    found = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
-    assert found == {"cities": expected, "sports": expected}
+    judged = verdicts("c004_attention_preserves_parametric", *tasks(low, high))
+    assert judged == {"cities": expected, "sports": expected}
     said = function("c004_attention_preserves_parametric")(*tasks(low, high))[0].reason
     assert "20 of 20 before and 18 to 20 of 20 after" in said
     assert "0% of what lay above chance is lost" in said
@@ -300,8 +300,8 @@ def test_both_models_are_taken_to_zero(disrupted, expected):
     )
     table = [("RoPE", "passkey", metric, text) for metric, text in (("baseline", "100"), ("disrupted", "0"))]
     table += [("DroPE", "passkey", metric, text) for metric, text in (("baseline", "60"), ("disrupted", disrupted))]
-    found = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
-    assert found == f"{expected}: 0 and {disrupted} %"
+    judged = says("c004_dis_passkey", summary, prints("positional task metric printed", *table))
+    assert judged == f"{expected}: 0 and {disrupted} %"
 
 
 def test_massive_values_that_remain_do_not_show_where_they_come_from():
@@ -360,8 +360,8 @@ def test_the_line_of_a_figure_is_of_one_protocol_or_not(share, words):
         (module["LENGTHS"], 8192, 80.0, 5),
     ]
     drawn = rows("figure x", ("H", 2048), ("H", 8192), ("G", 4))
-    found = reason("c004_ctx_figure_h_one_line", drawn, rows("protocol context share trials", *cells))
-    assert found.startswith(words)
+    table = reason("c004_ctx_figure_h_one_line", drawn, rows("protocol context share trials", *cells))
+    assert table.startswith(words)
 
 
 @pytest.mark.parametrize(("key", "words"), [(38.0, "query, key, value and all:"), (2.0, "query, value and all:")])

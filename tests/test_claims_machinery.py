@@ -103,9 +103,9 @@ def quoted(text):
     ],
 )
 def test_compare_judges_at_the_printed_precision(text, value, within, verdict):
-    found = compare(quoted(text), value, within, reason="because")
-    assert found.verdict == verdict
-    assert found.reported == text
+    judged = compare(quoted(text), value, within, reason="because")
+    assert judged.verdict == verdict
+    assert judged.reported == text
 
 
 def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
@@ -136,10 +136,10 @@ def test_compare_shows_one_more_digit_than_printed_and_never_minus_zero():
     ],
 )
 def test_about_asks_whether_the_value_lies_in_what_an_approximate_number_stands_for(text, value, verdict):
-    found = about(quoted(text), value, reason="Here.")
-    assert found.verdict == verdict
-    assert (found.reported, found.kind) == (text, "statement")
-    assert found.failure == ("number" if verdict == "contradicted" else "")
+    judged = about(quoted(text), value, reason="Here.")
+    assert judged.verdict == verdict
+    assert (judged.reported, judged.kind) == (text, "statement")
+    assert judged.failure == ("number" if verdict == "contradicted" else "")
 
 
 def test_a_larger_share_off_is_never_judged_milder():
@@ -178,11 +178,11 @@ def test_restated_checks_each_value_of_the_prose_against_its_cell():
     table = printed("0.6449", "0.082", model=["m", "m"], metric=["overall", "drop"])
     frames = {"stated": stated, "table": table}
     places = {name: Artifact("table", "Table 1")(model="m", metric=name) for name in ("overall", "drop")}
-    found = {each.key: each for each in Repeats(Artifact("stated"), places).verdicts(frames)}
-    assert found["overall"].verdict == "holds"
-    assert found["drop"].verdict == "contradicted"
-    assert {each.kind for each in found.values()} == {"cell check"}
-    assert "Table 1 prints 0.082" in found["drop"].reason
+    judged = {each.key: each for each in Repeats(Artifact("stated"), places).verdicts(frames)}
+    assert judged["overall"].verdict == "holds"
+    assert judged["drop"].verdict == "contradicted"
+    assert {each.kind for each in judged.values()} == {"cell check"}
+    assert "Table 1 prints 0.082" in judged["drop"].reason
     with pytest.raises(DataError, match="0 rows"):
         Repeats(Artifact("stated"), {"absent": places["drop"]}).verdicts(frames)
 
@@ -199,20 +199,20 @@ def test_restated_names_the_model_and_judges_what_the_source_calls_approximate()
     )
     place = Artifact("table", "the table")(layer=1)
     repeats = Repeats(Artifact("stated"), dict.fromkeys(("good", "bad", "near"), place))
-    found = {each.key: each for each in repeats.verdicts({"stated": stated, "table": printed("78.1%", layer=[1])})}
-    assert [each.verdict for each in found.values()] == ["holds", "contradicted", "holds"]
-    assert {each.kind for each in found.values()} == {"cell check"}
-    assert found["good"].statement == "The text gives sink rate of RoPE as 78%."
-    assert found["near"].statement == "The text gives BOS rate as ~80%."
-    assert found["near"].reason == "The table prints 78.1%. ~80% is read as 68 to 92."
+    judged = {each.key: each for each in repeats.verdicts({"stated": stated, "table": printed("78.1%", layer=[1])})}
+    assert [each.verdict for each in judged.values()] == ["holds", "contradicted", "holds"]
+    assert {each.kind for each in judged.values()} == {"cell check"}
+    assert judged["good"].statement == "The text gives sink rate of RoPE as 78%."
+    assert judged["near"].statement == "The text gives BOS rate as ~80%."
+    assert judged["near"].reason == "The table prints 78.1%. ~80% is read as 68 to 92."
 
 
 def test_copies_compares_cells_that_stand_twice_and_skips_empty_ones():
     copy = printed("87.2", "84.7", "", length=["32k", "64k", "128k"], model=["m"] * 3)
     original = printed("87.4", "84.70", "77.0", length=["32k", "64k", "128k"], model=["m"] * 3)
     copies = Copies(Artifact("copy"), Artifact("original", "the README"), ("model", "length"))
-    found = {each.key: each.verdict for each in copies.verdicts({"copy": copy, "original": original})}
-    assert found == {"m-32k": "contradicted", "m-64k": "holds"}
+    judged = {each.key: each.verdict for each in copies.verdicts({"copy": copy, "original": original})}
+    assert judged == {"m-32k": "contradicted", "m-64k": "holds"}
 
 
 def test_tracks_asks_the_changes_not_the_levels():
@@ -378,5 +378,5 @@ def test_a_quoted_value_is_immutable():
 )
 def test_compare_takes_a_printed_range_as_it_stands(value, within, verdict):
     frame = parsed(pd.DataFrame({"statement": ["a"], "printed": ["0.10-0.20"]}), words=True)
-    found = compare(quote(frame, statement="a"), value, within, reason="because")
-    assert (found.verdict, found.recomputed) == (verdict, f"{value:.3f}")
+    judged = compare(quote(frame, statement="a"), value, within, reason="because")
+    assert (judged.verdict, judged.recomputed) == (verdict, f"{value:.3f}")

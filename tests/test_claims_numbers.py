@@ -48,8 +48,8 @@ def test_only_long_numbers_tell(printed, number):
 def test_every_repeated_number_is_listed_with_its_quantity():
     with (ROOT / numbers.LISTED).open(encoding="utf-8", newline="") as stream:
         listed = list(csv.DictReader(stream))
-    found = numbers.kept(numbers.repeated(ROOT), listed)
-    assert found == [{name: row[name] for name in found[0]} for row in listed], (
+    judged = numbers.keep_quantities(numbers.repeated(ROOT), listed)
+    assert judged == [{name: row[name] for name in judged[0]} for row in listed], (
         "run: python -m analysis.claims._verdicts.numbers"
     )
     assert [row for row in listed if not row["quantity"]] == []
@@ -57,11 +57,11 @@ def test_every_repeated_number_is_listed_with_its_quantity():
 
 def test_a_cell_that_is_new_has_no_quantity_and_others_keep_theirs():
     row = {"document": "9", "number": "1249", "table": "table", "source": "9 T1"}
-    found = numbers.kept(
+    judged = numbers.keep_quantities(
         [{**row, "cell": "old"}, {**row, "cell": "new"}], [{**row, "cell": "old", "quantity": "a ratio"}]
     )
-    assert [each["quantity"] for each in found] == ["a ratio", ""]
-    assert [each["reason"] for each in found] == ["", "quantity: to be named"]
+    assert [each["quantity"] for each in judged] == ["a ratio", ""]
+    assert [each["reason"] for each in judged] == ["", "quantity: to be named"]
 
 
 def test_one_quantity_may_be_printed_often():
@@ -70,9 +70,9 @@ def test_one_quantity_may_be_printed_often():
 
 @pytest.mark.parametrize("quantities", [("a ratio", "a count"), ("a ratio", "")])
 def test_two_quantities_without_a_reason_are_told(quantities):
-    [found] = thesis_numbers_told_apart(cells(*quantities), NONE)
-    assert (found.key, found.verdict) == ("9_1249", "not supported")
-    assert "may be a copy" in found.reason
+    [judged] = thesis_numbers_told_apart(cells(*quantities), NONE)
+    assert (judged.key, judged.verdict) == ("9_1249", "not supported")
+    assert "may be a copy" in judged.reason
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_two_quantities_without_a_reason_are_told(quantities):
     ],
 )
 def test_what_ties_two_quantities_is_computed(relation, operand, verdict):
-    [found] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
-    assert found.verdict == verdict
+    [judged] = thesis_numbers_told_apart(cells("a ratio", "a contrast"), why(relation, operand))
+    assert judged.verdict == verdict
 
 
 def test_operands_are_printed_where_it_is_said():

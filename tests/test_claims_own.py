@@ -198,8 +198,8 @@ def test_deletions_hit_runs_more_often_than_chance(hit, p, expected):
 
 @pytest.mark.parametrize(("share", "expected"), [(81.0, "holds"), (79.0, "contradicted")])
 def test_a_share_is_of_content_tokens(share, expected):
-    found = [(1, "DroPE", "content tokens", share), (1, "DroPE", "BOS", 9.0), (1, "DroPE", "all tokens", 50.0)]
-    assert verdict("thesis_share_is_of_content", rows("layer positional scope share", *found)) == expected
+    table = [(1, "DroPE", "content tokens", share), (1, "DroPE", "BOS", 9.0), (1, "DroPE", "all tokens", 50.0)]
+    assert verdict("thesis_share_is_of_content", rows("layer positional scope share", *table)) == expected
 
 
 def test_a_pattern_repeats_if_every_later_coordinate_does():

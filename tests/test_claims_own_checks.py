@@ -37,8 +37,8 @@ def checks(**given):
 
 def test_a_relation_is_seen_inside_families_or_not():
     assert checks()["within"] == "not supported"  # the larger drop is the larger decline in both families
-    found = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
-    assert found["within"] == "holds: 0.0000"
+    judged = say("thesis_decline_checks", *decline_frames(inside=(0.01, -0.01, -0.01, 0.01)))
+    assert judged["within"] == "holds: 0.0000"
 
 
 def test_membership_tells_the_decline_if_the_families_are_apart():

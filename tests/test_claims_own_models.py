@@ -17,8 +17,8 @@ def correlations(*values, n=7):
 @pytest.mark.parametrize(("r", "expected"), [(-0.80, "holds"), (-0.95, "contradicted")])
 def test_seven_models_show_a_correlation_of_point_88(r, expected):
     # 80 % power at 0.05 needs |r| of about 0.87 with seven pairs
-    found = correlations(("one", "pearson", r, 0.1, 0.2), ("two", "pearson", 0.3, 0.5, 0.6), ("x", "kendall", 1, 0, 0))
-    assert verdict("thesis_smallest_correlation", found) == expected
+    table = correlations(("one", "pearson", r, 0.1, 0.2), ("two", "pearson", 0.3, 0.5, 0.6), ("x", "kendall", 1, 0, 0))
+    assert verdict("thesis_smallest_correlation", table) == expected
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.05, "holds"), (0.049, "not supported")])
@@ -31,8 +31,8 @@ def test_no_metric_is_significant_in_either_family(p, expected):
 def test_one_model_decides_if_every_metric_has_one():
     for p, expected in ((0.41, "holds: 0.4100"), (0.39, "contradicted: 0.3900")):
         name = "pearson_leave_one_out"
-        found = correlations(("ap_overall", name, 0.5, 0.6, 1.0), ("b", name, 0.5, p, 1.0), ("b", "pearson", 1, 0, 0))
-        assert says("thesis_one_model_decides", found) == expected
+        table = correlations(("ap_overall", name, 0.5, 0.6, 1.0), ("b", name, 0.5, p, 1.0), ("b", "pearson", 1, 0, 0))
+        assert says("thesis_one_model_decides", table) == expected
 
 
 def test_at_equal_size_one_metric_leads_both_times():
@@ -155,5 +155,5 @@ def test_plasticity_falls_with_gathered_bias_more_regularly_than_with_position(g
 def test_extensions_lie_where_nine_of_ten_bins_lie(far, expected):
     base = [("early", False, 0, 0.02), ("early", False, 8192, -0.02), ("early", False, 1024, 0.02)]
     later = [("late", True, 8192, far), ("late", True, 1024, 0.5), ("late", True, 16384, None)]
-    found = rows("checkpoint extension start gap", *base, *later)
-    assert says("thesis_gathered_bias_transfers", found) == expected
+    table = rows("checkpoint extension start gap", *base, *later)
+    assert says("thesis_gathered_bias_transfers", table) == expected

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from analysis.claims._verdicts import planted as module
-from analysis.claims._verdicts.planted import Project, Typo, planted, typo, typos
+from analysis.claims._verdicts.planted import Project, Typo, detection, typo, typos
 from artifacts.errors import DataError
 from artifacts.store import reader as store
 from artifacts.store.documents import sources
@@ -46,10 +46,10 @@ def test_a_typo_in_a_judged_number_turns_a_verdict_and_one_in_another_place_is_r
     frame = store.read(ROOT, "nope_models")
     row = int(frame.index[(frame["metric"] == "recovery")][0]) + 1
     before = frame["printed"].iloc[row - 1]
-    by = planted(project, Typo("000", "nope_models", row, before, f"-{before.lstrip('+')}", "sign"))
+    by = detection(project, Typo("000", "nope_models", row, before, f"-{before.lstrip('+')}", "sign"))
     assert by.partition(".")[0] in project.claims or by.endswith("(refused)")
     with pytest.raises(DataError, match="prints"):
-        planted(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
+        detection(project, Typo("000", "nope_models", row, "99.9", "9.99", "digit"))
 
 
 def test_a_typo_beyond_what_the_table_allows_is_refused():
@@ -57,11 +57,11 @@ def test_a_typo_beyond_what_the_table_allows_is_refused():
     row = 1 + next(at for at, metric in enumerate(frame["metric"]) if metric == "passkey_accuracy")
     before = frame["printed"][row - 1]
     beyond = Typo("004", "drope_figures", row, before, "300", "digit")
-    assert planted(Project(ROOT), beyond) == "drope_figures (refused)"
+    assert detection(Project(ROOT), beyond) == "drope_figures (refused)"
 
 
 def test_another_seed_is_printed_and_not_written(capsys, monkeypatch):
-    monkeypatch.setattr(module, "planted", lambda project, each: "c000_made")
+    monkeypatch.setattr(module, "detection", lambda project, each: "c000_made")
     monkeypatch.setattr(module, "write", lambda path, content: pytest.fail("the table holds the typos of one seed"))
     assert module.main(["5", "7"]) == 0
     said = capsys.readouterr().out

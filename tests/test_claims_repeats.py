@@ -38,9 +38,9 @@ def settled(*rows):
     ],
 )
 def test_a_faithful_repeat_has_the_verdict_of_its_origin(own, origin, wanted):
-    found = settled(row("a", own, "b"), row("b", origin))
-    assert found["a"]["verdict"] == wanted
-    assert found["b"]["verdict"] == origin
+    judged = settled(row("a", own, "b"), row("b", origin))
+    assert judged["a"]["verdict"] == wanted
+    assert judged["b"]["verdict"] == origin
 
 
 def test_an_inherited_verdict_names_its_origin_and_brings_what_it_rests_on():
@@ -57,10 +57,10 @@ def test_the_worst_of_several_origins_counts_and_chains_are_followed():
         row("c", "holds", "d"),
         row("d", "contradicted"),
     ]
-    found = settled(*rows)
-    assert found["b"]["verdict"] == "holds after rounding"
-    assert {found[name]["verdict"] for name in "acd"} == {"contradicted"}
-    assert list(found) == ["a", "b", "c", "d"]
+    judged = settled(*rows)
+    assert judged["b"]["verdict"] == "holds after rounding"
+    assert {judged[name]["verdict"] for name in "acd"} == {"contradicted"}
+    assert list(judged) == ["a", "b", "c", "d"]
 
 
 def test_an_unknown_origin_names_the_nearest_and_a_circle_is_refused():

@@ -52,16 +52,16 @@ def text_of(claim):
 
 @pytest.mark.parametrize("claim", REPEATS)
 def test_each_repeated_number_is_that_of_its_own_cell(claim):
-    found = verdicts(claim, **frames(claim))
-    assert list(found) == list(cells(claim))
-    assert set(found.values()) == {"holds"}
+    judged = verdicts(claim, **frames(claim))
+    assert list(judged) == list(cells(claim))
+    assert set(judged.values()) == {"holds"}
 
 
 @pytest.mark.parametrize("claim", REPEATS)
 def test_misprints_are_found_where_they_are_and_nowhere_else(claim):
     for some in (list(cells(claim))[::2], list(cells(claim))[1::2]):
-        found = verdicts(claim, **frames(claim, **dict.fromkeys(some, "99.9")))
-        assert [key for key, answer in found.items() if answer != "holds"] == some
+        judged = verdicts(claim, **frames(claim, **dict.fromkeys(some, "99.9")))
+        assert [key for key, answer in judged.items() if answer != "holds"] == some
 
 
 def test_settings_stand_again_as_they_were_first_given():
@@ -94,14 +94,14 @@ def test_settings_stand_again_as_they_were_first_given():
 def test_the_models_that_are_compared_are_the_rows_of_the_table(models, expected):
     stated = states(ruler_mistral_models="13", h7_models="13")
     table = rows("model", *[(f"m{number}",) for number in range(models)])
-    found = say("c002_restated_counts", stated, table)
-    assert found == dict.fromkeys(("ruler_mistral_models", "h7_models"), expected)
+    verdict = say("c002_restated_counts", stated, table)
+    assert verdict == dict.fromkeys(("ruler_mistral_models", "h7_models"), expected)
 
 
 @pytest.mark.parametrize(("layers", "expected"), [(32, "holds: 32"), (31, "contradicted: 31")])
 def test_norms_are_taken_in_as_many_layers_as_are_published(layers, expected):
-    found = say("c004_bal_all_layers", states(s10_2_layers="32"), rows("layer", *[(n,) for n in range(layers)]))
-    assert list(found.values()) == [expected]
+    verdict = say("c004_bal_all_layers", states(s10_2_layers="32"), rows("layer", *[(n,) for n in range(layers)]))
+    assert list(verdict.values()) == [expected]
 
 
 def test_about_as_many_heads_are_sinks_in_each_model():

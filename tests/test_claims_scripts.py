@@ -95,9 +95,9 @@ def test_write_scores_need_the_rotation_too() -> None:
 def test_sink_rates_by_hand_need_the_rotation_or_the_models_attention() -> None:
     origins = source("drope_attention_origins")
     rest = [source("drope_first_sink_rates"), source("sink_rate_layers")]
-    found = c004_attention_by_hand(source("models"), origins, *rest)
-    assert found.verdict == "not supported"
-    assert "91.9% where 97.8% are printed" in found.reason
+    judged = c004_attention_by_hand(source("models"), origins, *rest)
+    assert judged.verdict == "not supported"
+    assert "91.9% where 97.8% are printed" in judged.reason
     rotated = where("run", "printed", "rotated", "yes")(origins)
     assert c004_attention_by_hand(source("models"), rotated, *rest).verdict == "holds"
 
@@ -108,8 +108,8 @@ def test_the_first_runs_sinks_and_perplexities_are_others() -> None:
     same = first.assign(value=layers.sort_values("layer")["rope"].to_numpy() / 100)
     assert thesis_scripts.thesis_sinks_first_run(same, layers).verdict == "contradicted"
     stored, effects = source("drope_first_perplexity"), source("bos_mlp_effects")
-    found = thesis_scripts.thesis_factor_not_stored(stored, effects)
-    assert (found.verdict, found.recomputed) == ("holds", "873×")
+    judged = thesis_scripts.thesis_factor_not_stored(stored, effects)
+    assert (judged.verdict, judged.recomputed) == ("holds", "873×")
     agreeing = stored.copy()
     baseline = float(stored.loc[stored["condition"] == "baseline", "value"].iloc[0])
     row = (agreeing["positional"] == "RoPE") & (agreeing["condition"] == "bos_mlp_ablation")
@@ -123,18 +123,18 @@ def test_answers_are_unknown_for_most_arms() -> None:
     layer1 = layer1_task_shares(source("drope_layer1_tasks"), stored, protocols)
     tests = knowledge_tests(source("drope_knowledge"), stored, source("drope_stated"), source("test_families"))
     tasks = knowledge_tasks(source("drope_knowledge"), stored, source("drope_stated"), tests)
-    found = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
-    assert found.verdict == "holds"
+    judged = thesis_scripts.thesis_answers_unknown(functional, layer1, tasks)
+    assert judged.verdict == "holds"
     known = [table.assign(n_low=table["n_high"]) for table in (functional, layer1)]
     turned = thesis_scripts.thesis_answers_unknown(*known, tasks)
     assert turned.verdict == "contradicted"
-    assert turned.reason != found.reason
+    assert turned.reason != judged.reason
 
 
 def test_removal_alone_takes_few_massive_values() -> None:
     massive, counts = source("drope_smollm_massive"), source("massive_counts")
-    found = thesis_scripts.thesis_removal_alone(massive_removal(massive, counts))
-    assert (found.verdict, found.recomputed) == ("holds", "-6.4 % and +28.1 %")
+    judged = thesis_scripts.thesis_removal_alone(massive_removal(massive, counts))
+    assert (judged.verdict, judged.recomputed) == ("holds", "-6.4 % and +28.1 %")
     halved = massive.copy()
     rows = halved["variant"] == "rotation removed"
     halved["value"] = halved["value"].where(~rows, halved["value"] / 2)
@@ -185,8 +185,8 @@ def test_sampled_heads_are_counted_without_cross_attention() -> None:
 
 def test_noise_of_a_capture_is_larger_than_the_spread_of_the_models() -> None:
     twins, models = source("nope_twins"), source("matched_models")
-    found = thesis_captures.thesis_capture_noise(twins, models)
-    assert (found.verdict, found.recomputed) == ("holds", "0.027 against 0.019")
+    judged = thesis_captures.thesis_capture_noise(twins, models)
+    assert (judged.verdict, judged.recomputed) == ("holds", "0.027 against 0.019")
     quiet = where("quantity", "decile_mean", "value", 0.005)(twins)
     assert thesis_captures.thesis_capture_noise(quiet, models).verdict == "contradicted"
     apart = models.assign(ap_overall=range(len(models)))
@@ -230,11 +230,11 @@ def test_a_stored_integer_zero_is_no_accuracy() -> None:
 def test_preserved_is_judged_by_a_test_only_where_both_numbers_are_known() -> None:
     shares = layer1_task_shares(source("drope_layer1_tasks"), source("drope_script_rates"), source("drope_protocols"))
     tests = layer1_task_tests(shares, source("test_families"))
-    found = {each.key: each for each in c004_attention_preserves_parametric(shares, tests)}
-    assert found["cities"].verdict == "contradicted"
-    assert found["cities"].p_value is None
-    assert found["sports"].verdict == "not supported"
-    assert found["sports"].n == 197
+    judged = {each.key: each for each in c004_attention_preserves_parametric(shares, tests)}
+    assert judged["cities"].verdict == "contradicted"
+    assert judged["cities"].p_value is None
+    assert judged["sports"].verdict == "not supported"
+    assert judged["sports"].n == 197
     near = shares.copy()
     row = (near["positional"] == "RoPE") & (near["condition"] == "layer1_attn") & (near["task"] == "cities")
     near.loc[row, "share"] = 97.0
@@ -250,9 +250,9 @@ def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
         tests = knowledge_tests(knowledge, frame, stated, source("test_families"))
         return c004_cities_improve(knowledge_tasks(knowledge, frame, stated, tests), protocols)
 
-    found = judged(stored)
-    assert found.verdict == "not testable"
-    assert "100 to 200" in found.reason
+    by_key = judged(stored)
+    assert by_key.verdict == "not testable"
+    assert "100 to 200" in by_key.reason
     row = (
         (stored["experiment"].astype(str) == "3")
         & (stored["positional"] == "DroPE")
@@ -266,9 +266,9 @@ def test_cities_cannot_be_tested_until_the_answers_are_counted() -> None:
 def test_high_sink_rates_need_the_models_own_attention_too() -> None:
     tables = [source("sink_summary"), source("sink_rate_layers")]
     first, pattern = source("drope_first_sink_rates"), source("drope_attention")
-    found = c004_sink_rates_high(*tables, first, pattern)
-    assert (found.verdict, found.recomputed) == ("holds", "29 of 32")
+    judged = c004_sink_rates_high(*tables, first, pattern)
+    assert (judged.verdict, judged.recomputed) == ("holds", "29 of 32")
     low = first.assign(value=first["value"].where(first["layer"] < 20, 0.5))
     turned = c004_sink_rates_high(*tables, low, pattern)
     assert turned.verdict == "contradicted"
-    assert turned.reason != found.reason
+    assert turned.reason != judged.reason

@@ -55,9 +55,9 @@ def test_each_number_of_the_summary_turns_a_verdict_when_it_is_misprinted():
     texts = [changed(text) if row in numbers else text for row, text in enumerate(frame["printed"])]
     spoilt = Memory({"drope_stated": edited("drope_stated", lambda table: table.assign(printed=texts))})
     spoilt.frames.update({name: each for name, each in base.frames.items() if not spoilt.affected(name)})
-    found = {claim.partition(".")[2]: row["verdict"] for claim, row in spoilt.rows(steps).items() if "." in claim}
+    judged = {claim.partition(".")[2]: row["verdict"] for claim, row in spoilt.rows(steps).items() if "." in claim}
     single = {"s12_1_rewired_layers": "c004_sum_rewired", "s12_1_discrimination": "c004_sum_discrimination"}
     alone = spoilt.rows([step for step in steps if step.name in single.values()])
-    found |= {statement: alone[claim]["verdict"] for statement, claim in single.items()}
-    quiet = [frame.at[row, "statement"] for row in numbers if found.get(frame.at[row, "statement"]) != "contradicted"]
+    judged |= {statement: alone[claim]["verdict"] for statement, claim in single.items()}
+    quiet = [frame.at[row, "statement"] for row in numbers if judged.get(frame.at[row, "statement"]) != "contradicted"]
     assert quiet == []

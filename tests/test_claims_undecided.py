@@ -41,16 +41,16 @@ def test_what_the_document_prints_is_reported(claim):
 )
 def test_each_number_is_reported_under_its_own_name(claim, keys, named):
     stated = states(**{key: f"{number}.5" for number, key in enumerate(keys)})
-    found = {each.key: (each.verdict, each.reported) for each in function(claim)(stated)}
-    assert found == {name: ("not testable", f"{number}.5") for number, name in enumerate(named or keys)}
+    judged = {each.key: (each.verdict, each.reported) for each in function(claim)(stated)}
+    assert judged == {name: ("not testable", f"{number}.5") for number, name in enumerate(named or keys)}
 
 
 def test_shares_of_heads_are_reported_by_model_and_kind():
     cells = [("RoPE", "sink_heads", "93.5%"), ("DroPE", "sink_heads", "93.1%")]
     cells += [("RoPE", "local_heads", "6.4%"), ("DroPE", "local_heads", "6.2%"), ("RoPE", "mixed_heads", "1%")]
-    found = function("c004_pat_head_classes")(prints("positional metric printed", *cells))
-    assert {each.key: each.reported for each in found} == {f"{one}-{kind}": text for one, kind, text in cells[:-1]}
-    assert {each.verdict for each in found} == {"not testable"}
+    judged = function("c004_pat_head_classes")(prints("positional metric printed", *cells))
+    assert {each.key: each.reported for each in judged} == {f"{one}-{kind}": text for one, kind, text in cells[:-1]}
+    assert {each.verdict for each in judged} == {"not testable"}
 
 
 LANDMARKS = "landmark model family kind quantity source printed"
@@ -77,18 +77,18 @@ def test_readings_of_a_picture_are_those_of_its_place_and_kind(claim, place, kin
         ("one", "q", "Qwen3", kind, place), ("two", "", "Llama 3", kind, place), ("other", "q", "Qwen3", kind, "003")
     )
     frames = (table, MODELS)[: len(inspect.signature(function(claim)).parameters)]
-    found = {each.key: each for each in function(claim)(*frames)}
-    assert list(found) == ["one", "two"]
-    assert [each.reported for each in found.values()] == ["ONE", "TWO"]
-    assert found["two"].statement == "Llama 3, onset: TWO."
-    assert found["one"].statement in ("Qwen3-8B, onset: ONE.", "Qwen3, onset: ONE.")
+    judged = {each.key: each for each in function(claim)(*frames)}
+    assert list(judged) == ["one", "two"]
+    assert [each.reported for each in judged.values()] == ["ONE", "TWO"]
+    assert judged["two"].statement == "Llama 3, onset: TWO."
+    assert judged["one"].statement in ("Qwen3-8B, onset: ONE.", "Qwen3, onset: ONE.")
 
 
 def test_weights_are_those_of_peaks_and_the_first_cluster():
     place = "002 component weights"
     cells = [(name, "", "", "k", place) for name in ("narrow_peaks", "qwen_first_cluster", "tail")]
-    found = verdicts("c002_weights_families", landmarks(*cells), MODELS)
-    assert found == {"narrow_peaks": "not testable", "qwen_first_cluster": "not testable"}
+    judged = verdicts("c002_weights_families", landmarks(*cells), MODELS)
+    assert judged == {"narrow_peaks": "not testable", "qwen_first_cluster": "not testable"}
     assert function("c002_weights_families")(landmarks(*cells), MODELS)[0].statement.startswith("All models, ")
 
 
@@ -307,8 +307,8 @@ def test_the_largest_entry_lies_between_an_even_norm_and_the_whole_norm():
         ("DroPE", 2, "q_norm_max", 1.0),
     )
     models = rows("model query_heads head_dim", ("llama2-7b-rope", 32, 128), ("llama2-7b-drope", 8, 32))
-    found = {each.key: each for each in function("c004_qk_size")(stated, norms, models)}
+    judged = {each.key: each for each in function("c004_qk_size")(stated, norms, models)}
     # 4096 entries of one size have a norm of 64 times that size, 256 of 16 times
-    assert "from 1.0 to 64." in found["rope"].reason
-    assert "from 40.0 to 640." in found["drope"].reason
-    assert (found["rope"].reported, found["drope"].reported) == ("5", "394")
+    assert "from 1.0 to 64." in judged["rope"].reason
+    assert "from 40.0 to 640." in judged["drope"].reason
+    assert (judged["rope"].reported, judged["drope"].reported) == ("5", "394")

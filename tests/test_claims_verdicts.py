@@ -50,10 +50,10 @@ def test_a_verdict_that_breaks_its_meaning_cannot_be_made(wrong, said):
     ],
 )
 def test_a_directed_statement_is_judged_by_its_interval_and_the_corrected_p(estimate, ci, sign, p_adjusted, verdict):
-    found = directed(estimate, ci, sign, "A difference", p_adjusted=p_adjusted)
-    assert found.verdict == verdict
-    assert (found.ci_low, found.ci_high) == ci
-    assert found.reason.startswith("A difference")
+    judged = directed(estimate, ci, sign, "A difference", p_adjusted=p_adjusted)
+    assert judged.verdict == verdict
+    assert (judged.ci_low, judged.ci_high) == ci
+    assert judged.reason.startswith("A difference")
 
 
 def test_no_effect_need_not_be_zero():
@@ -72,9 +72,9 @@ def test_no_effect_need_not_be_zero():
 def test_nothing_differs_only_within_a_margin(ci, verdict, word):
     """A large p is no evidence of no difference: the p that is given changes nothing."""
     for p_value in (None, 1.0):
-        found = equivalent(ci, 10.0, "The change", p_value=p_value)
-        assert found.verdict == verdict
-        assert word in found.reason
+        judged = equivalent(ci, 10.0, "The change", p_value=p_value)
+        assert judged.verdict == verdict
+        assert word in judged.reason
 
 
 def test_every_failing_verdict_says_what_it_is_a_failure_of():

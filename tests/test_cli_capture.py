@@ -47,13 +47,13 @@ def test_a_model_folder_becomes_a_row_of_the_table(lab, tmp_path):
     again = capture(lab, tmp_path / "capture")
     assert again.returncode == 0, again.stderr
     assert "captured already" in again.stderr
-    found = run(lab / "project", "heads", str(tmp_path / "capture"), "--jobs", "1")
-    assert found.returncode == 0, found.stderr
-    assert "12 heads" in found.stderr
+    files = run(lab / "project", "heads", str(tmp_path / "capture"), "--jobs", "1")
+    assert files.returncode == 0, files.stderr
+    assert "12 heads" in files.stderr
     manifest = json.loads((lab / "project/artifacts/measurements/model_metrics/tiny.json").read_text())
     assert manifest["capture"]["model"] == "tiny"
     assert "torch" in manifest["versions"]
-    assert not [fault for line in found.stdout.split() for fault in check(lab / "project", line.split("/")[2])]
+    assert not [fault for line in files.stdout.split() for fault in check(lab / "project", line.split("/")[2])]
     table = run(lab / "project", "table", "model_plasticity", "--format", "markdown")
     assert table.returncode == 0, table.stderr
     assert "\n| tiny" in table.stdout

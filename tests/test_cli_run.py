@@ -153,13 +153,13 @@ def test_four_bit_weights_are_named_in_file_and_manifest(project: Path, models: 
     pytest.importorskip("bitsandbytes")
     done = run("massive_values", "--model", models / "m", "--quantize", "nf4", "--dtype", "bf16", *FEW)
     assert done.exit_code == 0, done.output
-    found = manifest(project, "massive_values", "m-nf4")
-    assert (found["model"]["quantization"]["library"], found["model"]["quantization"]["type"]) == (
+    noted = manifest(project, "massive_values", "m-nf4")
+    assert (noted["model"]["quantization"]["library"], noted["model"]["quantization"]["type"]) == (
         "bitsandbytes",
         "nf4",
     )
-    assert "bitsandbytes" in found["versions"]
-    assert "--quantize nf4" in found["command"]
+    assert "bitsandbytes" in noted["versions"]
+    assert "--quantize nf4" in noted["command"]
     assert lines(project, "massive_values", "m-nf4")[1].startswith("rope,nf4,")
 
 
@@ -363,10 +363,10 @@ def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: 
     file.write_text(" ".join(words))
     options = Options(texts=3, tokens=11, place=str(file))
     subject.used.clear()
-    found = subject.texts(options)
-    assert [text.id for text in found] == ["mine#0", "mine#1", "mine#2"]
-    assert {int(text.tokens[0, 0]) for text in found} == {subject.tokenizer.bos_token_id}
-    inside = [subject.tokenizer.decode(text.tokens[0, 1:]) for text in found]
+    parts = subject.texts(options)
+    assert [text.id for text in parts] == ["mine#0", "mine#1", "mine#2"]
+    assert {int(text.tokens[0, 0]) for text in parts} == {subject.tokenizer.bos_token_id}
+    inside = [subject.tokenizer.decode(text.tokens[0, 1:]) for text in parts]
     assert " ".join(inside).split() == words[:30]
     assert subject.used.record()["texts"][str(file)]["count"] == 3
     with pytest.raises(DataError, match=r"\d texts of 11 tokens, 99 are asked"):
@@ -381,8 +381,8 @@ def test_every_text_gives_a_part_before_any_gives_a_second(models: Path, tmp_pat
         words = subject.book.texts(subject.book.kinds()[0], 1, length, 0, subject.tokenizer)[0].split()[: length - 1]
         (folder / f"{name}.txt").write_text(" ".join(words))
     options = Options(texts=3, tokens=11, seeds=(0, 1), place=str(folder))
-    found = [(text.seed, text.id) for text in subject.texts(options)]
-    assert found == [(0, "a#0"), (0, "c#0"), (0, "d#0"), (1, "a#1"), (1, "c#1"), (1, "d#1")]
+    parts = [(text.seed, text.id) for text in subject.texts(options)]
+    assert parts == [(0, "a#0"), (0, "c#0"), (0, "d#0"), (1, "a#1"), (1, "c#1"), (1, "d#1")]
 
 
 def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, models: Path, tmp_path: Path) -> None:
@@ -393,6 +393,6 @@ def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, m
     done = run("crosslayer_balance", "text_kinds", "--model", models / "m", "--texts", file, *FEW)
     assert done.exit_code == 1
     assert "text_kinds: text_kinds compares the kinds of text that are written here; leave --texts out" in done.stderr
-    found = manifest(project, "crosslayer_balance", "m-on-mine.txt")
-    assert found["texts"] == str(file)
-    assert found["hashes"]["texts"][str(file)]["count"] == 2
+    noted = manifest(project, "crosslayer_balance", "m-on-mine.txt")
+    assert noted["texts"] == str(file)
+    assert noted["hashes"]["texts"][str(file)]["count"] == 2

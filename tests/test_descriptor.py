@@ -88,9 +88,9 @@ def test_kind_and_path_follow_from_each_other(described):
 
 
 def test_keys_are_said_beside_the_columns_too(described):
-    found = described("  fields: [model, layer]\n  key: [model, layer]\n  refers: {model: places.source}\n")["schema"]
-    assert found["primaryKey"] == ["model", "layer"]
-    assert found["foreignKeys"] == [{"fields": ["model"], "reference": {"resource": "places", "fields": ["source"]}}]
+    schema = described("  fields: [model, layer]\n  key: [model, layer]\n  refers: {model: places.source}\n")["schema"]
+    assert schema["primaryKey"] == ["model", "layer"]
+    assert schema["foreignKeys"] == [{"fields": ["model"], "reference": {"resource": "places", "fields": ["source"]}}]
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_a_table_is_held_against_what_is_written_out(described):
 def test_the_package_that_is_handed_on_has_no_notation_of_ours(described):
     described(GIVEN + "  range: {value: [0, .inf]}\n")
     (described.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
-    found = standard(described.root)
-    assert set(found) == {"name", "resources"}
-    [entry] = found["resources"]  # places has no file
+    schema = standard(described.root)
+    assert set(schema) == {"name", "resources"}
+    [entry] = schema["resources"]  # places has no file
     assert entry["schema"] == package(described.root)["resources"][1]["schema"]
     assert entry["range"] == {"value": [0, None]}

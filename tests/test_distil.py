@@ -65,33 +65,33 @@ def test_both_arms_learn_and_stand_as_models(place):
     ]
     import pandas as pd
 
-    found = {path.stem: pd.read_csv(path) for path in tables[:2]}
-    for table in found.values():
+    frames = {path.stem: pd.read_csv(path) for path in tables[:2]}
+    for table in frames.values():
         assert sorted(set(table["step"])) == [0, 2, 4, 6]
         assert set(table["tokens"]) == {0, 64, 128, 192}
     assert not check(place, "distillation")
     nope, control = (
-        found[name].query("metric == 'kl'").groupby("step")["value"].mean() for name in sorted(found)[::-1]
+        frames[name].query("metric == 'kl'").groupby("step")["value"].mean() for name in sorted(frames)[::-1]
     )
     assert nope[6] < nope[0], "without rotation it comes closer to the teacher"
     assert control[0] == 0 < control[6], "the control starts at the teacher, and training moves it"
-    losses = found["teacher-continued"].query("step == 0").set_index(["text", "metric"])["value"]
+    losses = frames["teacher-continued"].query("step == 0").set_index(["text", "metric"])["value"]
     assert losses["manual", "loss"] == losses["manual", "teacher_loss"]
 
 
 def test_its_models_are_subjects_by_folder(place):
     distilled(place, steps=2)
     home = place / command.HOME / "teacher-short-s0"
-    found = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
-    assert {arm: (each.name, each.positional) for arm, each in found.items()} == {
+    subjects = {arm: open_subject(place, ModelSource(str(home / f"teacher-{arm}"))) for arm in ("nope", "continued")}
+    assert {arm: (each.name, each.positional) for arm, each in subjects.items()} == {
         "nope": ("teacher-nope", "drope"),
         "continued": ("teacher-continued", "rope"),
     }
-    assert same(dict(found["nope"].model.state_dict()), weights(place, "nope"))
-    assert found["nope"].training_length == 128, "the teacher's context, which a student inherits"
+    assert same(dict(subjects["nope"].model.state_dict()), weights(place, "nope"))
+    assert subjects["nope"].training_length == 128, "the teacher's context, which a student inherits"
     untouched = open_subject(place, ModelSource(str(place / "teacher"), position="drope"))
     tokens = torch.tensor([[1, 5, 2, 7, 5, 3]])
-    one, two = (each.model(tokens).logits for each in (untouched, found["nope"]))
+    one, two = (each.model(tokens).logits for each in (untouched, subjects["nope"]))
     assert not torch.equal(one, two), "two steps have changed the weights"
 
 
@@ -148,13 +148,13 @@ def test_documents_of_the_training_are_not_held_out(place):
 
     windows.texts_of = texts
     tokenizer = load(ModelSource(str(place / "teacher"))).tokenizer
-    found = windows.windows(TINY, tokenizer)
+    cut = windows.windows(TINY, tokenizer)
     assert set(seen) == {(name, part) for name in TINY.texts for part in ("calibration", "evaluation")}
-    first = [found.step(TINY, 0, step).tolist() for step in range(len(found.train) // TINY.rows)]
+    first = [cut.step(TINY, 0, step).tolist() for step in range(len(cut.train) // TINY.rows)]
     rows = sorted(map(tuple, (row for each in first for row in each)))
-    assert rows == sorted(map(tuple, found.train.tolist())), "a pass reads every window once"
-    assert not set(rows) & {tuple(row) for each in found.held_out.values() for row in each.tolist()}
-    assert found.step(TINY, 1, 0).tolist() != first[0]
+    assert rows == sorted(map(tuple, cut.train.tolist())), "a pass reads every window once"
+    assert not set(rows) & {tuple(row) for each in cut.held_out.values() for row in each.tolist()}
+    assert cut.step(TINY, 1, 0).tolist() != first[0]
 
 
 def test_the_divergence_is_that_of_whole_distributions():

@@ -44,8 +44,8 @@ def panel(*series, **more):
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_keeps_to_the_house(name, shipped):
     grid = read(spec(shipped, "table", name), name)
-    found = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
-    assert not found, "\n".join(found)
+    parts = [f"{place}: {fault}" for place, text in table_texts(grid) for fault in faults(text)]
+    assert not parts, "\n".join(parts)
     spaces = [row for row, before in enumerate(separators(grid)) if "space" in before]
     if not airy(grid):
         assert all(grid.blocks[row] != grid.blocks[row - 1] for row in spaces), "space says that a group ends"
@@ -54,8 +54,8 @@ def test_every_table_keeps_to_the_house(name, shipped):
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_keeps_to_the_house(name, shipped):
     figure = spec(shipped, "figure", name)
-    found = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
-    assert not found, "\n".join(found)
+    parts = [f"{place}: {fault}" for place, text in figure_texts(figure) for fault in faults(text)]
+    assert not parts, "\n".join(parts)
     source = tex(figure, name)
     assert r"\,\%" not in source
     assert not [line for line in source.splitlines() if r"\node" in line and r"\," in line]
@@ -77,8 +77,8 @@ def test_every_figure_keeps_to_the_house(name, shipped):
 def test_every_exhibit_is_called_and_percent_signs_hug_their_numbers():
     chapters = {path.name: path.read_text() for path in sorted((ROOT / "paper/chapters").glob("*.tex.j2"))}
     assert chapters
-    found = [*lint.uncalled(chapters), *(item for name, text in chapters.items() for item in lint.percents(text, name))]
-    assert not found, "\n".join(map(str, found))
+    wrong = [*lint.uncalled(chapters), *(item for name, text in chapters.items() for item in lint.percents(text, name))]
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 # --- figures
@@ -297,13 +297,21 @@ def test_a_row_that_gives_a_verdict_has_the_page_of_its_mark():
 
 
 def test_the_ledger_names_statements_by_their_place():
-    from tables.ledger._failing import found, placed, values
+    from tables.ledger._failing import measured_text, place_links, values
 
     places = {"c004_pat_head_classes.DroPE-sink_heads": "8.3 Results"}
     told = "Repeats c004_pat_head_classes.DroPE-sink_heads: not testable."
-    assert placed(told, places) == "Repeats what is judged at 8.3 Results: not testable."
-    assert (found("80.3775", "68.8%"), found("0.72514", ""), found("12 of 20", "")) == ("80.38%", "0.725", "12 of 20")
-    assert (found("1251.6", "1249×"), found("202.0", "200x"), found("34", "~37")) == ("1251.6×", "202.0×", "34")
+    assert place_links(told, places) == "Repeats what is judged at 8.3 Results: not testable."
+    assert (measured_text("80.3775", "68.8%"), measured_text("0.72514", ""), measured_text("12 of 20", "")) == (
+        "80.38%",
+        "0.725",
+        "12 of 20",
+    )
+    assert (measured_text("1251.6", "1249×"), measured_text("202.0", "200x"), measured_text("34", "~37")) == (
+        "1251.6×",
+        "202.0×",
+        "34",
+    )
     alone, both = ({"reported": printed, "recomputed": "64.2857"} for printed in ("", "60%"))
     assert (values(alone), values(both)) == ("", "60%; 64.29%"), "a number without a unit stands in its reason"
 

@@ -46,8 +46,8 @@ def reason(rows: list[Row], condition: str, metric: str = "perplexity", layer: i
 
 
 def nats(subject: Subject, *interventions: Intervention) -> float:
-    found = losses(subject, subject.texts(OPTIONS), Condition("by hand", interventions))
-    return sum(loss.nats for loss in found) / sum(loss.tokens for loss in found)
+    parts = losses(subject, subject.texts(OPTIONS), Condition("by hand", interventions))
+    return sum(loss.nats for loss in parts) / sum(loss.tokens for loss in parts)
 
 
 @pytest.mark.parametrize("module", [layer_ablation, sinks, bos_value])
@@ -91,7 +91,7 @@ def test_ablating_what_writes_nothing_changes_nothing(plain: tuple[Subject, list
 
 def test_the_spread_of_an_effect_is_that_over_texts(plain: tuple[Subject, list[Row]]) -> None:
     subject, rows = plain
-    each = [loss_rows(subject, [text], layer_ablation.ablated("mlp", 1, "mlp")) for text in subject.texts(OPTIONS)]
+    each = [loss_rows(subject, [text], layer_ablation.ablation("mlp", 1, "mlp")) for text in subject.texts(OPTIONS)]
     alone = [next(r["value"] for r in some if r["metric"] == "delta_nats") for some in each]
     assert value(rows, "mlp", "delta_nats_sd", 1) == pytest.approx(np.std(alone, ddof=1), rel=1e-4)
     assert not [r for some in each for r in some if r["metric"] == "delta_nats_sd"]  # one text spreads over nothing

@@ -26,7 +26,7 @@ from sklearn.metrics import roc_auc_score
 import anchoring_planted as planting
 import models_tiny
 from analysis.experiments import anchoring
-from analysis.experiments._anchoring.data import LENGTH, Sample, Split, planted
+from analysis.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
 from analysis.experiments._anchoring.probe import areas, auroc, summary, train
 from analysis.experiments._anchoring.states import Marked, marked, states
 from analysis.measure.rows import frame
@@ -60,15 +60,15 @@ def values(made: pd.DataFrame, condition: str, metric: str) -> np.ndarray:
 
 def test_marks_the_question_the_answer_and_as_many_other_tokens() -> None:
     sample = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True)  # w7 w8, then w9
-    found = marked(planting.words(), sample, seed=3)
-    assert found.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
-    assert found.question == (4, 5)
-    assert len(found.control) == 2
-    assert set(found.control) <= {1, 2, 3}
-    assert marked(planting.words(), sample, seed=3) == found
+    marks = marked(planting.words(), sample, seed=3)
+    assert marks.ids == (1, 4, 5, 6, 7, 8, 9)  # up to the answer's last token
+    assert marks.question == (4, 5)
+    assert len(marks.control) == 2
+    assert set(marks.control) <= {1, 2, 3}
+    assert marked(planting.words(), sample, seed=3) == marks
     assert marked(planting.words(), sample, seed=3, read="end").ids == (1, *range(4, 12))
     around = Sample("u", "w4 w5 w6 w7 w8 w9 w10 w11", ((9, 14),), (15, 17), True, filler=(0, 5))
-    assert found.filler == ()
+    assert marks.filler == ()
     assert marked(planting.words(), around, seed=3).filler == (1, 2)
     crowded = Sample("u", "w4 w5 w6 w7", ((0, 8),), (9, 11), True)
     assert marked(planting.words(), crowded, seed=3).control == ()
@@ -79,10 +79,10 @@ def test_offsets_of_a_tokenizer_that_keeps_the_space_with_the_word() -> None:
     tokenizer = planting.byte_level([text])
     span = (text.index("Emma"), text.index("Emma") + 4)
     answer = (text.index("Jane"), len(text))
-    found = marked(tokenizer, Sample("u", text, (span,), answer, True), seed=0)
-    assert tokenizer.decode([found.ids[place] for place in found.question]).strip() == "Emma"
-    assert tokenizer.decode(found.ids).endswith("Austen")
-    assert 0 not in found.control
+    marks = marked(tokenizer, Sample("u", text, (span,), answer, True), seed=0)
+    assert tokenizer.decode([marks.ids[place] for place in marks.question]).strip() == "Emma"
+    assert tokenizer.decode(marks.ids).endswith("Austen")
+    assert 0 not in marks.control
 
 
 def test_no_token_loses_the_first_one() -> None:
@@ -125,11 +125,11 @@ def test_states_are_those_of_a_plain_forward_whatever_the_batch() -> None:
     samples = [Marked((1, *range(4, 4 + length)), (2,), ()) for length in (9, 4, 13)]
     together = states(model, samples, tokens=20)
     assert np.allclose(together, states(model, samples), atol=1e-5)
-    for sample, found in zip(samples, together, strict=True):
+    for sample, vectors in zip(samples, together, strict=True):
         with torch.no_grad():
             plain = model(torch.tensor([sample.ids]), output_hidden_states=True).hidden_states
-        assert np.allclose(found[:-1], [layer[0, -1] for layer in plain[1:-1]], atol=1e-5)
-        normed = model.model.norm(torch.tensor(found[-1]))  # the last entry is after the final norm
+        assert np.allclose(vectors[:-1], [layer[0, -1] for layer in plain[1:-1]], atol=1e-5)
+        normed = model.model.norm(torch.tensor(vectors[-1]))  # the last entry is after the final norm
         assert torch.allclose(normed, plain[-1][0, -1], atol=1e-5)
 
 
@@ -204,7 +204,7 @@ def test_the_rows_can_be_saved(product: pd.DataFrame, tmp_path: Path) -> None:
 
 def test_planted_statements_never_share_a_name_between_training_and_test() -> None:
     subject = planting.subject()
-    split = planted(subject, 60, 30, seed=1)
+    split = plant_statements(subject, 60, 30, seed=1)
     assert len(split.train) == 60
     assert len(split.test) == 30
     assert all(len(sample.text.split()) == LENGTH - 1 for sample in split.test)
@@ -231,7 +231,7 @@ def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None
 
     if "statements" not in ENGLISH.tasks():
         with pytest.raises(DataError, match="--data popqa"):
-            planted(replace(planting.subject(), book=ENGLISH), 20, 10, 0)
+            plant_statements(replace(planting.subject(), book=ENGLISH), 20, 10, 0)
     with pytest.raises(DataError, match="too few"):
         anchoring.measure(planting.subject(), Options(), train=2, test=2)
     with pytest.raises(DataError, match="another --data"):
@@ -243,12 +243,12 @@ def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None
 
 def test_summary_averages_units_not_samples() -> None:
     given = np.array([[1.0], [1.0], [1.0], [5.0], [np.nan]])
-    found = summary(given, np.array([0, 0, 0, 1, 2]), np.ones((5, 1), dtype=bool), 500)
-    assert found.mean[0] == 3
-    assert found.sd[0] == pytest.approx(np.sqrt(8))
-    assert (found.n[0], found.samples[0]) == (2, 4)
+    intervals = summary(given, np.array([0, 0, 0, 1, 2]), np.ones((5, 1), dtype=bool), 500)
+    assert intervals.mean[0] == 3
+    assert intervals.sd[0] == pytest.approx(np.sqrt(8))
+    assert (intervals.n[0], intervals.samples[0]) == (2, 4)
     low, high = stats.t.interval(0.95, 1, 3, 2)
-    assert (found.low[0], found.high[0]) == pytest.approx((low, high))
+    assert (intervals.low[0], intervals.high[0]) == pytest.approx((low, high))
     none = summary(given, np.array([0, 0, 0, 1, 2]), np.zeros((5, 1), dtype=bool), 50)
     assert none.n[0] == 0
     assert np.isnan(none.mean[0])
@@ -256,25 +256,25 @@ def test_summary_averages_units_not_samples() -> None:
 
 def test_summary_interval_is_that_of_the_mean() -> None:
     drawn = np.random.default_rng(0).normal(7, 2, (400, 1))
-    found = summary(drawn, np.arange(400), np.ones((400, 1), dtype=bool), 2000)
+    intervals = summary(drawn, np.arange(400), np.ones((400, 1), dtype=bool), 2000)
     half = 1.96 * drawn.std(ddof=1) / 20
-    assert found.low[0] == pytest.approx(drawn.mean() - half, abs=0.05)
-    assert found.high[0] == pytest.approx(drawn.mean() + half, abs=0.05)
+    assert intervals.low[0] == pytest.approx(drawn.mean() - half, abs=0.05)
+    assert intervals.high[0] == pytest.approx(drawn.mean() + half, abs=0.05)
 
 
 @pytest.mark.parametrize("units", [3, 8])
 def test_summary_of_few_units_covers_what_it_says(units: int) -> None:
     drawn = np.random.default_rng(units).normal(7, 2, (units, 4000))
-    found = summary(drawn, np.arange(units), np.ones(drawn.shape, dtype=bool), 200)
-    covered = float(np.mean((found.low < 7) & (found.high > 7)))
+    intervals = summary(drawn, np.arange(units), np.ones(drawn.shape, dtype=bool), 200)
+    covered = float(np.mean((intervals.low < 7) & (intervals.high > 7)))
     assert covered == pytest.approx(0.95, abs=0.014)  # four standard errors; a bootstrap has .76 and .88
 
 
 def test_summary_has_no_interval_without_a_spread_and_none_beyond_its_bounds() -> None:
     given = np.array([[0.0, 4.0], [100.0, 4.0], [100.0, 4.0]])
-    found = summary(given, np.arange(3), np.ones((3, 2), dtype=bool), 50, (0.0, 100.0))
-    assert (found.low[0], found.high[0]) == (0, 100)
-    assert np.isnan([found.low[1], found.high[1]]).all()
+    intervals = summary(given, np.arange(3), np.ones((3, 2), dtype=bool), 50, (0.0, 100.0))
+    assert (intervals.low[0], intervals.high[0]) == (0, 100)
+    assert np.isnan([intervals.low[1], intervals.high[1]]).all()
     alone = summary(given[:1], np.arange(1), np.ones((1, 2), dtype=bool), 50)
     assert np.isnan([alone.low, alone.high, alone.sd]).all()
 
@@ -309,11 +309,11 @@ def test_probes_are_scikit_learns_on_standardised_states() -> None:
     draw = np.random.default_rng(2)
     given = draw.normal(3, [1, 10, 0.1], (150, 2, 3)).astype(np.float32)
     right = given[:, 0, 0] + draw.normal(size=150) > 3
-    found = train(given, right, 0.5).probability(given)
+    probability = train(given, right, 0.5).probability(given)
     for layer in range(2):
         usual = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=2000))
         wanted = usual.fit(given[:, layer].astype(float), right).predict_proba(given[:, layer].astype(float))[:, 1]
-        assert found[:, layer] == pytest.approx(wanted, abs=1e-6)
+        assert probability[:, layer] == pytest.approx(wanted, abs=1e-6)
 
 
 # The small models that are committed

@@ -16,7 +16,7 @@ import pandas as pd
 import anchoring_planted as planting
 import models_tiny
 from analysis.experiments import anchoring
-from analysis.experiments._anchoring.questions import DATA, PROMPT, answered, as_sample, questions
+from analysis.experiments._anchoring.questions import DATA, PROMPT, answer_questions, as_sample, questions
 from analysis.experiments._anchoring.words import decisive, exact_answer, normal, same, subject_spans
 from analysis.measure.subject import Options, Subject
 from analysis.models.answers.generation import greedy
@@ -73,13 +73,13 @@ def write(folder: Path, name: str, rows: list[dict[str, Any]], form: str) -> Pat
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 @pytest.mark.parametrize("name", list(DATA))
 def test_reads_a_local_copy(name: str, form: str, tmp_path: Path) -> None:
-    found = questions(name, write(tmp_path, name, ROWS[name], form))
-    assert len(found) == 1  # a subject that the question does not name cannot be cut
-    [question] = found
+    pool = questions(name, write(tmp_path, name, ROWS[name], form))
+    assert len(pool) == 1  # a subject that the question does not name cannot be cut
+    [question] = pool
     assert [question.text[start:end] for start, end in question.spans] == WORDS[name]
     answer = {"popqa": "politician", "triviaqa": "Jane Austen", "hotpotqa": "yes", "nq": "Richie Havens"}[name]
     assert question.aliases[0] == answer
-    assert questions(name, tmp_path) == found
+    assert questions(name, tmp_path) == pool
 
 
 def test_names_what_is_wrong_with_a_file(tmp_path: Path) -> None:
@@ -188,15 +188,15 @@ def test_measures_a_models_own_answers(english: Subject, tmp_path: Path, monkeyp
         alias = text[place[0] : place[1]] if place and number % 2 == 0 and normal(text[slice(*place)]) else "nothing"
         rows.append({"question": asked(number), "answer": [alias]})
     file = write(tmp_path, "nq", rows, "jsonl")
-    split = answered(english, "nq", file, 30, 15, seed=0)
+    split = answer_questions(english, "nq", file, 30, 15, seed=0)
     for sample in (*split.train, *split.test):
         question = sample.text.removeprefix(PROMPT[0]).partition(PROMPT[1])[0]
         number = next(place for place in range(60) if asked(place) == question)
         assert sample.right == (rows[number]["answer"] != ["nothing"])
-    assert answered(english, "nq", file, 30, 15, seed=0) == split
+    assert answer_questions(english, "nq", file, 30, 15, seed=0) == split
     made = anchoring.measure(english, Options(seeds=(0,)), data="nq", data_file=file, train=30, test=15)
     conditions = {row["condition"] for row in made}
     assert "nq/layer/question" in conditions
     assert not any("design" in condition for condition in conditions)
     with pytest.raises(DataError, match=r"60 questions can be used, 50 \+ 20 are asked"):
-        answered(english, "nq", file, 50, 20, seed=0)
+        answer_questions(english, "nq", file, 50, 20, seed=0)

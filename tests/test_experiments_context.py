@@ -137,8 +137,10 @@ def subject(model: Any, **more: Any) -> Subject:
 
 
 def value(rows: list[dict[str, Any]], metric: str, condition: str) -> Any:
-    [found] = [row for row in rows if row["metric"] == metric and row["condition"] == condition and not row["unit_id"]]
-    return found["value"]
+    [matches] = [
+        row for row in rows if row["metric"] == metric and row["condition"] == condition and not row["unit_id"]
+    ]
+    return matches["value"]
 
 
 @pytest.fixture(scope="module")
@@ -304,10 +306,10 @@ def test_the_distance_of_a_key_is_what_stands_after_its_first_digit() -> None:
     asked = subject(planted(), book=Planted("passkey"))
     rows = measure(asked, Options(items=4), ratios=(1.0, 2.0), baselines=("yarn",))
     items = {length: asked.book.items("passkey", 4, 0, asked.tokenizer, length=length) for length in (64, 128)}
-    found = [row for row in rows if row["metric"] == "key_distance"]
-    assert {row["condition"] for row in found} == {"own/1x", "own/2x"}, "all encodings share the prompts"
+    matches = [row for row in rows if row["metric"] == "key_distance"]
+    assert {row["condition"] for row in matches} == {"own/1x", "own/2x"}, "all encodings share the prompts"
     for length, label in ((64, "own/1x"), (128, "own/2x")):
-        for item, row in zip(items[length], [row for row in found if row["condition"] == label], strict=True):
+        for item, row in zip(items[length], [row for row in matches if row["condition"] == label], strict=True):
             assert (row["unit_id"], row["value"]) == (item.id, length - item.facts["at"])
     twice = Item("passkey-0000", "passkey", "key is a1 b2 f1 f2 a1 b2 f3 ask", "a1 b2")
     gone = Item("passkey-0001", "passkey", "key is f1 f2 ask", "a1 b2")

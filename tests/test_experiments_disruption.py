@@ -36,7 +36,7 @@ def subject() -> Subject:
 
 @pytest.fixture(scope="module")
 def found(subject: Subject) -> Any:
-    return masks.measured(subject, masks.split_texts(subject, OPTIONS)[0], "pre")
+    return masks.measure_norms(subject, masks.split_texts(subject, OPTIONS)[0], "pre")
 
 
 def value(rows: list[Row], condition: str, metric: str) -> Any:
@@ -65,25 +65,25 @@ def test_norms_are_those_of_the_projection(subject: Subject) -> None:
     text = subject.texts(OPTIONS)[0].tokens
     seen: list[Any] = []
     with blocks(subject.model)[1].attention.q_proj.register_forward_hook(lambda m, i, o: seen.append(o[0])):
-        found = dimensions(subject.model, [text])
+        norms = dimensions(subject.model, [text])
     made = seen[0].reshape(24, 4, 8).double().numpy()
-    assert found.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
-    assert found.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
-    assert found.norms["k"][2].shape == (2, 8), "one row a key head"
+    assert norms.norms["q"][1] == pytest.approx(np.sqrt((made**2).sum(axis=0)), rel=1e-5)
+    assert norms.spreads["q"][1] == pytest.approx(np.sqrt(((made - made.mean(axis=0)) ** 2).sum(axis=0)), rel=1e-4)
+    assert norms.norms["k"][2].shape == (2, 8), "one row a key head"
 
 
 def test_norms_after_the_rotation_keep_each_pair(subject: Subject, found: Any) -> None:
     """A rotation mixes dimension i with i + d/2 and keeps the norm of the two together."""
     chosen = masks.split_texts(subject, OPTIONS)[0]
-    post = masks.measured(subject, chosen, "post").norms["q"][1]
+    post = masks.measure_norms(subject, chosen, "post").norms["q"][1]
     pre = found.norms["q"][1]
     assert not np.allclose(pre, post, rtol=1e-2)
     one = dimensions(subject.model, [chosen[0].tokens], "pre").norms["q"][1]
     other = dimensions(subject.model, [chosen[0].tokens], "post").norms["q"][1]
     assert other[:, :4] ** 2 + other[:, 4:] ** 2 == pytest.approx(one[:, :4] ** 2 + one[:, 4:] ** 2, rel=1e-4)
     with encoding(subject.model, "drope"):
-        still = masks.measured(subject, chosen, "post").norms["q"][1]
-        same = masks.measured(subject, chosen, "pre").norms["q"][1]
+        still = masks.measure_norms(subject, chosen, "post").norms["q"][1]
+        same = masks.measure_norms(subject, chosen, "pre").norms["q"][1]
     assert still == pytest.approx(same, rel=1e-6)
 
 
@@ -134,7 +134,7 @@ def test_norm_matched_controls_remove_as_much(found: Any, fill: Any) -> None:
     assert masks.removed_share(control, found, fill) < masks.removed_share(massive, found, fill)
     assert masks.unmatched(massive, [control], found, fill).startswith("not matched: the other dimensions remove ")
     other = planted.subject(planted.model())
-    plain = masks.measured(other, masks.split_texts(other, OPTIONS)[0], "pre")
+    plain = masks.measure_norms(other, masks.split_texts(other, OPTIONS)[0], "pre")
     even = masks.top(plain)
     assert masks.unmatched(even, [masks.matched(even, plain, fill, seed) for seed in range(5)], plain, fill) == ""
 
@@ -193,7 +193,7 @@ def test_rank_among_random_masks(subject: Subject, found: Any) -> None:
     """p counts the mask itself among the random ones, so it is never zero."""
     few = dataclasses.replace(OPTIONS, seeds=(0,))
     rows = disruption.measure(subject, few, draws=1, permutations=25)
-    mask = masks.top(masks.measured(subject, masks.split_texts(subject, few)[0], "pre"))
+    mask = masks.top(masks.measure_norms(subject, masks.split_texts(subject, few)[0], "pre"))
     texts = subject.texts(few)
     before = np.mean([loss.nats / loss.tokens for loss in losses(subject, texts)])
     drawn = [masks.random(mask, 1000 + seed) for seed in range(25)]
@@ -265,9 +265,9 @@ def test_four_bit_weights(tmp_path: Path) -> None:
     made = load(ModelSource(str(tmp_path), dtype="bf16", quantize="nf4", device="cpu"), tokenizer=False).model
     subject = planted.subject(made, precision="nf4")
     rows = disruption.measure(subject, Options(texts=2, tokens=16), draws=1, permutations=2)
-    found = masks.measured(subject, subject.texts(Options(texts=2)), "pre")
-    assert ("q", 1, 2, 3) in taken(masks.above(found, 5.0))
-    assert value(rows, "threshold_massive_pre", "dims") == masks.above(found, 5.0).count
+    parts = masks.measure_norms(subject, subject.texts(Options(texts=2)), "pre")
+    assert ("q", 1, 2, 3) in taken(masks.above(parts, 5.0))
+    assert value(rows, "threshold_massive_pre", "dims") == masks.above(parts, 5.0).count
     assert np.isfinite(value(rows, "top1_massive_mean_pre", "delta_nats"))
     known = knowledge.measure(subject, Options(texts=2, items=2), draws=1)
     assert value([r for r in known if not r["unit_id"]], "top1", "cities_accuracy") is not None

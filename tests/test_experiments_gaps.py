@@ -56,8 +56,8 @@ def retriever() -> Any:
 
 def one(rows: list[Row], metric: str, **where: Any) -> Row:
     wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    [found] = [each for each in rows if all(each[name] == value for name, value in wanted.items())]
-    return found
+    [matches] = [each for each in rows if all(each[name] == value for name, value in wanted.items())]
+    return matches
 
 
 def tidy(rows: list[Row]) -> None:
@@ -76,7 +76,7 @@ def ablated() -> tuple[Subject, list[Row], list[tuple[int, int]]]:
     """The head that writes is given as the most plastic one; four heads are ranked, so one is a quarter."""
     subject = planted.subject(retriever())
     order = [(0, 3), (0, 0), (1, 2), (1, 0)]
-    return subject, head_ablation._ablated(subject, OPTIONS, order), order
+    return subject, head_ablation._ablation_rows(subject, OPTIONS, order), order
 
 
 def test_only_the_head_that_writes_matters(ablated: Any) -> None:
@@ -107,7 +107,7 @@ def test_random_heads_change_something_exactly_where_the_writing_head_is_among_t
 def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(ablated: Any) -> None:
     """With grouped queries too: a query head goes alone, and the other head of its key head stays."""
     subject = planted.subject(planted.model(layers=2))
-    found = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
+    without_head = head_ablation._rows(subject, OPTIONS, head_ablation._without(subject, "x", [(1, 2)]), "", 1)
     by_hand = planted.model(layers=2)
     with torch.no_grad():
         by_hand.model.layers[1].self_attn.o_proj.weight[:, 16:24] = 0
@@ -120,7 +120,7 @@ def test_an_ablated_head_is_one_without_its_columns_of_the_output_projection(abl
         with torch.inference_mode():
             each = [made(input_ids=ids, labels=ids).loss for ids in tokens]
         nats.append(float(torch.stack(each).mean()))
-    assert one(found, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
+    assert one(without_head, "delta_nats", condition="x")["value"] == pytest.approx(nats[0] - nats[1], abs=1e-5)
     assert abs(nats[0] - nats[1]) > 1e-3
     assert one(wanted, "delta_nats", condition="baseline")["value"] == 0
     accuracies = [one(rows, "passkey_accuracy", condition="baseline", seed=0)["value"] for rows in (usual, wanted)]
@@ -132,12 +132,12 @@ def test_ranks_need_two_heads_that_have_a_plasticity() -> None:
     heads = [Finding(0, number, 0, "") for number in range(3)]
     for number, each in enumerate(heads):
         each.put("ap_last_20", 0.5 - number / 10)
-    assert head_ablation._ranked(subject, heads) == [(0, 2), (0, 1), (0, 0)]
+    assert head_ablation._rank(subject, heads) == [(0, 2), (0, 1), (0, 0)]
     for each in heads[1:]:
         each.metrics.clear()
         each.without(("ap_last_20",), "3 queries, 30 needed")
     with pytest.raises(DataError, match=r"planted: 1 of 3 heads have a plasticity.* \(3 queries, 30 needed\)"):
-        head_ablation._ranked(subject, heads)
+        head_ablation._rank(subject, heads)
 
 
 def test_a_model_in_memory_says_how_to_be_captured() -> None:
@@ -174,9 +174,9 @@ def test_equal_texts_are_equal_whatever_their_kind(stored: Subject) -> None:
 
 def test_heads_without_a_value_have_its_reason(stored: Subject) -> None:
     """Queries of length zero prefer no key: nothing to order, so no drift and no separation."""
-    found = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
+    heads = {(each.layer, each.head): each for each in captured.findings(stored, OPTIONS, "one")}
     rows = [r for r in text_kinds.measure(stored, OPTIONS) if r["condition"] == "one"]
-    for (layer, head), each in found.items():
+    for (layer, head), each in heads.items():
         for metric in text_kinds.METRICS:
             mine = one(rows, metric, condition="one", layer=layer, head=head)
             assert mine["value"] == (pytest.approx(each.metrics[metric]) if metric in each.metrics else None)
@@ -235,9 +235,9 @@ def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> Non
     subject = planted.subject(loaded.model, training_length=LENGTH, **given)
     rows = softmax_globality.measure(subject, Options(texts=1))
     tidy(rows)
-    assert captured.captured(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"  # type: ignore[index]
-    found = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
-    assert one(rows, "top_changes", layer=0, head=1)["value"] == found.top_changes[0, 1]
+    assert captured.open_or_capture(subject, Options(texts=1)).manifest["settings"]["quantization"]["type"] == "nf4"  # type: ignore[index]
+    seen = survey(loaded.model, subject.texts(Options(texts=1))[0].tokens, SurveyOptions(bos=planted.BOS))
+    assert one(rows, "top_changes", layer=0, head=1)["value"] == seen.top_changes[0, 1]
 
 
 # Captures belong to their model and texts -------------------------------------------------------------------------
@@ -245,16 +245,16 @@ def test_four_bit_weights_are_captured_as_they_are_loaded(tmp_path: Path) -> Non
 
 def test_a_model_trained_anew_is_captured_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(captured, "DOCUMENTS", 2)
-    before = captured.captured(on_disk(planted.model(layers=1), tmp_path), OPTIONS)
+    before = captured.open_or_capture(on_disk(planted.model(layers=1), tmp_path), OPTIONS)
     changed = on_disk(planted.massive(planted.model(layers=1), 0, "q", 0, 3), tmp_path)
-    after = captured.captured(changed, OPTIONS)
+    after = captured.open_or_capture(changed, OPTIONS)
     assert before.root != after.root
     head = before.heads[0]
     assert not np.array_equal(before.queries(head).vectors, after.queries(head).vectors)
     file = tmp_path / "mine.txt"
     file.write_text(" ".join(["w3 w5 w7"] * 60))
-    own = captured.captured(changed, dataclasses.replace(OPTIONS, place=str(file)))
+    own = captured.open_or_capture(changed, dataclasses.replace(OPTIONS, place=str(file)))
     assert own.root not in (before.root, after.root)
     assert list(changed.used.texts) == [str(file)]
     with pytest.raises(DataError, match="needs texts of 16 tokens, not 8; give more --tokens"):
-        captured.captured(changed, dataclasses.replace(OPTIONS, tokens=8))
+        captured.open_or_capture(changed, dataclasses.replace(OPTIONS, tokens=8))

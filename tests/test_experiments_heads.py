@@ -15,14 +15,14 @@ import pytest
 
 from analysis.heads.laws import ESTIMATORS
 from analysis.heads.pairs import PAIR_MODES
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.heads.rotation import SEPARATIONS
 from analysis.jobs import Resources
 from analysis.measure import choices
 from analysis.measure.heads import analysis as heads
 from analysis.measure.heads import finding
 from analysis.measure.heads import jobs as head_jobs
-from analysis.measure.heads.finding import kept
+from analysis.measure.heads.finding import load_or_analyse
 from analysis.measure.heads.frames import frames
 from analysis.measure.measurements import slug
 from analysis.models.captures import reading as captures
@@ -205,14 +205,16 @@ def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp
     for path in sorted((target / "artifacts").rglob("*.*")):
         assert path.read_bytes() == (other / path.relative_to(target)).read_bytes(), path
     capture = open_capture(planted, context=CONTEXT, group=2)
-    found, old = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    first, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
     assert old
-    assert found.layer == 0
+    assert first.layer == 0
     # other options are another finding, and a finding that was cut short is made anew
-    assert not kept(capture, capture.heads[0], Options(pairs="same_bucket"), target / "out/heads")[1]
+    assert not load_or_analyse(capture, capture.heads[0], PlasticityOptions(pairs="same_bucket"), target / "out/heads")[
+        1
+    ]
     for path in (target / "out/heads").iterdir():
         path.write_text(path.read_text()[:50])
-    assert kept(capture, capture.heads[0], Options(), target / "out/heads") == (found, False)
+    assert load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads") == (first, False)
 
 
 def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
@@ -221,22 +223,22 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
     def stopped(*arguments):
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(kept(*arguments)[1])
-        return kept(*arguments)
+        done.append(load_or_analyse(*arguments)[1])
+        return load_or_analyse(*arguments)
 
-    monkeypatch.setattr(finding, "kept", stopped)
+    monkeypatch.setattr(finding, "load_or_analyse", stopped)
     with pytest.raises(KeyboardInterrupt):
         measure(target, planted)
     assert not (target / "artifacts/measurements").exists()
     monkeypatch.undo()
-    outcome = heads.measure(described(target), str(planted), Options(), context=CONTEXT, group=2, jobs=1)
+    outcome = heads.measure(described(target), str(planted), PlasticityOptions(), context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "empirical"])
 def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted, target, monkeypatch, estimator):
-    capture, options = open_capture(planted, context=CONTEXT, group=2), Options(estimator=estimator)
-    alone = [kept(capture, head, options, target / "alone")[0] for head in capture.heads]
+    capture, options = open_capture(planted, context=CONTEXT, group=2), PlasticityOptions(estimator=estimator)
+    alone = [load_or_analyse(capture, head, options, target / "alone")[0] for head in capture.heads]
     opened = []
     real = captures.read
 
@@ -246,7 +248,7 @@ def test_heads_that_read_the_same_keys_share_them_and_are_found_as_alone(planted
 
     monkeypatch.setattr(captures, "read", watched)
     together = dict(finding.attempts(capture, capture.heads, options, target / "together"))
-    assert [together[head] for head in capture.heads] == [(found, False) for found in alone]
+    assert [together[head] for head in capture.heads] == [(one, False) for one in alone]
     assert sorted(opened) == ["l00h00k", "l00h00q", "l00h01q", "l01h00k", "l01h00q", "l01h01q"]
 
 
@@ -264,10 +266,10 @@ def test_another_content_is_another_finding(planted, target, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(planted, copy)
     capture = open_capture(copy, context=CONTEXT, group=2)
-    before, _ = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    before, _ = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
     shutil.rmtree(copy / "l00h00q")
     write(copy / "l00h00q", *side("content", "q", 99))
-    after, old = kept(capture, capture.heads[0], Options(), target / "out/heads")
+    after, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
     assert not old
     assert after.metrics != before.metrics
 
@@ -305,10 +307,10 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
     from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
 
-    found = [analyse(capture, head, Options()) for head in capture.heads]
+    findings = [analyse(capture, head, PlasticityOptions()) for head in capture.heads]
     lost = Finding(5, 0, 0, "")
     lost.without((*METRICS, *DECILES, *LENGTHS), "three queries")
-    tables = frames([*found, lost], Options(), CONTEXT, BUCKETS)
+    tables = frames([*findings, lost], PlasticityOptions(), CONTEXT, BUCKETS)
     row = tables["head_metrics"].iloc[-1]
     assert np.isnan(row["ap_overall"])
     assert row["reason"] == "three queries"
@@ -391,11 +393,11 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
         "import sys, time\n"
         "from pathlib import Path\n"
         "from analysis.measure.heads import analysis\n"
-        "from analysis.heads.plasticity import Options\n"
+        "from analysis.heads.plasticity import PlasticityOptions\n"
         "from analysis.models.captures.reading import open_capture\n"
         "if __name__ == '__main__':\n"
         "    capture = open_capture(sys.argv[1], context=1600, group=2)\n"
-        "    for _ in analysis._outcomes(capture, Options(), Path(sys.argv[2]), 2):\n"
+        "    for _ in analysis._outcomes(capture, PlasticityOptions(), Path(sys.argv[2]), 2):\n"
         "        import multiprocessing\n"
         "        print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "        time.sleep(10_000)\n"
@@ -413,11 +415,11 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
 
 def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
     capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
-    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
-    found = sorted(folder.glob("*.json"))
-    assert len(found) == len(capture.heads) == 4
-    before = {path: path.stat().st_mtime_ns for path in found}
-    found[0].unlink()
+    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
+    files = sorted(folder.glob("*.json"))
+    assert len(files) == len(capture.heads) == 4
+    before = {path: path.stat().st_mtime_ns for path in files}
+    files[0].unlink()
     asked = []
     real = head_jobs.run_jobs
 
@@ -426,13 +428,13 @@ def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, m
         return real(function, arguments, *rest, **more)
 
     monkeypatch.setattr(head_jobs, "run_jobs", watched)
-    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
     assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
-    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
-    head_jobs.spread(capture, Options(), folder, 2, "local", Resources())
+    assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}
+    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
     assert len(asked) == 1, "nothing is"
     measure(target, planted)
-    assert {path: path.stat().st_mtime_ns for path in found[1:]} == {path: before[path] for path in found[1:]}
+    assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}
     assert len(read(target, "head_metrics")) == 4
 
 
@@ -454,6 +456,6 @@ def test_advice_when_memory_runs_out_fits_what_was_asked(planted, target, monkey
     def full(*rest):
         raise MemoryError
 
-    monkeypatch.setattr(heads, "analysed", full)
+    monkeypatch.setattr(heads, "analyse_heads", full)
     with pytest.raises(ThesisError, match=advice):
         measure(target, planted, jobs=jobs)

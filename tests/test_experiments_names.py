@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result  # noqa: E402
 from analysis.experiments import crosslayer_balance, layer_content, massive_values  # noqa: E402
 from analysis.language import tokenizer  # noqa: E402
 from analysis.measure.ask import ask  # noqa: E402
-from analysis.measure.cache import cached, code, named  # noqa: E402
+from analysis.measure.cache import cache_name, cached, code  # noqa: E402
 from analysis.measure.choices import BY_NAME, EXPERIMENTS, experiments  # noqa: E402
 from analysis.measure.measurements import save  # noqa: E402
 from analysis.measure.recipes import load_recipe, longest_prompt, run_recipe  # noqa: E402
@@ -243,9 +243,9 @@ def test_what_was_made_is_made_once_and_again_when_its_file_is_cut_off(tmp_path:
     def ask(name: str, **more: bool) -> tuple[dict[str, int], bool]:
         return cached(name, make, tmp_path, remember=False, **more)
 
-    one, other = (named(save, {"question": question}) for question in ("one", "other"))
+    one, other = (cache_name(save, {"question": question}) for question in ("one", "other"))
     assert one != other
-    assert named(save, {"question": "one"}, massive_values.__name__) != one  # other code answers
+    assert cache_name(save, {"question": "one"}, massive_values.__name__) != one  # other code answers
     assert ask(one) == ({"times": 1}, False)
     assert ask(one) == ({"times": 1}, True)
     assert ask(other) == ({"times": 2}, False)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.measure.measurements import floored, save
+from analysis.measure.measurements import floor_noise, save
 from analysis.measure.rows import frame, row
 
 
@@ -14,11 +14,11 @@ def table(norm, share, deviation):
 
 
 def test_values_below_the_noise_of_their_own_metric_are_zero():
-    found = floored(table(1e-3, 1e-6, 3e-9))["value"].tolist()
-    assert found[:6] == [4096.0, 0.0, 2e-4, 1e-6, 0.07, 0.0]
-    assert pd.isna(found[6])
+    values = floor_noise(table(1e-3, 1e-6, 3e-9))["value"].tolist()
+    assert values[:6] == [4096.0, 0.0, 2e-4, 1e-6, 0.07, 0.0]
+    assert pd.isna(values[6])
     plain = pd.DataFrame({"model": ["a"], "score": [1e-20]})
-    assert floored(plain) is plain
+    assert floor_noise(plain) is plain
 
 
 def test_measuring_again_on_another_processor_changes_nothing(tmp_path):

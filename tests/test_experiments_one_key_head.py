@@ -34,10 +34,10 @@ def test_keys_of_the_one_head_are_those_of_the_projection() -> None:
     tokens = planted.subject(made).texts(Options(texts=1))[0].tokens
     seen: list[Any] = []
     with made.model.layers[1].self_attn.k_proj.register_forward_hook(lambda module, given, out: seen.append(out[0])):
-        found = survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
+        taken = survey(made, tokens, SurveyOptions(where="pre", bos=None), text="one")
     norms = seen[0].double().norm(dim=0).detach().numpy()
-    assert found.norms_k[1].shape == (1, 8)
-    assert found.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
+    assert taken.norms_k[1].shape == (1, 8)
+    assert taken.norms_k[1][0] == pytest.approx(norms, rel=1e-5)
 
 
 def test_a_single_head_whose_norm_follows_the_rotation_is_refused() -> None:

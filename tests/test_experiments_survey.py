@@ -37,12 +37,12 @@ EXPERIMENTS: dict[str, Callable[[Sequence[TextSurvey]], list[dict[str, Any]]]] =
 
 
 def surveyed(model: Any, texts: int = TEXTS, **options: Any) -> list[TextSurvey]:
-    found = []
+    collected = []
     for number in range(texts):
         ids = torch.randint(4, 64, (1, TOKENS), generator=torch.Generator().manual_seed(number))
         ids[0, 0] = 1
-        found.append(survey(model, ids, SurveyOptions(**options), text=f"text-{number}"))
-    return found
+        collected.append(survey(model, ids, SurveyOptions(**options), text=f"text-{number}"))
+    return collected
 
 
 @cache
@@ -53,16 +53,16 @@ def plain() -> list[TextSurvey]:
 def one(rows: list[dict[str, Any]], metric: str, **where: Any) -> dict[str, Any]:
     """The only row of a metric that is of exactly this condition, layer, head and text."""
     wanted = {"condition": "", "layer": None, "head": None, "unit_id": "", **where, "metric": metric}
-    found = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-    assert len(found) == 1, f"{len(found)} rows of {wanted}"
-    return found[0]
+    matches = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    assert len(matches) == 1, f"{len(matches)} rows of {wanted}"
+    return matches[0]
 
 
 def value(rows: list[dict[str, Any]], metric: str, **where: Any) -> float:
-    found = one(rows, metric, **where)
-    assert found["n"] > 0
-    assert found["reason"] == ""
-    return float(found["value"])
+    row = one(rows, metric, **where)
+    assert row["n"] > 0
+    assert row["reason"] == ""
+    return float(row["value"])
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -145,8 +145,8 @@ def test_planted_massive_dimensions() -> None:
         attention.q_proj.weight.data[row] *= 40
     attention.k_proj.weight.data[9] *= 40
     surveys = surveyed(model)
-    found = massive_values.massive(surveys[0].norms_q[1], 5)
-    assert np.argwhere(found).tolist() == [[0, 2], [2, 3]]
+    large = massive_values.massive(surveys[0].norms_q[1], 5)
+    assert np.argwhere(large).tolist() == [[0, 2], [2, 3]]
     rows = massive_values.rows(surveys)
     for threshold in ("5", "8"):
         at = {"condition": f"pre lambda={threshold}"}
@@ -417,7 +417,7 @@ def test_four_bit(tmp_path: Path) -> None:
     pytest.importorskip("accelerate")
     folder = saved("llama-wide", tmp_path / "model")
     small = load(ModelSource(str(folder), dtype="fp32", quantize="nf4", device="cpu")).model
-    exact, found = surveyed(built("llama-wide"), texts=2), surveyed(small, texts=2)
+    exact, seen = surveyed(built("llama-wide"), texts=2), surveyed(small, texts=2)
     for name, metric in (
         ("massive_values", "gini_q"),
         ("attention_patterns", "entropy"),
@@ -426,7 +426,7 @@ def test_four_bit(tmp_path: Path) -> None:
         ("sinks", "sink_score"),
         ("bos_value", "value_first"),
     ):
-        here, there = (frame(EXPERIMENTS[name](each), "rope", "nf4") for each in (found, exact))
+        here, there = (frame(EXPERIMENTS[name](each), "rope", "nf4") for each in (seen, exact))
         assert len(here) == len(there)
         values = [table.loc[table["metric"] == metric, "value"].to_numpy() for table in (here, there)]
         error = np.linalg.norm(values[0] - values[1]) / np.linalg.norm(values[1])

@@ -42,7 +42,7 @@ def test_it_is_the_product_of_the_projections_on_what_the_rotating_model_reads()
     for layer in range(3):
         expected = torch.tensor([by_hand(subject.model, text.tokens, layer) for text in texts]).mean(0)
         for name, value in zip(("first_attention", "local_attention"), expected.tolist(), strict=True):
-            [found] = [
+            [matches] = [
                 row
                 for row in rows
                 if (row["condition"], row["metric"], row["layer"]) == (patterns.UNROTATED, name, layer)
@@ -51,7 +51,7 @@ def test_it_is_the_product_of_the_projections_on_what_the_rotating_model_reads()
                 row for row in usual if (row["metric"], row["layer"], row["head"]) == (name, layer, None)
                 and not row["condition"]
             ]  # fmt: skip
-            assert found["value"] == pytest.approx(value, rel=1e-5)
+            assert matches["value"] == pytest.approx(value, rel=1e-5)
             assert rotated["value"] != pytest.approx(value, rel=1e-5)
     assert {row["unit_id"] for row in rows if row["condition"] == patterns.UNROTATED} == {
         "",

@@ -13,10 +13,10 @@ from figures._press.labels import place, spread
 
 @given(st.lists(st.floats(0, 50, allow_nan=False), min_size=1, max_size=12))
 def test_spread_boxes_do_not_overlap_and_keep_their_order(wanted):
-    found = spread(wanted, [3.0] * len(wanted), 0.0, 50.0)
+    placed = spread(wanted, [3.0] * len(wanted), 0.0, 50.0)
     order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
-    assert all(found[b] - found[a] >= 3.0 - 1e-6 for a, b in itertools.pairwise(order))
-    assert all(1.5 - 1e-6 <= v <= 48.5 + 1e-6 for v in found)
+    assert all(placed[b] - placed[a] >= 3.0 - 1e-6 for a, b in itertools.pairwise(order))
+    assert all(1.5 - 1e-6 <= v <= 48.5 + 1e-6 for v in placed)
 
 
 def test_spread_leaves_distant_boxes_where_they_are():
@@ -27,10 +27,10 @@ def test_spread_leaves_distant_boxes_where_they_are():
 def test_thirteen_names_among_points_cover_nothing():
     rng = random.Random(3)
     points = [(rng.uniform(5, 115), rng.uniform(5, 55)) for _ in range(13)]
-    found = place(points, [18.0] * 13, 3.1, (120.0, 60.0), points, 0.63)
-    assert all(a.overlap(b) == 0 for i, a in enumerate(found) for b in found[:i])
-    assert not any(box.holds(x, y, 0.0) for box in found for x, y in points)
-    assert all(box.left >= 0 and box.right <= 120 and box.low >= 0 and box.high <= 60 for box in found)
+    placed = place(points, [18.0] * 13, 3.1, (120.0, 60.0), points, 0.63)
+    assert all(a.overlap(b) == 0 for i, a in enumerate(placed) for b in placed[:i])
+    assert not any(box.holds(x, y, 0.0) for box in placed for x, y in points)
+    assert all(box.left >= 0 and box.right <= 120 and box.low >= 0 and box.high <= 60 for box in placed)
 
 
 def test_a_lone_name_stands_right_of_its_point_without_a_leader():

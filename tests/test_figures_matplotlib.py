@@ -43,8 +43,8 @@ def drawing():
 
 
 def test_golden(drawing, golden):
-    found = tex(from_matplotlib(drawing, caption="c"), "drawn").split("endofdump\\endcsname\n")[1]
-    golden("kinds/matplotlib.tex", found)
+    written = tex(from_matplotlib(drawing, caption="c"), "drawn").split("endofdump\\endcsname\n")[1]
+    golden("kinds/matplotlib.tex", written)
 
 
 def test_one_legend_entry_per_name_and_real_error_bars(drawing):

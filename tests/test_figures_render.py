@@ -114,8 +114,10 @@ def test_the_preamble_has_the_palette():
     text = (TEMPLATES / "preamble.tex").read_text()
     assert dict(re.findall(r"\\definecolor\{(\w+)\}\{HTML\}\{(\w+)\}", text)) == dict(PALETTE)
     maps = re.findall(r"colormap=\{(\w+)\}\{(.*?)\}", text, flags=re.DOTALL)
-    found = {name: tuple(tuple(map(int, c)) for c in re.findall(r"\((\d+),(\d+),(\d+)\)", body)) for name, body in maps}
-    assert found == {"okviridis": VIRIDIS, "oksigned": SIGNED}
+    printed = {
+        name: tuple(tuple(map(int, c)) for c in re.findall(r"\((\d+),(\d+),(\d+)\)", body)) for name, body in maps
+    }
+    assert printed == {"okviridis": VIRIDIS, "oksigned": SIGNED}
 
 
 def test_float():
@@ -250,9 +252,9 @@ def job(tmp_path, monkeypatch, body):
 
 def test_builder(tmp_path, monkeypatch):
     body = "return Figure(panels=[Panel(series=[Heatmap(values=[[0, 1] * 16] * 2)])], caption='c')"
-    found = build(job(tmp_path, monkeypatch, body))
-    assert sorted(found) == ["out/figures/sample-1.png", "out/figures/sample.float.tex", "out/figures/sample.tex"]
-    assert isinstance(found["out/figures/sample-1.png"], bytes)
+    files = build(job(tmp_path, monkeypatch, body))
+    assert sorted(files) == ["out/figures/sample-1.png", "out/figures/sample.float.tex", "out/figures/sample.tex"]
+    assert isinstance(files["out/figures/sample-1.png"], bytes)
 
 
 def test_builder_names_the_file(tmp_path, monkeypatch):
@@ -288,7 +290,7 @@ def test_names_above_the_axes_keep_apart():
     ]
     text = tex(panel(Line(x=[0, 10], y=[0, 1]), shades=shades), "tops")
     length = float(re.search(r"width=(\S+)mm", text).group(1))
-    found = {w: float(x) * length for x, w in re.findall(r"axis description cs:(\S+?),\S+\) \{([a-z ]+)\}", text)}
+    printed = {w: float(x) * length for x, w in re.findall(r"axis description cs:(\S+?),\S+\) \{([a-z ]+)\}", text)}
     from figures._press.metrics import width
 
-    assert found["end"] - found["mid"] >= (width("end", "scriptsize") + width("mid", "scriptsize")) / 2
+    assert printed["end"] - printed["mid"] >= (width("end", "scriptsize") + width("mid", "scriptsize")) / 2

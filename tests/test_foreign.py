@@ -101,8 +101,8 @@ def test_every_claim_turns_with_what_it_reads(foreign, tmp_path):
             (root / f"artifacts/sources/{table}.csv").write_text(text)
         done = run(root, "claims")
         assert done.returncode == 0, done.stderr
-        found = verdicts(root)
-        assert {name: found[name] for name in now.values()} == {name: left[name][3] for name in now.values()}
+        turned = verdicts(root)
+        assert {name: turned[name] for name in now.values()} == {name: left[name][3] for name in now.values()}
         for name in now.values():
             del left[name]
 

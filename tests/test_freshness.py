@@ -57,9 +57,9 @@ def test_touching_everything_builds_nothing(built):
 )
 def test_only_what_depends_on_a_change_is_due(built, path, old, new, steps):
     edit(built, path, old, new)
-    found = due(built)
-    assert steps <= found
-    assert bool(found) == bool(steps)
+    waiting = due(built)
+    assert steps <= waiting
+    assert bool(waiting) == bool(steps)
 
 
 def test_a_change_of_the_statistics_reaches_the_studies_that_use_them(built):

@@ -86,19 +86,19 @@ def test_steps_are_found_in_folders_of_their_room_and_machinery_is_not(tmp_path,
     write("analysis/studies/sinks/deep/layers.py", "def sink_layers(scores): ...\n")
     for path in ("tables/_press/fill.py", "tables/sinks/_shared.py", "tables/sinks/__init__.py", "tables/.x/y.py"):
         write(path, "def table(mean_score): ...\n")
-    found = graph(tmp_path)
-    assert set(found.steps) - before == {"table:rates", "result:sink_layers"}
-    assert found.steps["table:rates"].file == "tables/sinks/rates.py"
-    assert found.steps["table:rates"].targets == ("out/tables/rates.tex",)
-    assert found.steps["result:sink_layers"].file == "analysis/studies/sinks/deep/layers.py"
+    steps = graph(tmp_path)
+    assert set(steps.steps) - before == {"table:rates", "result:sink_layers"}
+    assert steps.steps["table:rates"].file == "tables/sinks/rates.py"
+    assert steps.steps["table:rates"].targets == ("out/tables/rates.tex",)
+    assert steps.steps["result:sink_layers"].file == "analysis/studies/sinks/deep/layers.py"
 
 
 def test_two_exhibits_of_one_name_in_two_folders_are_an_error(tmp_path, write):
     write("tables/lab/means.py", "def table(mean_score): ...\n")
-    found = graph(tmp_path)
+    steps = graph(tmp_path)
     said = "tables/means.py:2: table:means is also defined in tables/lab/means.py"
-    assert said in found.faults
-    assert said in found.steps["table:means"].fault  # so that it is not built
+    assert said in steps.faults
+    assert said in steps.steps["table:means"].fault  # so that it is not built
 
 
 def test_a_circle_is_named(tmp_path, write):
@@ -109,9 +109,9 @@ def test_a_circle_is_named(tmp_path, write):
 
 def test_a_syntax_error_is_a_fault_with_its_line(tmp_path, write):
     write("tables/broken.py", "def table(:\n")
-    found = graph(tmp_path)
-    assert "tables/broken.py: line 1" in found.faults[0]
-    assert "tables/broken.py: line 1" in found.steps["table:broken"].fault
+    steps = graph(tmp_path)
+    assert "tables/broken.py: line 1" in steps.faults[0]
+    assert "tables/broken.py: line 1" in steps.steps["table:broken"].fault
 
 
 def test_a_table_file_without_its_function(tmp_path, write):
@@ -136,13 +136,13 @@ def test_measurements_of_an_experiment_are_one_artifact(tmp_path, write):
 
 
 def test_find_suggests_and_disambiguates(tmp_path, write):
-    found = graph(tmp_path)
-    assert found.find("means", ["table"]).key == "table:means"
-    assert found.find("figure:means", ["table", "figure"]).key == "figure:means"
+    steps = graph(tmp_path)
+    assert steps.find("means", ["table"]).key == "table:means"
+    assert steps.find("figure:means", ["table", "figure"]).key == "figure:means"
     with pytest.raises(SpecError, match="write one of table:means, figure:means"):
-        found.find("means", ["table", "figure"])
+        steps.find("means", ["table", "figure"])
     with pytest.raises(SpecError, match="did you mean means"):
-        found.find("mean", ["table"])
+        steps.find("mean", ["table"])
 
 
 def test_facts_are_kept_and_follow_the_text(tmp_path, write):

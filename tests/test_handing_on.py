@@ -71,7 +71,7 @@ def links(root):
     import pypdf
 
     reader = pypdf.PdfReader(root / "out/thesis.pdf")
-    known, found = reader.named_destinations, Counter()
+    known, counts = reader.named_destinations, Counter()
     for page in reader.pages:
         for annotation in page.get("/Annots") or []:
             annotation = annotation.get_object()
@@ -79,8 +79,8 @@ def links(root):
             assert annotation["/Border"][2] == 0
             target = str(action.get("/D") or action.get("/URI"))
             assert "/URI" in action or target in known, target
-            found[target] += 1
-    return found
+            counts[target] += 1
+    return counts
 
 
 def words(root):
@@ -93,9 +93,9 @@ def words(root):
 
 @pytest.mark.latex
 def test_a_verdict_leads_to_its_row(built):
-    found = links(built)
-    assert found["entry:claim:recall_mean_large"] == 1
-    assert not [target for target in found if target.startswith("https:")]
+    counts = links(built)
+    assert counts["entry:claim:recall_mean_large"] == 1
+    assert not [target for target in counts if target.startswith("https:")]
 
 
 @pytest.mark.latex
@@ -104,10 +104,10 @@ def test_with_a_site_everything_leads_there_and_no_line_breaks_elsewhere(built, 
     shutil.copytree(built, root)
     done = run(root, "paper", "--site", f"{ADDRESS}/")
     assert done.returncode == 0, done.stderr
-    found = links(root)
-    assert found[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at its row in print
-    assert found[f"{ADDRESS}/artifact/recall_drop.html"] == 1
-    assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= found.keys()
+    counts = links(root)
+    assert counts[f"{ADDRESS}/ledger.html#recall_mean_large"] == 2  # in the text, and at its row in print
+    assert counts[f"{ADDRESS}/artifact/recall_drop.html"] == 1
+    assert {f"{ADDRESS}/table/recall_loss.html", f"{ADDRESS}/figure/recall_curves.html"} <= counts.keys()
     assert [line for line in words(root) if line != ADDRESS] == words(built)  # the title page names the site
     plain = (
         (root / "paper/preamble.tex")
@@ -181,8 +181,8 @@ def test_the_crate_describes_every_file_and_its_verdicts_are_two_clicks_from_fun
     assert two_clicks.faults(linked, folder / "site") == []
     assert two_clicks.faults({"recall_gone"}, folder / "site") == ["recall_gone: no such row"]
     assert not re.search(r"^site$", "\n".join(words(project)), re.MULTILINE)  # a folder is no address to print
-    found = json.loads((folder / "ro-crate-metadata.json").read_text())
-    entities = {entity["@id"]: entity for entity in found["@graph"]}
+    graph_of_crate = json.loads((folder / "ro-crate-metadata.json").read_text())
+    entities = {entity["@id"]: entity for entity in graph_of_crate["@graph"]}
     described, root = entities["ro-crate-metadata.json"], entities["./"]
     assert described["about"] == {"@id": "./"}
     assert described["conformsTo"]["@id"].startswith("https://w3id.org/ro/crate/1.")

@@ -21,13 +21,13 @@ from heads_reference import head_with
 def test_moments_equal_numpy_of_class_and_pool(kind: type) -> None:
     head = head_with(seed=1, queries=3000, keys=1100)
     head = replace(head, queries=head.queries.astype(kind) + kind(50), keys=head.keys.astype(kind))
-    found = head_moments(head)
+    by_class = head_moments(head)
     rows = np.concatenate([head.queries, head.keys]).astype(np.float64)
     times = np.concatenate([head.query_positions, head.key_positions]).astype(np.float64)
     for moments, x, t in (
-        (found.queries, rows[:3000], times[:3000]),
-        (found.keys, rows[3000:], times[3000:]),
-        (found.pool, rows, times),
+        (by_class.queries, rows[:3000], times[:3000]),
+        (by_class.keys, rows[3000:], times[3000:]),
+        (by_class.pool, rows, times),
     ):
         joint = np.cov(np.column_stack([x, t]), rowvar=False, ddof=0)
         np.testing.assert_allclose(moments.mean, x.mean(axis=0), rtol=1e-12)
@@ -39,12 +39,12 @@ def test_moments_equal_numpy_of_class_and_pool(kind: type) -> None:
 
 def test_components_equal_a_singular_value_decomposition() -> None:
     head = head_with(seed=2, queries=300, keys=200, dimension=12)
-    found = pca(head_moments(head))
+    by_class = pca(head_moments(head))
     pool = np.concatenate([head.queries, head.keys])
     _, sizes, axes = np.linalg.svd(pool - pool.mean(axis=0), full_matrices=False)
-    np.testing.assert_allclose(found.explained, (sizes**2 / np.sum(sizes**2))[:10], rtol=1e-10)
-    np.testing.assert_allclose(np.abs(np.sum(found.directions * axes[:10], axis=1)), 1, rtol=1e-10)
-    for row, r_q, r_k in zip(found.directions, found.r_q, found.r_k, strict=True):
+    np.testing.assert_allclose(by_class.explained, (sizes**2 / np.sum(sizes**2))[:10], rtol=1e-10)
+    np.testing.assert_allclose(np.abs(np.sum(by_class.directions * axes[:10], axis=1)), 1, rtol=1e-10)
+    for row, r_q, r_k in zip(by_class.directions, by_class.r_q, by_class.r_k, strict=True):
         assert r_q == pytest.approx(stats.pearsonr(head.queries @ row, head.query_positions).statistic)
         assert r_k == pytest.approx(stats.pearsonr(head.keys @ row, head.key_positions).statistic)
         assert r_q >= 0.05 or (abs(r_q) < 0.05 and r_k >= 0)
@@ -239,13 +239,13 @@ def test_component_weights_are_shares_of_r_squared() -> None:
     head = head_with(seed=8)
     constant = head.queries.copy()
     constant[:, 2] = 4.0
-    found = position_weights(class_moments(constant, head.query_positions))
+    weights = position_weights(class_moments(constant, head.query_positions))
     fits = [stats.linregress(head.query_positions, constant[:, j]) for j in (0, 1, 3, 4, 5)]
     squares = np.insert([fit.rvalue**2 for fit in fits], 2, 0.0)
-    np.testing.assert_allclose(found.r_squared, squares, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(found.weights, squares / squares.sum(), rtol=1e-9)
-    assert found.beta_norm == pytest.approx(np.linalg.norm([fit.slope for fit in fits]))
-    assert found.r_squared_mean == pytest.approx(squares.mean())
+    np.testing.assert_allclose(weights.r_squared, squares, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(weights.weights, squares / squares.sum(), rtol=1e-9)
+    assert weights.beta_norm == pytest.approx(np.linalg.norm([fit.slope for fit in fits]))
+    assert weights.r_squared_mean == pytest.approx(squares.mean())
     flat = position_weights(class_moments(np.ones((5, 3)), np.arange(5)))
     assert flat.weights.tolist() == [0, 0, 0]
 

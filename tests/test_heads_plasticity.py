@@ -17,14 +17,14 @@ from analysis.heads.head import Head
 from analysis.heads.laws import ESTIMATORS, householder, pooled_law
 from analysis.heads.moments import class_moments
 from analysis.heads.pairs import CHUNK, PAIR_MODES
-from analysis.heads.plasticity import Options, plasticity, setting
+from analysis.heads.plasticity import PlasticityOptions, plasticity, setting
 from heads_reference import head_with, reference
 
 FULL = ("bucket_full", "pooled_full", "empirical")
 
 
-def exact(**changes) -> Options:
-    return Options(**({"precision": "double", "min_queries": 10} | changes))
+def exact(**changes) -> PlasticityOptions:
+    return PlasticityOptions(**({"precision": "double", "min_queries": 10} | changes))
 
 
 def test_polynomial_of_pair_plasticity_keeps_its_stated_error() -> None:
@@ -44,35 +44,35 @@ def test_polynomial_of_pair_plasticity_keeps_its_stated_error() -> None:
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_estimator_and_pair_mode_equals_scalar_loops(estimator: str, pairs: str) -> None:
     head = head_with(seed=3)
-    found = plasticity(head, exact(estimator=estimator, pairs=pairs))
+    profile = plasticity(head, exact(estimator=estimator, pairs=pairs))
     wanted = reference(head, estimator, pairs, bins=8, least=10)
-    assert found.profile.counts.tolist() == wanted["counts"]
+    assert profile.profile.counts.tolist() == wanted["counts"]
     assert max(wanted["counts"]) > 20
-    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("pairs", PAIR_MODES)
 def test_finer_query_bins_leave_the_keys_buckets_as_they_are(pairs: str) -> None:
     head = head_with(seed=4, queries=400, buckets=4)
-    found = plasticity(head, exact(pairs=pairs, bins=16))
+    profile = plasticity(head, exact(pairs=pairs, bins=16))
     wanted = reference(head, "bucket_full", pairs, bins=16, least=10)
-    assert found.profile.counts.tolist() == wanted["counts"]
-    assert found.queries.size == 16
-    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    assert profile.profile.counts.tolist() == wanted["counts"]
+    assert profile.queries.size == 16
+    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-10)
 
 
 def test_bins_with_fewer_queries_than_dimensions_keep_their_singular_covariance() -> None:
     head = head_with(seed=5, queries=60, dimension=12)
-    found = plasticity(head, exact(min_queries=2))
+    profile = plasticity(head, exact(min_queries=2))
     wanted = reference(head, "bucket_full", "earlier", bins=8, least=2)
-    assert found.queries.min() < 12
-    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-10)
+    assert profile.queries.min() < 12
+    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "pooled_diag", "empirical"])
 def test_maps_equal_scalar_loops(estimator: str) -> None:
     head = head_with(seed=6)
-    found = plasticity(head, exact(estimator=estimator, cells=(5, 4)))
+    profile = plasticity(head, exact(estimator=estimator, cells=(5, 4)))
     count, total = np.zeros((5, 4)), np.zeros((5, 4))
     gap, spread, pairs = np.zeros((8, 5)), np.zeros((8, 5)), np.zeros((8, 5))
     for b, (tau, kept) in enumerate(reference(head, estimator, "earlier", bins=8, least=10)["records"]):
@@ -84,12 +84,12 @@ def test_maps_equal_scalar_loops(estimator: str) -> None:
             gap[b, across] += abs(m)
             spread[b, across] += v**0.5
             pairs[b, across] += 1
-    values, found_count = found.by_distances()
+    values, found_count = profile.by_distances()
     np.testing.assert_array_equal(found_count, count)
     np.testing.assert_allclose(values[count > 0], (total / np.maximum(count, 1))[count > 0], atol=1e-10)
     assert np.isnan(values[count == 0]).all()
     assert (count == 0).any()
-    mean_gap, mean_spread, per_distance = found.by_distance()
+    mean_gap, mean_spread, per_distance = profile.by_distance()
     np.testing.assert_array_equal(per_distance, pairs)
     some = pairs > 0
     np.testing.assert_allclose(mean_gap[some], gap[some] / pairs[some], rtol=1e-10)
@@ -132,8 +132,8 @@ def test_sums_over_chunks_of_documents_add_up(estimator: str) -> None:
 def test_single_precision_products_stay_within_a_millionth(estimator: str, seed: int) -> None:
     head = head_with(seed=seed, queries=2000, keys=1500, dimension=64, documents=30)
     head = replace(head, queries=head.queries.astype(np.float32), keys=head.keys.astype(np.float32))
-    single = plasticity(head, Options(estimator=estimator))
-    double = plasticity(head, Options(estimator=estimator, precision="double"))
+    single = plasticity(head, PlasticityOptions(estimator=estimator))
+    double = plasticity(head, PlasticityOptions(estimator=estimator, precision="double"))
     assert (single.precision, double.precision) == ("single", "double")
     np.testing.assert_allclose(single.profile.values, double.profile.values, rtol=0, atol=1e-6)
     one, other = single.by_distances(), double.by_distances()
@@ -144,8 +144,8 @@ def test_single_precision_products_stay_within_a_millionth(estimator: str, seed:
 def test_every_pair_stays_within_a_millionth_in_single_precision() -> None:
     # as many documents as pairs: a cell of the map, or a bin, then holds few of them
     head = head_with(seed=2, queries=500, keys=400, dimension=64, documents=150)
-    one = plasticity(head, Options(cells=(200, 200)))
-    other = plasticity(head, Options(cells=(200, 200), precision="double"))
+    one = plasticity(head, PlasticityOptions(cells=(200, 200)))
+    other = plasticity(head, PlasticityOptions(cells=(200, 200), precision="double"))
     assert one.precision == "single"
     alone = one.sums.map_count == 1
     assert np.count_nonzero(alone) > 500
@@ -157,10 +157,10 @@ def test_keys_far_apart_are_done_in_double_precision() -> None:
     far = head.keys.astype(np.float64)
     far[::2] += 1e4 * np.ones(16)
     far = replace(head, keys=far)
-    found = plasticity(far, Options(min_queries=10))
+    profile = plasticity(far, PlasticityOptions(min_queries=10))
     wanted = reference(far, "bucket_full", "earlier", bins=8, least=10)
-    assert found.precision == "double"
-    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-9)
+    assert profile.precision == "double"
+    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-9)
 
 
 def with_vectors(head: Head, queries: np.ndarray, keys: np.ndarray) -> Head:
@@ -192,13 +192,13 @@ def test_diagonal_covariance_depends_on_the_basis() -> None:
 @given(seed=st.integers(0, 10_000), estimator=st.sampled_from(ESTIMATORS), drift=st.floats(0, 100))
 def test_plasticity_lies_between_zero_and_one(seed: int, estimator: str, drift: float) -> None:
     head = head_with(seed=seed, queries=120, keys=40, drift=drift)
-    found = plasticity(head, Options(estimator=estimator, min_queries=5))
-    values = found.profile.values[found.profile.present]
-    most = 1.0 if estimator != "empirical" else (1 + 1 / (found.queries[found.profile.present].min() - 1))
+    profile = plasticity(head, PlasticityOptions(estimator=estimator, min_queries=5))
+    values = profile.profile.values[profile.profile.present]
+    most = 1.0 if estimator != "empirical" else (1 + 1 / (profile.queries[profile.profile.present].min() - 1))
     assert values.size
     assert (values >= 0).all()
     assert (values <= most + 1e-12).all()
-    assert np.isnan(found.profile.values[~found.profile.present]).all()
+    assert np.isnan(profile.profile.values[~profile.profile.present]).all()
 
 
 @settings(max_examples=10, derandomize=True, deadline=None)
@@ -233,10 +233,10 @@ def test_queries_without_a_mean_are_fully_plastic(estimator: str) -> None:
         query_positions=np.tile(head.query_positions, 2),
         query_documents=np.tile(head.query_documents, 2),
     )
-    found = plasticity(head, exact(estimator=estimator))
-    n = found.queries[found.profile.present]
+    profile = plasticity(head, exact(estimator=estimator))
+    n = profile.queries[profile.profile.present]
     wanted = n / (n - 1) if estimator == "empirical" else np.ones(n.size)
-    np.testing.assert_allclose(found.profile.values[found.profile.present], wanted, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(profile.profile.values[profile.profile.present], wanted, rtol=0, atol=1e-12)
 
 
 def gaussian(
@@ -273,9 +273,9 @@ def test_estimators_agree_with_what_gaussian_queries_do(estimator: str) -> None:
                 p = stats.norm.cdf(tau * w @ drift / np.sqrt(np.sum((w * scales) ** 2)))
                 of_pair.append(4 * p * (1 - p))
         closed.append(np.mean(of_pair))
-    found = plasticity(head, Options(estimator=estimator)).profile.values
+    profile = plasticity(head, PlasticityOptions(estimator=estimator)).profile.values
     assert np.ptp(closed) > 0.3
-    np.testing.assert_allclose(found, closed, atol=0.02)
+    np.testing.assert_allclose(profile, closed, atol=0.02)
 
 
 def test_plasticity_decays_like_one_over_position_when_only_the_drift_grows() -> None:
@@ -284,23 +284,23 @@ def test_plasticity_decays_like_one_over_position_when_only_the_drift_grows() ->
     positions = np.sort(rng.integers(0, 1000, 8000))
     keys = rng.normal(size=(400, 4))
     head = gaussian(np.array([0.1, 0.0, 0.0, 0.0]), positions, keys, rng.integers(0, 40, 400).tolist(), np.ones(4))
-    found = plasticity(head, Options(estimator="pooled_full"))
-    product = found.profile.values[4:] * found.taus[4:]
+    profile = plasticity(head, PlasticityOptions(estimator="pooled_full"))
+    product = profile.profile.values[4:] * profile.taus[4:]
     assert np.ptp(product) < 0.04 * product.mean()
-    assert found.profile.values[9] < 0.1
+    assert profile.profile.values[9] < 0.1
 
 
 def test_what_is_missing_is_counted_with_its_reason() -> None:
     head = head_with(seed=11, queries=300)
     head = replace(head, query_positions=np.where(head.query_positions < 200, 5, head.query_positions))
-    found = plasticity(head, Options(min_queries=30, pairs="same_bucket"))
-    assert found.profile.reasons[0] == "no eligible pair of keys"
-    assert found.profile.reasons[1] == "0 queries, 30 needed"
-    assert np.isnan(found.taus[1])
-    assert not found.profile.present[:2].any()
-    assert found.profile.present[2:].all()
-    assert found.profile.counts[:2].tolist() == [0, 0]
-    strict = plasticity(head, Options(min_queries=1000))
+    profile = plasticity(head, PlasticityOptions(min_queries=30, pairs="same_bucket"))
+    assert profile.profile.reasons[0] == "no eligible pair of keys"
+    assert profile.profile.reasons[1] == "0 queries, 30 needed"
+    assert np.isnan(profile.taus[1])
+    assert not profile.profile.present[:2].any()
+    assert profile.profile.present[2:].all()
+    assert profile.profile.counts[:2].tolist() == [0, 0]
+    strict = plasticity(head, PlasticityOptions(min_queries=1000))
     assert set(strict.profile.reasons[2:]) <= {f"{n} queries, 1000 needed" for n in strict.queries}
     assert not strict.profile.present.any()
 
@@ -315,22 +315,22 @@ def test_equal_keys_and_directions_without_variance_are_left_out_and_counted() -
     for estimator in ("bucket_full", "bucket_diag", "pooled_full"):
         wanted = reference(head, estimator, "earlier", bins=8, least=10)
         for precision in ("single", "double"):
-            found = plasticity(head, exact(estimator=estimator, precision=precision))
-            assert list(zip(found.same_key.tolist(), found.no_variance.tolist(), strict=True)) == wanted["left_out"]
-            assert found.no_variance.sum() > 0
-            assert found.same_key.sum() > 0
+            profile = plasticity(head, exact(estimator=estimator, precision=precision))
+            assert list(zip(profile.same_key.tolist(), profile.no_variance.tolist(), strict=True)) == wanted["left_out"]
+            assert profile.no_variance.sum() > 0
+            assert profile.same_key.sum() > 0
             close = 1e-10 if precision == "double" else 1e-6
-            np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=close)
-            counted = found.profile.counts + found.same_key + found.no_variance
-            assert counted[found.profile.present].tolist() == found.eligible[found.profile.present].tolist()
+            np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=close)
+            counted = profile.profile.counts + profile.same_key + profile.no_variance
+            assert counted[profile.profile.present].tolist() == profile.eligible[profile.profile.present].tolist()
 
 
 def test_a_bin_whose_pairs_are_all_left_out_is_missing() -> None:
     head = head_with(seed=13)
-    found = plasticity(with_vectors(head, head.queries, np.ones_like(head.keys)), exact())
-    assert not found.profile.present.any()
-    assert found.profile.reasons[7] == f"all {found.eligible[7]} pairs left out"
-    assert found.same_key.tolist() == found.eligible.tolist()
+    profile = plasticity(with_vectors(head, head.queries, np.ones_like(head.keys)), exact())
+    assert not profile.profile.present.any()
+    assert profile.profile.reasons[7] == f"all {profile.eligible[7]} pairs left out"
+    assert profile.same_key.tolist() == profile.eligible.tolist()
 
 
 def test_ties_count_as_half_in_the_distribution_free_estimator() -> None:
@@ -377,7 +377,7 @@ def test_a_cap_draws_with_its_seed_and_states_its_error() -> None:
 
 def test_gap_to_counting_shrinks_with_the_model_and_grows_without_it() -> None:
     head = head_with(seed=17, queries=4000, keys=100, dimension=4)
-    gaps = {gap.estimator: gap for gap in gaps_to_empirical(head, Options(), pairs_per_bin=200)}
+    gaps = {gap.estimator: gap for gap in gaps_to_empirical(head, PlasticityOptions(), pairs_per_bin=200)}
     assert set(gaps) == {"bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
     right, wrong = gaps["bucket_full"], gaps["bucket_diag"]
     assert right.by_pair.value is not None
@@ -387,7 +387,7 @@ def test_gap_to_counting_shrinks_with_the_model_and_grows_without_it() -> None:
     assert right.by_bin.value < 0.01
     assert right.by_pair.count == wrong.by_pair.count
     assert right.by_bin.count == 8
-    few = gaps_to_empirical(head, Options(min_queries=10**6))
+    few = gaps_to_empirical(head, PlasticityOptions(min_queries=10**6))
     assert [gap.by_pair.value for gap in few] == [None] * 4
     assert few[0].by_bin.reason == "no query bin has a pair"
 
@@ -404,9 +404,9 @@ def test_householder_reflection_has_the_direction_as_its_first_axis() -> None:
 
 def test_a_drift_that_is_nearly_all_keeps_the_digits_of_the_residual() -> None:
     head = head_with(seed=18, drift=1e6)
-    found = plasticity(head, exact(estimator="pooled_full"))
+    profile = plasticity(head, exact(estimator="pooled_full"))
     wanted = reference(head, "pooled_full", "earlier", bins=8, least=10)
-    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -422,15 +422,15 @@ def test_a_drift_that_is_nearly_all_keeps_the_digits_of_the_residual() -> None:
 )
 def test_options_out_of_range_are_refused(changes: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Options(**changes)
+        PlasticityOptions(**changes)
 
 
 @pytest.mark.parametrize("cells", [(16, 16), (7, 9)])
 def test_cells_that_do_not_divide_the_context_hold_the_right_pairs(cells: tuple[int, int]) -> None:
     head = head_with(seed=21, keys=1200, documents=20, queries=400, context=1000, buckets=10)
-    whole = plasticity(head, Options(cells=cells)).sums
+    whole = plasticity(head, PlasticityOptions(cells=cells)).sums
     # the same pairs, listed: their distance is divided in whole numbers
-    listed = plasticity(head, Options(cells=cells, cap=10**9)).sums
+    listed = plasticity(head, PlasticityOptions(cells=cells, cap=10**9)).sums
     np.testing.assert_array_equal(whole.map_count, listed.map_count)
     np.testing.assert_array_equal(whole.count, listed.count)
     assert whole.map_count.sum() > 50_000
@@ -462,11 +462,11 @@ def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
         buckets=8,
     )
     small = replace(head, keys=head.keys[:500], key_positions=np.arange(500), key_documents=np.zeros(500, dtype=int))
-    plasticity(small, Options(bins=8))  # what is compiled is no memory of the pairs
+    plasticity(small, PlasticityOptions(bins=8))  # what is compiled is no memory of the pairs
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = plasticity(head, Options(bins=8))
+    profile = plasticity(head, PlasticityOptions(bins=8))
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    assert found.profile.counts.sum() > 30_000_000
+    assert profile.profile.counts.sum() > 30_000_000
     assert grown < 100e6
 
 
@@ -479,10 +479,10 @@ def test_counting_in_single_precision_is_exact() -> None:
     queries = head.queries.astype(np.float32)
     queries[::7] = 0.0
     head = replace(head, queries=queries, keys=keys, key_documents=documents)
-    found = plasticity(head, exact(estimator="empirical", precision="single"))
+    profile = plasticity(head, exact(estimator="empirical", precision="single"))
     wanted = reference(head, "empirical", "earlier", bins=8, least=10)
-    assert found.profile.counts.tolist() == wanted["counts"]
-    np.testing.assert_allclose(found.profile.values, wanted["profile"], rtol=0, atol=1e-12)
+    assert profile.profile.counts.tolist() == wanted["counts"]
+    np.testing.assert_allclose(profile.profile.values, wanted["profile"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [0, 100, -100])
@@ -501,13 +501,13 @@ def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
         context=1000,
         buckets=1,
     )
-    shared = setting(head, Options())
+    shared = setting(head, PlasticityOptions())
     later, earlier = np.tril_indices(60, -1)
-    found, without = counted_pairs(shared.keys, later, earlier, shared.queries, 0)
+    counted, without = counted_pairs(shared.keys, later, earlier, shared.queries, 0)
     for pair, (i, j) in enumerate(zip(later, earlier, strict=True)):
         gaps = whole @ (keys[i] - keys[j])
         p = ((gaps > 0).sum() + 0.5 * (gaps == 0).sum()) / 700
-        assert found[pair] == pytest.approx(4 * p * (1 - p) * 700 / 699, abs=1e-12)
+        assert counted[pair] == pytest.approx(4 * p * (1 - p) * 700 / 699, abs=1e-12)
         assert without[pair] == (keys[i] == keys[j]).all()
     assert without.any()
     assert not without.all()
@@ -517,11 +517,13 @@ def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
 def test_the_default_precision_is_within_a_hundred_millionth_of_double(estimator: str) -> None:
     head = head_with(seed=25, queries=6000, keys=1200, dimension=32, documents=20)
     head = replace(head, queries=head.queries.astype(np.float32), keys=head.keys.astype(np.float32))
-    found, wanted = (plasticity(head, Options(estimator=estimator, precision=kind)) for kind in ("single", "double"))
-    assert (found.precision, wanted.precision) == ("single", "double")
-    np.testing.assert_array_equal(found.profile.counts, wanted.profile.counts)
-    np.testing.assert_array_equal(found.sums.map_count, wanted.sums.map_count)
-    np.testing.assert_allclose(found.profile.values, wanted.profile.values, rtol=0, atol=1e-8)
+    profile, wanted = (
+        plasticity(head, PlasticityOptions(estimator=estimator, precision=kind)) for kind in ("single", "double")
+    )
+    assert (profile.precision, wanted.precision) == ("single", "double")
+    np.testing.assert_array_equal(profile.profile.counts, wanted.profile.counts)
+    np.testing.assert_array_equal(profile.sums.map_count, wanted.sums.map_count)
+    np.testing.assert_allclose(profile.profile.values, wanted.profile.values, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("estimator", ["bucket_full", "pooled_full"])
@@ -530,9 +532,9 @@ def test_queries_that_single_precision_does_not_suit_are_done_in_double(estimato
     queries = head.queries.astype(np.float32)
     queries[:, 7] = queries[:, 0] + np.float32(1e-3) * queries[:, 7]  # a copy, but for little
     head = replace(head, queries=queries, keys=head.keys.astype(np.float32))
-    found = plasticity(head, Options(estimator=estimator))
-    wanted = plasticity(head, Options(estimator=estimator, precision="double"))
-    np.testing.assert_allclose(found.profile.values, wanted.profile.values, rtol=0, atol=1e-6)
+    profile = plasticity(head, PlasticityOptions(estimator=estimator))
+    wanted = plasticity(head, PlasticityOptions(estimator=estimator, precision="double"))
+    np.testing.assert_allclose(profile.profile.values, wanted.profile.values, rtol=0, atol=1e-6)
     moments = class_moments(head.queries, head.query_positions, "single")
     one, other = pooled_law(head, "pooled_full", None, "single"), pooled_law(head, "pooled_full")
     np.testing.assert_array_equal(one.factor, other.factor)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import jobs_work
-from analysis.jobs import JobFolder, JobsFailed, Progress, run_jobs, seal
+from analysis.jobs import JobFolder, JobProgress, JobsFailed, run_jobs, seal
 from analysis.jobs.content import key
 from analysis.jobs.local import LocalExecutor
 from artifacts.errors import DataError, SpecError
@@ -38,7 +38,7 @@ def test_results_come_in_order_and_equal_jobs_run_once(tmp_path: Path) -> None:
 
 
 def test_a_finished_job_is_not_run_again(tmp_path: Path) -> None:
-    tally, folder, states = tmp_path / "tally", tmp_path / "jobs", list[Progress]()
+    tally, folder, states = tmp_path / "tally", tmp_path / "jobs", list[JobProgress]()
     arguments = [{"tally": tally, "name": name} for name in "ab"]
     run(jobs_work.counted, arguments, folder)
     more = [*arguments, {"tally": tally, "name": "c"}]
@@ -51,7 +51,7 @@ def test_a_finished_job_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_what_an_earlier_result_names_must_still_be_there(tmp_path: Path) -> None:
-    tally, states = tmp_path / "tally", list[Progress]()
+    tally, states = tmp_path / "tally", list[JobProgress]()
     for _ in range(2):
         run(jobs_work.counted, [{"tally": tally, "name": "a"}], tmp_path, valid=lambda name: False, names=["x"],
             progress=states.append)  # fmt: skip
@@ -63,7 +63,7 @@ def test_what_an_earlier_result_names_must_still_be_there(tmp_path: Path) -> Non
     "content", [b"", b"torn", seal.sealed(pickle.dumps(jobs_work.Shard(1, 2)).replace(b"Shard", b"Shred"))]
 )
 def test_a_result_that_cannot_be_read_is_made_again(tmp_path: Path, content: bytes) -> None:
-    states = list[Progress]()
+    states = list[JobProgress]()
     place = JobFolder(tmp_path / key(jobs_work.square, {"number": 3}))
     run(jobs_work.square, [{"number": 3}], tmp_path)
     place.result.write_bytes(content)
@@ -116,7 +116,7 @@ def test_an_error_of_the_project_says_all(tmp_path: Path) -> None:
 
 
 def test_dead_processes_are_failures_with_their_last_words(tmp_path: Path) -> None:
-    states = list[Progress]()
+    states = list[JobProgress]()
     with pytest.raises(JobsFailed) as caught:
         run(jobs_work.die, [{"how": "kill"}, {"how": "crash"}], tmp_path, progress=states.append)
     killed, crashed = caught.value.failures
@@ -145,9 +145,9 @@ def test_the_log_has_all_output_and_the_folder_tells_what_was_asked(tmp_path: Pa
 
 
 def test_running_jobs_report(tmp_path: Path) -> None:
-    stop, states = tmp_path / "stop", list[Progress]()
+    stop, states = tmp_path / "stop", list[JobProgress]()
 
-    def look(state: Progress) -> None:
+    def look(state: JobProgress) -> None:
         states.append(state)
         if state.reports:
             stop.touch()

@@ -50,12 +50,12 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("read", [lines, documents, answers, samples, asked, needles, records.kept])
+@pytest.mark.parametrize("read", [lines, documents, answers, samples, asked, needles, records.saved_records])
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_a_damaged_line_is_told_wherever_it_is_read(kind, read, tmp_path):
     content, words = DAMAGED[kind]
     path = tmp_path / "given.jsonl"
-    path.write_bytes(content if read is not records.kept or content.endswith(b"\n") else content + b"\n")
+    path.write_bytes(content if read is not records.saved_records or content.endswith(b"\n") else content + b"\n")
     with pytest.raises(DataError) as caught:
         read(path)
     assert words in str(caught.value)
@@ -88,10 +88,10 @@ def test_what_is_no_text_is_not_read_as_one(held, tmp_path, monkeypatch):
             return iter([{"text": "a"}, {"text": held}])
 
     monkeypatch.setattr("analysis.models.texts.need", lambda *names: Library)
-    found = texts(Source("owner/name"))
-    assert next(found) == ("0", "a")
+    parts = texts(Source("owner/name"))
+    assert next(parts) == ("0", "a")
     with pytest.raises(DataError, match=r"owner/name: row 2: 'text' is .* not a text"):
-        next(found)
+        next(parts)
 
 
 def test_settings_beside_records_that_are_damaged_are_told(tmp_path):

@@ -26,8 +26,10 @@ def _variants() -> list[dict[str, str]]:
     able = umath.__cpu_features__
     cores = [core for core, feature in CORES.get(platform.machine(), ()) if able.get(feature)]
     spare = " ".join(name for name in umath.__cpu_dispatch__ if able.get(name))
-    found = [{"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": str(1 + i % 2)} for i, core in enumerate(cores[-3:])]
-    return [{**each, "NPY_DISABLE_CPU_FEATURES": spare} if not i and spare else each for i, each in enumerate(found)]
+    variants = [
+        {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": str(1 + i % 2)} for i, core in enumerate(cores[-3:])
+    ]
+    return [{**each, "NPY_DISABLE_CPU_FEATURES": spare} if not i and spare else each for i, each in enumerate(variants)]
 
 
 def _kernel(environment: dict[str, str]) -> str:

@@ -126,8 +126,8 @@ def test_coverage_refuses_a_lost_and_a_shared_section():
             "ledger_sections": ["2.2 Results", ""],
         }
     )
-    found = ledger_coverage(rows, claims)
-    assert found[["judged", "holding", "cells"]].to_numpy().tolist() == [[1, 1, 0], [0, 0, 0]]
+    covered = ledger_coverage(rows, claims)
+    assert covered[["judged", "holding", "cells"]].to_numpy().tolist() == [[1, 1, 0], [0, 0, 0]]
     with pytest.raises(DataError, match=r"no row of claims_coverage lists 004, 2\.9 Results"):
         ledger_coverage(rows, claims.assign(section="2.9 Results"))
     with pytest.raises(DataError, match=r"stands in the rows 2\.2 and 2\.3"):

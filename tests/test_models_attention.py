@@ -87,7 +87,7 @@ def test_equal_to_eager_attention(name: str, crossed: bool) -> None:
     own_calls = [call for call in seen if not call.cross]
     assert [call.layer for call in own_calls] == ([0, 2] if name == "mllama" else [0, 1, 2])
     assert [call.layer for call in seen if call.cross] == ([1] if crossed else [])
-    attentions = [found for found in expected.attentions if found is not None and found.shape[-1] == TOKENS]
+    attentions = [part for part in expected.attentions if part is not None and part.shape[-1] == TOKENS]
     assert len(attentions) == len(own_calls)
     for call, there in zip(own_calls, attentions, strict=True):
         assert call.query.shape[1] == 4

@@ -23,7 +23,7 @@ from analysis.models.captures import capture as session
 from analysis.models.captures import layout, manifest, parts
 from analysis.models.captures.capture import capture, finish, record
 from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.progress import Progress
+from analysis.models.captures.progress import CaptureProgress
 from analysis.models.captures.reading import open_capture
 from analysis.models.captures.sampling import Buckets, Head, tokens
 from analysis.models.checkpoints import memory
@@ -72,19 +72,19 @@ def contents(root: Path) -> dict[str, str]:
 def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "out")
     assert capture(asked) == tmp_path / "out"
-    found = open_capture(tmp_path / "out")
-    assert (found.context, found.bucket_size) == (CONTEXT, 8)
-    assert found.heads == tuple(Head(layer, head, head // 2) for layer in range(3) for head in range(4))
+    held = open_capture(tmp_path / "out")
+    assert (held.context, held.bucket_size) == (CONTEXT, 8)
+    assert held.heads == tuple(Head(layer, head, head // 2) for layer in range(3) for head in range(4))
     loaded = load(asked.model)
     for number in range(DOCUMENTS):
         ids = torch.tensor(loaded.tokenizer(text(40, number))["input_ids"][:CONTEXT])[None]
         assert ids[0, 0] == 1, "special tokens are included"
         calls: list[Call] = []
         forward(loaded.model, ids, calls.append)
-        for head in found.heads:
+        for head in held.heads:
             for vectors, side, whole, row in (
-                (found.queries(head), "q", calls[head.layer].query, head.query),
-                (found.keys(head), "k", calls[head.layer].key, head.key),
+                (held.queries(head), "q", calls[head.layer].query, head.query),
+                (held.keys(head), "k", calls[head.layer].key, head.key),
             ):
                 mine = vectors.document == number
                 positions = vectors.position[mine]
@@ -96,17 +96,17 @@ def test_vectors_are_those_of_the_model(place: Path, tmp_path: Path) -> None:
 
 def test_manifest(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "out", limit=2))
-    found = manifest.read(tmp_path / "out")
-    assert found is not None
-    settings = found["settings"]
-    assert found["complete"]
-    assert [row["id"] for row in found["documents"]] == ["t0", "t1"]
-    assert found["documents"][0]["digest"] == hashlib.blake2b(text(40, 0).encode(), digest_size=16).hexdigest()
+    noted = manifest.read(tmp_path / "out")
+    assert noted is not None
+    settings = noted["settings"]
+    assert noted["complete"]
+    assert [row["id"] for row in noted["documents"]] == ["t0", "t1"]
+    assert noted["documents"][0]["digest"] == hashlib.blake2b(text(40, 0).encode(), digest_size=16).hexdigest()
     assert (settings["context"], settings["buckets"], settings["seed"]) == (CONTEXT, 4, 0)
     assert (settings["dtype"], settings["quantization"], settings["attention"]) == ("float32", None, "sdpa")
     assert (settings["architecture"], settings["model_type"]) == ("LlamaForCausalLM", "llama")
     assert len(settings["fingerprint"]) == 64
-    assert found["versions"]["torch"] == torch.__version__.split("+")[0] or found["versions"]["torch"]
+    assert noted["versions"]["torch"] == torch.__version__.split("+")[0] or noted["versions"]["torch"]
     assert [layer["kind"] for layer in settings["layers"]] == ["full"] * 3
     assert settings["layers"][0]["scaling"] == pytest.approx(8**-0.5)
     assert not (tmp_path / "out" / parts.FOLDER).exists()
@@ -126,17 +126,17 @@ def test_datasets_loads_a_head_by_its_name(place: Path, tmp_path: Path) -> None:
 def test_a_stopped_run_goes_on_to_the_same_files(place: Path, tmp_path: Path) -> None:
     capture(options(place, tmp_path / "whole"))
 
-    def stop(state: Progress) -> None:
+    def stop(state: CaptureProgress) -> None:
         if state.done == 2:
             raise KeyboardInterrupt
 
     asked = options(place, tmp_path / "halted")
     with pytest.raises(KeyboardInterrupt):
         capture(asked, stop)
-    assert len(parts.done(asked.out)) == 2
+    assert len(parts.complete_parts(asked.out)) == 2
     with pytest.raises(DataError, match="unfinished"):
         open_capture(asked.out)
-    states: list[Progress] = []
+    states: list[CaptureProgress] = []
     capture(asked, states.append)
     assert [(state.done, state.total) for state in states] == [(0, 5), (3, 5), (4, 5), (5, 5)]
     assert states[-1].seconds_left == 0
@@ -163,7 +163,7 @@ tests.capture(tests.options(Path({str(place)!r}), Path({str(tmp_path / "killed")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert sorted(parts.done(tmp_path / "killed")) == [0, 1, 2]
+    assert sorted(parts.complete_parts(tmp_path / "killed")) == [0, 1, 2]
     capture(options(place, tmp_path / "killed"))
     capture(options(place, tmp_path / "whole"))
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
@@ -191,7 +191,7 @@ def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Pat
     """The first run stops, the folder's weights change, the second run must not mix them."""
     saved("llama", tmp_path / "model")
 
-    def stop(state: Progress) -> None:
+    def stop(state: CaptureProgress) -> None:
         if state.done:
             raise KeyboardInterrupt
 
@@ -208,7 +208,7 @@ def test_another_model_under_the_same_name_is_noticed(place: Path, tmp_path: Pat
 
 
 def test_a_changed_text_is_noticed(place: Path, tmp_path: Path) -> None:
-    def stop(state: Progress) -> None:
+    def stop(state: CaptureProgress) -> None:
         if state.done:
             raise KeyboardInterrupt
 
@@ -237,18 +237,18 @@ def test_sliding_layers_are_left_out_and_can_be_kept(place: Path, tmp_path: Path
 def test_query_scale_is_divided_out_and_recorded(place: Path, tmp_path: Path) -> None:
     asked = options(place, tmp_path / "out", "ministral3", limit=1)
     capture(asked)
-    found = open_capture(asked.out)
+    held = open_capture(asked.out)
     model = load(asked.model)
     calls: list[Call] = []
     forward(model.model, torch.tensor(model.tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None], calls.append)
-    queries, keys = found.queries(found.heads[1]), found.keys(found.heads[1])
+    queries, keys = held.queries(held.heads[1]), held.keys(held.heads[1])
     scale = 1 + 0.3 * np.log1p(queries.position // 8)
     raw = calls[0].query[0, 1, queries.position.tolist()].numpy()
     assert scale.max() > 1.2
     np.testing.assert_allclose(queries.vectors * scale[:, None], raw, rtol=1e-5, atol=1e-6)
     assert np.array_equal(keys.vectors, calls[0].key[0, 0, keys.position.tolist()].numpy())
-    assert found.manifest is not None
-    assert found.manifest["settings"]["layers"][0]["query_scale"] == {"beta": 0.3, "period": 8.0, "shift": 0}
+    assert held.manifest is not None
+    assert held.manifest["settings"]["layers"][0]["query_scale"] == {"beta": 0.3, "period": 8.0, "shift": 0}
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_non_finite_vectors_are_refused(place: Path, tmp_path: Path) -> None:
         loaded.model.model.layers[1].self_attn.k_proj.weight.fill_(float("inf"))
     with pytest.raises(ModelError, match="layer 1 has infinite or undefined keys"):
         record(asked, loaded=loaded)
-    assert not parts.done(asked.out)
+    assert not parts.complete_parts(asked.out)
 
 
 def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +293,7 @@ def test_a_full_disk(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         patch.setattr(layout._File, "flush", full)
         with pytest.raises(ThesisError, match="disk is full"):
             capture(options(place, tmp_path / "out"))
-    assert len(parts.done(tmp_path / "out")) == DOCUMENTS
+    assert len(parts.complete_parts(tmp_path / "out")) == DOCUMENTS
     capture(options(place, tmp_path / "out"))
     capture(options(place, tmp_path / "whole"))
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
@@ -336,7 +336,7 @@ def test_memory_of_masks_and_scores() -> None:
 
 
 def test_progress_tells_rate_and_time_left(place: Path, tmp_path: Path) -> None:
-    states: list[Progress] = []
+    states: list[CaptureProgress] = []
     start = time.perf_counter()
     capture(options(place, tmp_path / "out"), states.append)
     assert [state.done for state in states] == list(range(DOCUMENTS + 1))
@@ -356,8 +356,8 @@ def test_text_of_checkpoints_with_an_image_tower(place: Path, tmp_path: Path, na
         place, tmp_path / "out", model=ModelSource(str(tmp_path / name), dtype="fp32", device="cpu"), limit=1
     )
     capture(asked)
-    found = open_capture(asked.out)
-    assert {head.layer for head in found.heads} == kept
+    held = open_capture(asked.out)
+    assert {head.layer for head in held.heads} == kept
     whole = built(name)
     calls: list[Call] = []
     ids = torch.tensor(load(asked.model).tokenizer(text(40, 0))["input_ids"][:CONTEXT])[None]
@@ -366,7 +366,7 @@ def test_text_of_checkpoints_with_an_image_tower(place: Path, tmp_path: Path, na
     got = forward(whole, ids, calls.append).logits[0, -1]
     torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
     by_layer = {call.layer: call for call in calls if call.layer is not None}
-    for head in found.heads:
-        keys = found.keys(head)
+    for head in held.heads:
+        keys = held.keys(head)
         there = by_layer[head.layer].key[0, head.key, keys.position.tolist()].numpy()
         np.testing.assert_allclose(keys.vectors, there, rtol=1e-4, atol=1e-5)

@@ -44,11 +44,11 @@ def published(root: Path, documents: int = 5) -> dict[tuple[int, str, int], np.n
 
 def test_context_and_heads_are_inferred(tmp_path: Path) -> None:
     held = published(tmp_path)
-    found = open_capture(tmp_path)
-    assert (found.context, found.bucket_size, found.buckets) == (4096, 256, 16)
-    assert found.heads == HEADS
+    opened = open_capture(tmp_path)
+    assert (opened.context, opened.bucket_size, opened.buckets) == (4096, 256, 16)
+    assert opened.heads == HEADS
     for head in HEADS:
-        queries, keys = found.queries(head), found.keys(head)
+        queries, keys = opened.queries(head), opened.keys(head)
         assert np.array_equal(queries.vectors, held[head.layer, "q", head.query])
         assert np.array_equal(keys.vectors, held[head.layer, "k", head.key])
         assert np.array_equal(queries.bucket, queries.position // 256)
@@ -91,8 +91,8 @@ def test_plain_lists_and_token_strings_are_read_too(tmp_path: Path) -> None:
 
 def test_context_can_be_given(tmp_path: Path) -> None:
     published(tmp_path)
-    found = open_capture(tmp_path, context=4000)
-    assert (found.context, found.buckets) == (4000, 16)
+    held = open_capture(tmp_path, context=4000)
+    assert (held.context, held.buckets) == (4000, 16)
     with pytest.raises(DataError, match="beyond a context of 3000"):
         open_capture(tmp_path, context=3000)
 
@@ -181,8 +181,8 @@ def test_gathering_goes_on_and_leaves_no_drafts(tmp_path: Path, monkeypatch: pyt
     assert len(files) == 4
     layers = [Layer(0, "full", 4, 2, 8, 1.0), Layer(2, "sliding", 4, 2, 6, 1.0, 512)]
     layout.gather(tmp_path / "halted", layers, HEADS, BUCKETS)
-    found = open_capture(tmp_path / "halted")
-    assert np.array_equal(found.queries(HEADS[3]).vectors, whole[2, "q", 2])
+    held = open_capture(tmp_path / "halted")
+    assert np.array_equal(held.queries(HEADS[3]).vectors, whole[2, "q", 2])
     assert not list((tmp_path / "halted").glob("l*/.*"))
 
 

@@ -173,10 +173,10 @@ def test_items_are_a_function_of_their_seed() -> None:
 
 def test_texts_are_long_enough_and_of_their_kind(tokenizer: Any) -> None:
     for kind in BOOK.kinds():
-        found = BOOK.texts(kind, 3, 700, 0, tokenizer)
-        assert len(set(found)) == 3
-        assert all(len(tokenizer(text)["input_ids"]) >= 700 for text in found)
-        assert found == BOOK.texts(kind, 3, 700, 0, tokenizer)
+        parts = BOOK.texts(kind, 3, 700, 0, tokenizer)
+        assert len(set(parts)) == 3
+        assert all(len(tokenizer(text)["input_ids"]) >= 700 for text in parts)
+        assert parts == BOOK.texts(kind, 3, 700, 0, tokenizer)
     ast.parse(BOOK.texts("code", 1, 2000, 0, tokenizer)[0])
     words = re.findall(r"[a-z]+", " ".join(BOOK.texts("prose", 4, 700, 0, of_bytes())).lower())
     assert len(set(words)) > 150, "a varied vocabulary"

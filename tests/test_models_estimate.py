@@ -30,9 +30,9 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_weights_equal_the_loaded_ones(name: str) -> None:
     assert name in BUILDERS | WITH_IMAGES
     model = built(name)
-    found = of_config(model.config, name, context=32, dtype="fp32")
-    assert found.weights == model.get_memory_footprint()
-    assert found.parameters == sum(each.numel() for each in model.parameters())
+    need = of_config(model.config, name, context=32, dtype="fp32")
+    assert need.weights == model.get_memory_footprint()
+    assert need.parameters == sum(each.numel() for each in model.parameters())
 
 
 @pytest.mark.parametrize(("quantize", "double"), [("nf4", False), ("fp4", False), ("nf4", True), ("int8", False)])
@@ -40,7 +40,7 @@ def test_quantized_weights_equal_the_loaded_ones(wide: Path, quantize: str, doub
     """With their scales, which the library's own count of a footprint leaves out."""
     pytest.importorskip("bitsandbytes")
     source = ModelSource(str(wide), dtype="bf16", quantize=quantize, double=double, device="cpu")
-    found = estimate(source, context=32)
+    need = estimate(source, context=32)
     model = load(source, tokenizer=False).model
     scales = 0
     for part in model.modules():
@@ -52,21 +52,21 @@ def test_quantized_weights_equal_the_loaded_ones(wide: Path, quantize: str, doub
         elif quantize == "int8" and hasattr(part, "state"):
             scales += weight.shape[0] * 4
     assert scales > 0
-    assert found.weights == pytest.approx(model.get_memory_footprint() + scales, rel=0.02)
+    assert need.weights == pytest.approx(model.get_memory_footprint() + scales, rel=0.02)
     plain = of_config(model.config, "plain", context=32, dtype="bf16")
-    assert found.weights < 0.75 * plain.weights
-    assert found.parameters == plain.parameters
+    assert need.weights < 0.75 * plain.weights
+    assert need.parameters == plain.parameters
 
 
 def test_a_model_of_seven_billion() -> None:
     """Llama 2 7B: 6,738,415,616 parameters, 32 heads of 128; by hand what follows from it."""
     config = transformers.LlamaConfig(num_key_value_heads=32, max_position_embeddings=4096)
-    found = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
-    assert found.parameters == 6_738_415_616
+    need = of_config(config, "seven", context=4096, dtype="fp16", quantize="nf4")
+    assert need.parameters == 6_738_415_616
     linear = 6_738_415_616 - 2 * 32000 * 4096 - 65 * 4096
-    assert found.weights == pytest.approx(linear * 4.5 / 8 + 2 * (2 * 32000 + 65) * 4096, rel=1e-6)
-    assert found.cache == 2 * 32 * 4096 * 4096 * 2
-    assert found.total < 12e9, "fits a GPU of 24 GB"
+    assert need.weights == pytest.approx(linear * 4.5 / 8 + 2 * (2 * 32000 + 65) * 4096, rel=1e-6)
+    assert need.cache == 2 * 32 * 4096 * 4096 * 2
+    assert need.total < 12e9, "fits a GPU of 24 GB"
     full = of_config(config, "seven", context=4096, dtype="fp16")
     assert full.weights == pytest.approx(2 * 6_738_415_616, rel=1e-6)
 
@@ -79,10 +79,10 @@ def test_cache_equals_the_librarys(tmp_path: Path) -> None:
             cache = model(input_ids=torch.arange(40)[None].repeat(2, 1), use_cache=True).past_key_values
         held = [layer for layer in cache.layers if getattr(layer, "keys", None) is not None]
         there = sum(4 * (layer.keys.numel() + layer.values.numel()) for layer in held)
-        found = estimate(ModelSource(str(tmp_path / name), dtype="fp32"), context=40, batch=2)
-        assert found.weights == model.get_memory_footprint(), "without an image tower where text alone is loaded"
+        need = estimate(ModelSource(str(tmp_path / name), dtype="fp32"), context=40, batch=2)
+        assert need.weights == model.get_memory_footprint(), "without an image tower where text alone is loaded"
         # A sliding layer of the library keeps one token less than its window: the next one comes on top.
-        assert there <= found.cache <= 1.1 * there, name
+        assert there <= need.cache <= 1.1 * there, name
 
 
 def test_activations_grow_with_tokens_texts_and_logits() -> None:
@@ -95,25 +95,25 @@ def test_activations_grow_with_tokens_texts_and_logits() -> None:
 
 
 def test_the_line_and_what_fits() -> None:
-    found = Estimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
-    assert check(found, 24 * 10**9) == (
+    need = Estimate("owner/m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    assert check(need, 24 * 10**9) == (
         "owner/m: 7.00 B parameters; at least 7.00 GB of 24.0 GB free: weights 4.00 GB (nf4 and bfloat16), key cache "
         "2.00 GB and activations 1.00 GB for 4,096 tokens"
     )
-    assert " free" not in check(found, None)
+    assert " free" not in check(need, None)
     assert "2 x 4,096 tokens" in Estimate("m", 1, 1, 1, 1, 4096, 2, "float32").line()
 
 
 def test_what_does_not_fit_says_what_would() -> None:
-    found = Estimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
+    need = Estimate("m", 7_000_000_000, 4 * 10**9, 2 * 10**9, 10**9, 4096, 1, "nf4 and bfloat16")
     with pytest.raises(ModelError, match=r"cannot fit: 2,048 tokens may \(or go on with --anyway\)"):
-        check(found, 5_600_000_000)
+        check(need, 5_600_000_000)
     with pytest.raises(ModelError, match="take shorter texts"):
-        check(found, 4_000_000_001)
+        check(need, 4_000_000_001)
     with pytest.raises(ModelError, match="--quantize nf4"):
-        check(found, 3 * 10**9)
-    assert "does not fit, going on as asked" in check(found, 3 * 10**9, anyway=True)
-    assert check(found, found.total) == found.line(found.total), "exactly enough is enough"
+        check(need, 3 * 10**9)
+    assert "does not fit, going on as asked" in check(need, 3 * 10**9, anyway=True)
+    assert check(need, need.total) == need.line(need.total), "exactly enough is enough"
 
 
 def test_estimates_read_no_weights(wide: Path, tmp_path: Path) -> None:

@@ -108,8 +108,8 @@ def test_options_have_the_probability_of_their_whole_text(name: str) -> None:
         (text(7, 2), ("w5", "w11 w7 w8", "w9 w10")),
         (text(4, 3), ("w5", "w6")),
     ]
-    found = options_logprobs(model, tokenizer, asked, batch=2)
-    for (prompt, options), scores in zip(asked, found, strict=True):
+    probabilities = options_logprobs(model, tokenizer, asked, batch=2)
+    for (prompt, options), scores in zip(asked, probabilities, strict=True):
         assert scores.options == options
         for option, value, count in zip(options, scores.logprobs, scores.tokens, strict=True):
             ids = torch.tensor([encode(tokenizer, f"{prompt} {option}")])
@@ -134,11 +134,11 @@ def test_prompts_that_begin_alike_are_run_once_with_the_same_result(name: str) -
     hook = model.register_forward_pre_hook(
         lambda module, inputs, options: forwards.append(options["input_ids"].numel()), with_kwargs=True
     )
-    found = grouped_logprobs(model, tokenizer, groups)
+    probabilities = grouped_logprobs(model, tokenizer, groups)
     hook.remove()
     assert forwards[0] == 3 * 10, "the three beginnings are of one length and run together"
     assert sum(forwards[1:]) < 40
-    for group, scores in zip(groups, found, strict=True):
+    for group, scores in zip(groups, probabilities, strict=True):
         alone = options_logprobs(model, tokenizer, group)
         for one, two in zip(scores, alone, strict=True):
             assert (one.options, one.tokens) == (two.options, two.tokens)
@@ -191,9 +191,9 @@ def test_likelihood_in_parts_is_that_of_all_logits(name: str, monkeypatch: pytes
         expected = -model(ids).logits[:, :-1].log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0]
     for rows in (1, 4, 13, 14, 500):
         monkeypatch.setattr(likelihood, "LOGIT_ROWS", rows)
-        found = token_nats(model, ids)
-        assert found.shape == (2, 13)
-        assert torch.allclose(found, expected, atol=1e-4)
+        nats = token_nats(model, ids)
+        assert nats.shape == (2, 13)
+        assert torch.allclose(nats, expected, atol=1e-4)
     with pytest.raises(DataError, match="1 tokens predicts none"):
         token_nats(model, ids[:, :1])
 

@@ -22,7 +22,7 @@ def capture(tmp_path):
 
 
 def test_only_the_data_set_is_told(capture):
-    assert list(hub.told(capture, "owner/name")) == [
+    assert list(hub.upload_lines(capture, "owner/name")) == [
         "          10  README.md",
         "          99  l00h00k/data.parquet",
         "       1,234  l00h00q/data.parquet",
@@ -76,4 +76,4 @@ def test_half_a_capture_is_refused(capture, missing):
 @pytest.mark.parametrize("name", ["name", "a/b/c", "/b", "../b", "a b/c"])
 def test_a_name_that_is_none_is_refused(capture, name):
     with pytest.raises(DataError, match="write OWNER/NAME"):
-        list(hub.told(capture, name))
+        list(hub.upload_lines(capture, name))

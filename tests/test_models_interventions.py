@@ -40,18 +40,18 @@ def logits(model: Any, ids: Any) -> Any:
 def seen(model: Any, site: str, ids: Any, interventions: list[Intervention], layer: int = LAYER) -> Any:
     """What a part of one layer hands on, (B, T, D), as the next module receives it."""
     block = next(each for each in blocks(model) if each.layer == layer)
-    found: list[Any] = []
+    collected: list[Any] = []
     with applied(model, interventions):  # our hooks come after the interventions'
         if site == "heads":
-            hook = block.out.register_forward_pre_hook(lambda module, inputs: found.append(inputs[0]))
+            hook = block.out.register_forward_pre_hook(lambda module, inputs: collected.append(inputs[0]))
         else:
             part = {"attention": block.attention, "mlp": block.mlp}.get(site) or block.projection(site)
             hook = part.register_forward_hook(
-                lambda module, inputs, output: found.append(output[0] if isinstance(output, tuple) else output)
+                lambda module, inputs, output: collected.append(output[0] if isinstance(output, tuple) else output)
             )
         with hook:
             logits(model, ids)
-    return found[0].clone()
+    return collected[0].clone()
 
 
 def mask_of(site: str) -> Any:
@@ -84,9 +84,9 @@ def test_a_part_gives_out_what_the_definition_says(
     dims = {LAYER: mask_of(site)} if some else None
     each = Intervention(site, action, layers=(LAYER,), positions=positions, dims=dims, factor=-2.5)
     plain = seen(model, site, tokens(), [])
-    found = seen(model, site, tokens(), [each])
-    assert not torch.equal(found, plain)
-    torch.testing.assert_close(found, expected(plain, each), atol=1e-6, rtol=1e-6)
+    output = seen(model, site, tokens(), [each])
+    assert not torch.equal(output, plain)
+    torch.testing.assert_close(output, expected(plain, each), atol=1e-6, rtol=1e-6)
 
 
 def test_only_the_layers_named_are_touched(model: Any) -> None:
@@ -102,14 +102,14 @@ def test_several_act_in_their_order(model: Any) -> None:
     double, first = Intervention("v", "scale", factor=2.0), Intervention("v", "zero", positions=(0,))
     mean = Intervention("v", "mean", positions=(1,))
     upstream = [Intervention("v", "scale", factor=1.0, layers=(0,))]
-    found = seen(model, "v", tokens(), [*upstream, *(replaced(each) for each in (double, first, mean))])
+    output = seen(model, "v", tokens(), [*upstream, *(replaced(each) for each in (double, first, mean))])
     doubled = 2 * plain
     doubled[:, 0] = 0
     wanted = doubled.clone()
     wanted[:, 1] = doubled.mean(dim=1)  # the mean sees the zero
-    torch.testing.assert_close(found, wanted, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(output, wanted, atol=1e-6, rtol=1e-6)
     swapped = seen(model, "v", tokens(), [replaced(each) for each in (mean, double, first)])
-    assert not torch.allclose(swapped, found)
+    assert not torch.allclose(swapped, output)
 
 
 def replaced(each: Intervention) -> Intervention:
@@ -125,12 +125,12 @@ def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[An
     """
     from transformers.modeling_utils import AttentionInterface
 
-    found: list[Any] = []
+    collected: list[Any] = []
     plain = AttentionInterface._global_mapping["sdpa"]
 
     def catch(module: Any, query: Any, key: Any, *rest: Any, **options: Any) -> Any:
         if module.layer_idx == LAYER:
-            found.append((query.clone(), key.clone()))
+            collected.append((query.clone(), key.clone()))
         return plain(module, query, key, *rest, **options)
 
     AttentionInterface._global_mapping["sdpa"] = catch
@@ -139,7 +139,7 @@ def rotated(model: Any, ids: Any, interventions: list[Intervention]) -> tuple[An
             logits(model, ids)
     finally:
         AttentionInterface._global_mapping["sdpa"] = plain
-    return found[0]
+    return collected[0]
 
 
 @pytest.mark.parametrize("site", ["q", "k"])
@@ -148,12 +148,12 @@ def test_after_the_rotation(model: Any, site: Any) -> None:
     index, mask = ("q", "k").index(site), mask_of(site)
     plain = rotated(model, tokens(), [])[index]
     post = Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask}, where="post")
-    found = rotated(model, tokens(), [post])
+    output = rotated(model, tokens(), [post])
     wanted = plain.clone()
     for head, dim in zip(*np.nonzero(mask), strict=True):
         wanted[:, head, :, dim] = plain[:, head, :, dim].mean(dim=1, keepdim=True)
-    torch.testing.assert_close(found[index], wanted, atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close(found[1 - index], rotated(model, tokens(), [])[1 - index])
+    torch.testing.assert_close(output[index], wanted, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(output[1 - index], rotated(model, tokens(), [])[1 - index])
     before = rotated(model, tokens(), [Intervention(site, "mean", layers=(LAYER,), dims={LAYER: mask})])[index]
     assert not torch.allclose(before, wanted, atol=1e-3)
 
@@ -161,8 +161,8 @@ def test_after_the_rotation(model: Any, site: Any) -> None:
 def test_before_and_after_the_rotation_compose(model: Any) -> None:
     pre = Intervention("q", "scale", factor=3.0, layers=(LAYER,))
     post = Intervention("q", "scale", factor=0.5, layers=(LAYER,), where="post")
-    plain, found = (rotated(model, tokens(), some)[0] for some in ([], [post, pre]))
-    torch.testing.assert_close(found, 1.5 * plain, atol=1e-5, rtol=1e-5)
+    plain, output = (rotated(model, tokens(), some)[0] for some in ([], [post, pre]))
+    torch.testing.assert_close(output, 1.5 * plain, atol=1e-5, rtol=1e-5)
 
 
 def test_without_rotation_before_and_after_are_the_same(model: Any) -> None:
@@ -203,21 +203,21 @@ def test_positions_and_heads_are_not_confused(name: str, length: int) -> None:
         with pytest.raises(ModelError, match="one projection"), applied(model, [each]):
             pass
         return
-    found = rotated_any(model, ids, [each])
+    output = rotated_any(model, ids, [each])
     wanted = plain.clone()
     wanted[:, 1, 1] = 0
-    torch.testing.assert_close(found, wanted, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(output, wanted, atol=1e-6, rtol=1e-6)
 
 
 def rotated_any(model: Any, ids: Any, interventions: list[Intervention]) -> Any:
     """Queries (B, H, T, d) of layer 1 as its kernel gets them, through a second recorder."""
-    found: list[Any] = []
+    collected: list[Any] = []
     with (
-        recording(model, lambda call: found.append(call.query.clone()) if call.layer == 1 else None),
+        recording(model, lambda call: collected.append(call.query.clone()) if call.layer == 1 else None),
         applied(model, interventions),
     ):
         logits(model, ids)
-    return found[0]
+    return collected[0]
 
 
 @pytest.mark.parametrize("name", sorted(set(BUILDERS) - {"llama-wide"}))
@@ -251,15 +251,15 @@ def continued(model: Any, ids: Any, prefill: Any, decode: Any, steps: int = 3) -
     """Logits of the last prompt token and of `steps` given tokens after it, under a key cache."""
     from transformers import DynamicCache
 
-    cache, found = DynamicCache(config=model.config), []
+    cache, collected = DynamicCache(config=model.config), []
     with torch.inference_mode():
         with prefill():
-            found.append(model(input_ids=ids[:, :-steps], past_key_values=cache, use_cache=True).logits[:, -1])
+            collected.append(model(input_ids=ids[:, :-steps], past_key_values=cache, use_cache=True).logits[:, -1])
         for step in range(steps, 0, -1):
             one = ids[:, ids.shape[1] - step : ids.shape[1] - step + 1]
             with decode():
-                found.append(model(input_ids=one, past_key_values=cache, use_cache=True).logits[:, -1])
-    return found
+                collected.append(model(input_ids=one, past_key_values=cache, use_cache=True).logits[:, -1])
+    return collected
 
 
 def test_phases(model: Any) -> None:
@@ -283,11 +283,11 @@ def test_phases(model: Any) -> None:
 def test_the_beginning_token_is_in_the_prefill_only(model: Any) -> None:
     """A step of one token has its own position 0, which is not the text's: it must be left alone."""
     each = Intervention("mlp", "zero", positions=(0,))
-    found = continued(model, tokens(), *phases(model, [each], decode=True))
+    output = continued(model, tokens(), *phases(model, [each], decode=True))
     with applied(model, [each]):
         whole = logits(model, tokens())[:, -4:]
     for step in range(4):
-        torch.testing.assert_close(found[step], whole[:, step], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(output[step], whole[:, step], atol=1e-4, rtol=1e-4)
 
 
 def test_a_mean_in_decode_steps_is_refused(model: Any) -> None:
@@ -305,13 +305,13 @@ def test_knockout_is_a_mask_made_by_hand(kernel: str) -> None:
     lost = np.zeros((2, length, length), bool)
     lost[0, 7, 2:5], lost[1, 5:, 1] = True, True
     with knockout(model, lost):
-        found = logits(model, ids)
+        scores = logits(model, ids)
     allowed = torch.tensor(np.tril(np.ones((length, length), bool)) & ~lost)[:, None]
     additive = torch.zeros(allowed.shape).masked_fill(~allowed, torch.finfo(torch.float32).min)
     with torch.inference_mode():
         wanted = model(input_ids=ids, attention_mask=additive, use_cache=False).logits
-    torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
-    changed = (found - logits(model, ids)).abs().amax(dim=2) > 1e-6
+    torch.testing.assert_close(scores, wanted, atol=1e-5, rtol=1e-5)
+    changed = (scores - logits(model, ids)).abs().amax(dim=2) > 1e-6
     assert changed[0].tolist() == [False] * 7 + [True] * 2  # the last token sees the seventh
     assert changed[1].tolist() == [False] * 5 + [True] * 4
 
@@ -328,8 +328,8 @@ def test_knockout_in_one_layer_and_on_padded_rows(model: Any) -> None:
     padded = torch.ones_like(ids)
     padded[1, :2] = 0
     with knockout(model, lost), torch.inference_mode():
-        found = model(input_ids=ids, attention_mask=padded, use_cache=False).logits
-    torch.testing.assert_close(found[0], every[0], atol=1e-5, rtol=1e-5)
+        scores = model(input_ids=ids, attention_mask=padded, use_cache=False).logits
+    torch.testing.assert_close(scores[0], every[0], atol=1e-5, rtol=1e-5)
 
 
 def test_knockout_refuses_what_it_cannot_do(model: Any) -> None:
@@ -378,12 +378,12 @@ def test_four_bit_weights(tmp_path: Path) -> None:
     for site in ("q", "attention", "mlp"):
         dims = {LAYER: mask} if site == "q" else None
         each = Intervention(site, "mean", layers=(LAYER,), dims=dims)  # type: ignore[arg-type]
-        plain, found = seen(model, site, tokens(), []), seen(model, site, tokens(), [each])
-        assert found.dtype == torch.bfloat16
+        plain, output = seen(model, site, tokens(), []), seen(model, site, tokens(), [each])
+        assert output.dtype == torch.bfloat16
         wanted = plain.float().mean(dim=1, keepdim=True).to(torch.bfloat16).expand_as(plain)
         changed = mask.reshape(-1) if site == "q" else np.ones(64, bool)
-        assert torch.equal(found[:, :, changed], wanted[:, :, changed]), site
-        assert torch.equal(found[:, :, ~changed], plain[:, :, ~changed]), site
+        assert torch.equal(output[:, :, changed], wanted[:, :, changed]), site
+        assert torch.equal(output[:, :, ~changed], plain[:, :, ~changed]), site
     with applied(model, [Intervention("q", "zero", where="post"), Intervention("v", "scale", factor=2.0)]):
         assert not torch.equal(logits(model, tokens()), before)
     assert torch.equal(logits(model, tokens()), before)

@@ -11,7 +11,7 @@ import pytest
 import torch
 import transformers
 
-from analysis.models.attention.encodings import NEVER, configured, named
+from analysis.models.attention.encodings import NEVER, configured, encoding_name
 from analysis.models.attention.positions import TOLERANCE, check_position_blind, encoding, positional, shift_error
 from artifacts.errors import ModelError
 from models_tiny import BUILDERS, UNSUPPORTED, built
@@ -189,7 +189,7 @@ def test_drope_survives_saving_and_turns_back(tmp_path: Path) -> None:
     assert torch.equal(logits(loaded), logits(twin))
     with encoding(loaded, "rope"):
         assert torch.equal(logits(loaded), logits(model)), "base frequency and partial rotation are kept"
-    assert named(configured(loaded.config, "rope")) == "rope"
+    assert encoding_name(configured(loaded.config, "rope")) == "rope"
 
 
 def test_generation_under_a_key_cache_uses_the_encoding() -> None:
@@ -214,7 +214,7 @@ def test_layer_types_with_their_own_parameters() -> None:
     }
     mixed = configured(config, "rope")
     mixed.rope_parameters = before | {"full_attention": dropped["full_attention"]}
-    assert named(mixed) == "rope", "some layers still rotate"
+    assert encoding_name(mixed) == "rope", "some layers still rotate"
 
 
 def test_the_given_configuration_is_left_alone() -> None:

@@ -71,20 +71,20 @@ def test_made_once_and_refused_when_changed(
     tmp_path: Path, file: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sha = pretrained._hash([file[0]])
-    first = gguf.dequantised(file[0], tmp_path / "kept", sha, "a licence")
+    first = gguf.dequantise(file[0], tmp_path / "kept", sha, "a licence")
     assert capsys.readouterr().err == "a licence\n"
     with monkeypatch.context() as patch:
         patch.setattr(gguf, "_convert", lambda *given: pytest.fail("made again"))
-        assert gguf.dequantised(file[0], tmp_path / "kept", sha, "a licence") == first
+        assert gguf.dequantise(file[0], tmp_path / "kept", sha, "a licence") == first
     assert capsys.readouterr().err == ""
     card = json.loads((first / "gguf.json").read_text())
     (first / "gguf.json").write_text(json.dumps(card | {"versions": {"gguf": "0.0"}}))
-    gguf.dequantised(file[0], tmp_path / "kept", sha)
+    gguf.dequantise(file[0], tmp_path / "kept", sha)
     assert json.loads((first / "gguf.json").read_text()) == card  # other libraries: made anew, the same
     with (first / "config.json").open("a") as stream:
         stream.write("\n")
     with pytest.raises(ModelError, match=r"changed since it was made from made.gguf; remove the folder"):
-        gguf.dequantised(file[0], tmp_path / "kept", sha)
+        gguf.dequantise(file[0], tmp_path / "kept", sha)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
@@ -135,10 +135,10 @@ def test_pieces_of_a_package_are_joined_and_checked(
         importlib.metadata, "distribution", lambda name: Carrier() if name in ("a", "b") else known(name)
     )
     monkeypatch.setitem(pretrained.PACKAGES, "made-model", package)
-    found = Path(resolve(tmp_path, "made-model"))
-    assert found == tmp_path / "out/pretrained/made-model"
-    assert [path.name for path in found.parent.iterdir()] == ["made-model"]  # the joined file is not kept
-    assert load(ModelSource(str(found), device="cpu")).facts["gguf"]["name"] == "whole.gguf"
+    resolved = Path(resolve(tmp_path, "made-model"))
+    assert resolved == tmp_path / "out/pretrained/made-model"
+    assert [path.name for path in resolved.parent.iterdir()] == ["made-model"]  # the joined file is not kept
+    assert load(ModelSource(str(resolved), device="cpu")).facts["gguf"]["name"] == "whole.gguf"
     (tmp_path / "part1").write_bytes(content[5000:-1] + b"x")
     with pytest.raises(ModelError, match=r"whole.gguf has the hash .* install the package again: python -m pip"):
         resolve(tmp_path, "made-model")

@@ -157,8 +157,8 @@ def test_capture_before_rotation(tmp_path: Any) -> None:
                 pre_rope=before,
             )
         )
-        found = open_capture(out)
-        both[before] = found.queries(found.heads[1])
+        held = open_capture(out)
+        both[before] = held.queries(held.heads[1])
     assert np.array_equal(both[True].position, both[False].position)
     np.testing.assert_allclose(
         np.linalg.norm(both[True].vectors, axis=1), np.linalg.norm(both[False].vectors, axis=1), rtol=1e-5

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.models.architecture import Layer, QueryScale
-from analysis.models.captures.sampling import Buckets, Head, heads, tokens
+from analysis.models.captures.sampling import Buckets, Head, draw_heads, tokens
 from artifacts.errors import ModelError
 
 pytestmark = pytest.mark.models
@@ -61,7 +61,7 @@ def test_the_message_gives_contexts_that_divide() -> None:
 def test_draw_of_the_published_captures() -> None:
     """The 11B model: 40 layers of 32 heads, cross-attention in 3, 8, ..., 38; 239 of 300 are kept."""
     cross = set(range(3, 40, 5))
-    kept = heads([layer(index, "cross" if index in cross else "full") for index in range(40)])
+    kept = draw_heads([layer(index, "cross" if index in cross else "full") for index in range(40)])
     assert len(kept) == 239
     pairs = [(index, head) for index in range(40) for head in range(32)]
     expected = [pair for pair in random.Random(0).sample(pairs, 300) if pair[0] not in cross]
@@ -71,25 +71,25 @@ def test_draw_of_the_published_captures() -> None:
 
 def test_sliding_layers_leave_before_the_draw() -> None:
     layers = [layer(index, "sliding" if index % 2 else "full") for index in range(20)]
-    kept = heads(layers, 300)
+    kept = draw_heads(layers, 300)
     assert len(kept) == 300
     assert {head.layer % 2 for head in kept} == {0}
-    assert {head.layer % 2 for head in heads(layers, 300, sliding=True)} == {0, 1}
+    assert {head.layer % 2 for head in draw_heads(layers, 300, sliding=True)} == {0, 1}
 
 
 def test_all_heads_when_there_are_fewer() -> None:
-    assert heads([layer(1, query=2, key=1), layer(0, query=2, key=2)], 300) == (
+    assert draw_heads([layer(1, query=2, key=1), layer(0, query=2, key=2)], 300) == (
         Head(0, 0, 0),
         Head(0, 1, 1),
         Head(1, 0, 0),
         Head(1, 1, 0),
     )
-    assert heads([layer(0, query=4, key=2)], None) == heads([layer(0, query=4, key=2)], 4)
+    assert draw_heads([layer(0, query=4, key=2)], None) == draw_heads([layer(0, query=4, key=2)], 4)
 
 
 def test_nothing_left_says_why() -> None:
     with pytest.raises(ModelError, match="--sliding"):
-        heads([layer(0, "sliding"), layer(1, "cross")])
+        draw_heads([layer(0, "sliding"), layer(1, "cross")])
 
 
 def test_query_scale_by_hand() -> None:

@@ -35,8 +35,8 @@ def attentions(model: Any) -> list[Any]:
     """The model's own weights, float64 (H, T, T), layer by layer."""
     model.set_attn_implementation("eager")
     with torch.inference_mode():
-        found = model(input_ids=ids(), use_cache=False, output_attentions=True).attentions
-    return [each[0].double().numpy() for each in found if each is not None]
+        logits = model(input_ids=ids(), use_cache=False, output_attentions=True).attentions
+    return [each[0].double().numpy() for each in logits if each is not None]
 
 
 def dense(weights: Any, window: int | None) -> dict[str, Any]:
@@ -77,9 +77,9 @@ def test_equal_to_the_whole_matrix(name: str) -> None:
     """Grouped queries, windows, soft-capping, learned sinks, q/k norms, scaled queries: all as the model has them."""
     model = built(name)
     expected = attentions(built(name))
-    found = [call for call in calls(model) if not call.cross]
-    assert len(found) == len(expected)
-    for call, weights in zip(found, expected, strict=True):
+    own = [call for call in calls(model) if not call.cross]
+    assert len(own) == len(expected)
+    for call, weights in zip(own, expected, strict=True):
         there = dense(weights, call.window)
         for block, tile in ((None, None), (128, 512), (7, 5), (5, 24)):
             here = attention_statistics(call, query_block=block, key_tile=tile)
@@ -187,22 +187,22 @@ def copying(tokens: int, target: int | None) -> Call:
 
 
 def test_attention_on_the_first_token_alone() -> None:
-    found = attention_statistics(replace(copying(17, 0), options={"scaling": 1.0}))
-    assert (found.first == 1).all()
-    assert (found.first_later == 1).all()
-    assert np.abs(found.entropy).max() == 0
-    assert (found.top_first == 1).all()
-    assert (found.top_changes == 0).all()
-    assert np.nanmax(found.decay_content) == 0
-    assert found.self == pytest.approx(np.full(4, 1 / 17))
+    statistics = attention_statistics(replace(copying(17, 0), options={"scaling": 1.0}))
+    assert (statistics.first == 1).all()
+    assert (statistics.first_later == 1).all()
+    assert np.abs(statistics.entropy).max() == 0
+    assert (statistics.top_first == 1).all()
+    assert (statistics.top_changes == 0).all()
+    assert np.nanmax(statistics.decay_content) == 0
+    assert statistics.self == pytest.approx(np.full(4, 1 / 17))
 
 
 def test_attention_on_the_token_before() -> None:
-    found = attention_statistics(replace(copying(17, None), options={"scaling": 1.0}), query_block=4, key_tile=3)
-    assert (found.local == 1).all()
-    np.testing.assert_allclose(found.first_later, 1 / 16)
-    assert (found.decay[:, 1] == 1).all()
-    assert (found.decay[:, 2:] == 0).all()
+    statistics = attention_statistics(replace(copying(17, None), options={"scaling": 1.0}), query_block=4, key_tile=3)
+    assert (statistics.local == 1).all()
+    np.testing.assert_allclose(statistics.first_later, 1 / 16)
+    assert (statistics.decay[:, 1] == 1).all()
+    assert (statistics.decay[:, 2:] == 0).all()
 
 
 def test_equal_words_without_positions_are_ties() -> None:
@@ -212,9 +212,9 @@ def test_equal_words_without_positions_are_ties() -> None:
     key[:, :, 9] = key[:, :, 3] * (1 + 1e-7)  # the same word again, heavier by 2e-5 nats
     key[:, :, 12] = key[:, :, 3] * (1 + 1e-5)  # another word, heavier by 2e-3
     for block, tile in ((None, None), (128, 512), (4, 3)):
-        found = attention_statistics(replace(call, key=key), query_block=block, key_tile=tile)
-        assert (found.top[:, 3:12] == 3).all()
-        assert (found.top[:, 12:] == 12).all()
+        statistics = attention_statistics(replace(call, key=key), query_block=block, key_tile=tile)
+        assert (statistics.top[:, 3:12] == 3).all()
+        assert (statistics.top[:, 12:] == 12).all()
 
 
 def test_query_heads_read_the_key_head_of_their_group() -> None:
@@ -222,8 +222,8 @@ def test_query_heads_read_the_key_head_of_their_group() -> None:
     call = copying(16, 0)
     key = call.key.clone()
     key[:, 1] = 0
-    found = attention_statistics(replace(call, key=key, options={"scaling": 1.0}))
-    assert found.first == pytest.approx([1, 1, found.null, found.null])
+    statistics = attention_statistics(replace(call, key=key, options={"scaling": 1.0}))
+    assert statistics.first == pytest.approx([1, 1, statistics.null, statistics.null])
 
 
 def test_memory_grows_with_the_length_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,15 +39,15 @@ def zero(module: Any) -> None:
 @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "mllama"])
 def test_every_architecture(name: str) -> None:
     """What attention and MLP add, read off hooks, is the whole update of the residual stream."""
-    found = survey(built(name), ids(), text="one")
-    assert found.first.shape == (3, 4)
-    assert found.norms_q.shape[:2] == (3, 4)
-    assert found.norms_k.shape[:2] == (3, 4 if name == "gpt_neox" else 2)
-    assert found.residual_first.shape == (4,)
-    assert found.unexplained.max() < ROUNDING
-    assert found.first_is_bos
+    seen = survey(built(name), ids(), text="one")
+    assert seen.first.shape == (3, 4)
+    assert seen.norms_q.shape[:2] == (3, 4)
+    assert seen.norms_k.shape[:2] == (3, 4 if name == "gpt_neox" else 2)
+    assert seen.residual_first.shape == (4,)
+    assert seen.unexplained.max() < ROUNDING
+    assert seen.first_is_bos
     for field in fields(TextSurvey):
-        value = getattr(found, field.name)
+        value = getattr(seen, field.name)
         if field.name not in ("decay", "decay_content") and isinstance(value, np.ndarray):
             assert np.isfinite(value).all(), field.name
 
@@ -60,29 +60,29 @@ def test_equal_to_the_models_own_states() -> None:
         module.register_forward_hook(lambda _, __, output, name=name: kept.__setitem__(name, output[0]))
     layer.self_attn.register_forward_hook(lambda _, __, output: kept.__setitem__("attention", output[0][0]))
     layer.mlp.register_forward_hook(lambda _, __, output: kept.__setitem__("mlp", output[0]))
-    found = survey(model, ids())
+    seen = survey(model, ids())
     with torch.inference_mode():
         states = [each[0] for each in model.model(ids(), output_hidden_states=True).hidden_states]
     lengths = states[2].norm(dim=-1).numpy()  # after layer 1; the last of the list is normed
-    assert found.residual_first[2] == pytest.approx(lengths[0], rel=1e-5)
-    assert found.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)
-    assert found.residual_median[2] == pytest.approx(np.median(lengths[1:]), rel=1e-5)
-    for side, norms in (("q", found.norms_q), ("k", found.norms_k), ("v", found.norms_v)):
+    assert seen.residual_first[2] == pytest.approx(lengths[0], rel=1e-5)
+    assert seen.residual_mean[2] == pytest.approx(lengths[1:].mean(), rel=1e-5)
+    assert seen.residual_median[2] == pytest.approx(np.median(lengths[1:]), rel=1e-5)
+    for side, norms in (("q", seen.norms_q), ("k", seen.norms_k), ("v", seen.norms_v)):
         shaped = kept[side].reshape(TOKENS, -1, 8)
         np.testing.assert_allclose(norms[1], shaped.norm(dim=0), rtol=1e-5)
         whole = kept[side].norm(dim=-1)
         expected = [whole.mean(), whole[0], whole[1:].mean()]
-        np.testing.assert_allclose(getattr(found, f"{side}_norm")[1], expected, rtol=1e-5)
+        np.testing.assert_allclose(getattr(seen, f"{side}_norm")[1], expected, rtol=1e-5)
     values = kept["v"].reshape(TOKENS, 2, 8).norm(dim=-1)
-    np.testing.assert_allclose(found.value_first[1], values[0], rtol=1e-5)
-    np.testing.assert_allclose(found.value_content[1], values[1:].mean(dim=0), rtol=1e-5)
+    np.testing.assert_allclose(seen.value_first[1], values[0], rtol=1e-5)
+    np.testing.assert_allclose(seen.value_content[1], values[1:].mean(dim=0), rtol=1e-5)
     a, m = kept["attention"].norm(dim=-1), kept["mlp"].norm(dim=-1)
     share = a / (a + m)
-    np.testing.assert_allclose(found.attention_norm[1], [a.mean(), a[0], a[1:].mean()], rtol=1e-5)
-    np.testing.assert_allclose(found.share[1], [share.mean(), share[0], share[1:].mean()], rtol=1e-5)
+    np.testing.assert_allclose(seen.attention_norm[1], [a.mean(), a[0], a[1:].mean()], rtol=1e-5)
+    np.testing.assert_allclose(seen.share[1], [share.mean(), share[0], share[1:].mean()], rtol=1e-5)
     update = states[2] - states[1]
     cosine = torch.nn.functional.cosine_similarity(kept["attention"], update, dim=-1)
-    np.testing.assert_allclose(found.cosine_attention[1, 0], cosine.mean(), rtol=1e-3)
+    np.testing.assert_allclose(seen.cosine_attention[1, 0], cosine.mean(), rtol=1e-3)
 
 
 def test_a_scaled_row_gives_that_dimension() -> None:
@@ -91,16 +91,16 @@ def test_a_scaled_row_gives_that_dimension() -> None:
     plain = survey(model, ids())
     model.model.layers[1].self_attn.q_proj.weight.data[2 * 8] *= 100
     model.model.layers[1].self_attn.k_proj.weight.data[1 * 8 + 5] *= 100
-    found = survey(model, ids())
-    for norms, before, place in ((found.norms_q, plain.norms_q, (2, 0)), (found.norms_k, plain.norms_k, (1, 5))):
+    seen = survey(model, ids())
+    for norms, before, place in ((seen.norms_q, plain.norms_q, (2, 0)), (seen.norms_k, plain.norms_k, (1, 5))):
         grown = norms[1] / before[1]
         assert grown[place] == pytest.approx(100, rel=1e-4)
         others = np.delete(grown, np.ravel_multi_index(place, grown.shape))
         np.testing.assert_allclose(others, 1, rtol=1e-5)
     turned = survey(model, ids(), SurveyOptions(where="post"))
     assert turned.where == "post"
-    assert turned.norms_q[1, 2, 0] < 0.95 * found.norms_q[1, 2, 0], "rotation shares it with its partner"
-    assert turned.norms_q[1, 2, 4] > 10 * found.norms_q[1, 2, 4]
+    assert turned.norms_q[1, 2, 0] < 0.95 * seen.norms_q[1, 2, 0], "rotation shares it with its partner"
+    assert turned.norms_q[1, 2, 4] > 10 * seen.norms_q[1, 2, 4]
 
 
 def test_a_chosen_value_at_the_first_token() -> None:
@@ -117,11 +117,11 @@ def test_a_chosen_value_at_the_first_token() -> None:
         return output
 
     attention.v_proj.register_forward_hook(plant)
-    found = survey(model, ids(), SurveyOptions(where="post"))
-    np.testing.assert_allclose(found.value_first[1], [10, 5], rtol=1e-6)
-    assert (found.value_content[1] == 0).all()
+    seen = survey(model, ids(), SurveyOptions(where="post"))
+    np.testing.assert_allclose(seen.value_first[1], [10, 5], rtol=1e-6)
+    assert (seen.value_content[1] == 0).all()
     later = np.mean(1 / np.arange(2, TOKENS + 1))
-    np.testing.assert_allclose(found.write[1], later * np.array([10, 10, 5, 5]), rtol=1e-6)
+    np.testing.assert_allclose(seen.write[1], later * np.array([10, 10, 5, 5]), rtol=1e-6)
 
 
 def test_a_planted_spike() -> None:
@@ -134,15 +134,15 @@ def test_a_planted_spike() -> None:
         return output
 
     model.model.layers[1].mlp.register_forward_hook(plant)
-    plain, found = survey(built("llama"), ids()), survey(model, ids())
-    np.testing.assert_allclose(found.residual_first[:2], plain.residual_first[:2], rtol=1e-5)
-    assert found.residual_first[2] == pytest.approx(1000, rel=0.05)
-    assert found.residual_ratio[2] > 10 > found.residual_ratio[1]
-    assert found.mlp_norm[1, 1] == pytest.approx(1000, rel=0.05)
-    np.testing.assert_allclose(found.mlp_norm[1, 2], plain.mlp_norm[1, 2], rtol=1e-5)
-    assert found.cosine_mlp[1, 1] > 0.99
-    assert found.unexplained.max() < ROUNDING
-    all_tokens, content = found.hidden_entropy[2, :, 0]
+    plain, seen = survey(built("llama"), ids()), survey(model, ids())
+    np.testing.assert_allclose(seen.residual_first[:2], plain.residual_first[:2], rtol=1e-5)
+    assert seen.residual_first[2] == pytest.approx(1000, rel=0.05)
+    assert seen.residual_ratio[2] > 10 > seen.residual_ratio[1]
+    assert seen.mlp_norm[1, 1] == pytest.approx(1000, rel=0.05)
+    np.testing.assert_allclose(seen.mlp_norm[1, 2], plain.mlp_norm[1, 2], rtol=1e-5)
+    assert seen.cosine_mlp[1, 1] > 0.99
+    assert seen.unexplained.max() < ROUNDING
+    all_tokens, content = seen.hidden_entropy[2, :, 0]
     assert all_tokens < 0.2 * plain.hidden_entropy[2, 0, 0], "one direction holds nearly everything"
     assert content == pytest.approx(plain.hidden_entropy[2, 1, 0], rel=1e-4)
     assert all_tokens < content
@@ -151,12 +151,12 @@ def test_a_planted_spike() -> None:
 def test_interventions_around_it_are_seen() -> None:
     model = built("llama")
     with applied(model, [Intervention("mlp", "zero", layers=(1,)), Intervention("attention", "zero", layers=(2,))]):
-        found = survey(model, ids())
-    assert (found.mlp_norm[1] == 0).all()
-    assert (found.share[1] == 1).all()
-    assert np.isnan(found.cosine_mlp[1]).all(), "a vector of zeros has no direction"
-    assert (found.attention_norm[2] == 0).all()
-    assert (found.share[2] == 0).all()
+        seen = survey(model, ids())
+    assert (seen.mlp_norm[1] == 0).all()
+    assert (seen.share[1] == 1).all()
+    assert np.isnan(seen.cosine_mlp[1]).all(), "a vector of zeros has no direction"
+    assert (seen.attention_norm[2] == 0).all()
+    assert (seen.share[2] == 0).all()
     with applied(model, [Intervention("mlp", "zero"), Intervention("attention", "zero")]):
         still = survey(model, ids())
     assert np.isnan(still.share).all(), "nothing is added, so nothing has a share"
@@ -201,23 +201,23 @@ def test_reduced_precision(tmp_path: Path, quantize: str | None, dtype: str) -> 
         pytest.importorskip("accelerate")
     folder = saved("llama-wide", tmp_path / "model")
     exact = survey(built("llama-wide"), ids())
-    found = survey(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
+    seen = survey(load(ModelSource(str(folder), dtype=dtype, quantize=quantize, device="cpu")).model, ids())
     for name in ("norms_q", "norms_v", "first_later", "residual_mean", "attention_norm", "hidden_entropy"):
-        one, other = np.ravel(getattr(exact, name)), np.ravel(getattr(found, name))
+        one, other = np.ravel(getattr(exact, name)), np.ravel(getattr(seen, name))
         error = np.linalg.norm(one - other) / np.linalg.norm(one)
         assert 1e-5 < error < 0.3, f"{name}: off by {error}"
-    assert found.unexplained.max() < 5e-3
+    assert seen.unexplained.max() < 5e-3
 
 
 def test_disk_gives_back_the_same(tmp_path: Path) -> None:
-    found = survey(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
-    assert np.isnan(found.hidden_entropy).all()
-    assert (found.hidden_rank == 0).all()
+    seen = survey(built("mistral"), ids(), SurveyOptions(where="post", entropy=False), text="paragraph-3")
+    assert np.isnan(seen.hidden_entropy).all()
+    assert (seen.hidden_rank == 0).all()
     place = tmp_path / "deep/survey.npz"
-    keep(place, found)
+    keep(place, seen)
     again = read(place)
     for field in fields(TextSurvey):
-        one, other = getattr(found, field.name), getattr(again, field.name)
+        one, other = getattr(seen, field.name), getattr(again, field.name)
         if isinstance(one, np.ndarray):
             assert one.dtype == other.dtype, field.name
             assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f"), field.name
@@ -255,17 +255,17 @@ def test_entropies_of_known_spectra() -> None:
 def test_hidden_entropy_of_both_shapes(shape: tuple[int, int]) -> None:
     states = torch.randn(shape, generator=torch.Generator().manual_seed(0))
     states[0] *= 300
-    found, rank = hidden_entropy(states)
+    entropy, rank = hidden_entropy(states)
     for row, part in ((0, states), (1, states[1:])):
         sigma = torch.linalg.svdvals(part.double()).numpy()
         expected, full = entropies(sigma**2, max(part.shape))
-        np.testing.assert_allclose(found[row], expected, rtol=1e-6)
+        np.testing.assert_allclose(entropy[row], expected, rtol=1e-6)
         assert rank[row] == full == min(part.shape)
     with pytest.raises(ModelError, match="infinite"):
         hidden_entropy(states / 0)
 
 
 def test_derived_measures_of_nothing() -> None:
-    found = survey(built("llama"), ids())
-    flat = replace(found, residual_mean=np.zeros(4))
+    seen = survey(built("llama"), ids())
+    flat = replace(seen, residual_mean=np.zeros(4))
     assert np.isnan(flat.residual_ratio).all()

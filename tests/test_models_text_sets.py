@@ -37,11 +37,11 @@ def test_a_document_stays_in_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_manual_comes_as_one_text_of_its_topics() -> None:
     from pydoc_data.topics import topics
 
-    found = {part: list(texts(Source(f"manual:{part}"))) for part in text_sets.PARTS}
-    assert [name for [(name, _)] in found.values()] == [f"manual-{part}" for part in text_sets.PARTS]
+    parts = {part: list(texts(Source(f"manual:{part}"))) for part in text_sets.PARTS}
+    assert [name for [(name, _)] in parts.values()] == [f"manual-{part}" for part in text_sets.PARTS]
     for title, text in topics.items():
         here = text_sets.part_of(f"manual/{title}")
-        assert text in found[here][0][1]
+        assert text in parts[here][0][1]
     assert count(Source("manual")) is None
 
 

@@ -24,16 +24,16 @@ class Words:
 def test_a_text_file_is_one_document(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_text("a bb ccc dddd")
-    found = list(documents(Source(str(path)), Words(), 3))
-    assert [(one.number, one.name, one.tokens) for one in found] == [(0, "book", (1, 1, 2))]
+    parts = list(documents(Source(str(path)), Words(), 3))
+    assert [(one.number, one.name, one.tokens) for one in parts] == [(0, "book", (1, 1, 2))]
     assert count(Source(str(path))) == 1
 
 
 def test_windows_cut_a_long_text(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / f"{name}.txt").write_text("a bb ccc dddd")
-    found = list(documents(Source(str(tmp_path)), Words(), 2, windows=True))
-    assert [(one.number, one.name, one.tokens) for one in found] == [
+    parts = list(documents(Source(str(tmp_path)), Words(), 2, windows=True))
+    assert [(one.number, one.name, one.tokens) for one in parts] == [
         (0, "a#0", (1, 1)),
         (1, "a#1", (2, 3)),
         (2, "b#0", (1, 1)),
@@ -49,9 +49,9 @@ def test_json_lines_with_ids_and_fields(tmp_path: Path) -> None:
     source = Source(str(path), field="body")
     assert [name for name, _ in texts(source)] == ["x", "1", "7"]
     assert count(source) == 3
-    found = list(documents(source, Words(), 3, skip_short=True))
-    assert [(one.number, one.name) for one in found] == [(0, "x"), (2, "7")], "numbers are places in the source"
-    assert found[0].digest != found[1].digest
+    parts = list(documents(source, Words(), 3, skip_short=True))
+    assert [(one.number, one.name) for one in parts] == [(0, "x"), (2, "7")], "numbers are places in the source"
+    assert parts[0].digest != parts[1].digest
 
 
 def test_a_short_text_is_named_with_its_length(tmp_path: Path) -> None:

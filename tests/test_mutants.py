@@ -10,10 +10,10 @@ FAULT = mutants.Mutant("changed.py", 1, "a -> b", "wrong = True\n")
 def outcome(place, monkeypatch, test, seconds=30):
     (place / "changed.py").write_text("wrong = False\n", encoding="utf-8")
     (place / "test_it.py").write_text(f"import time\n\nimport changed\n\n\ndef test_it():\n    {test}\n")
-    monkeypatch.setattr(mutants, "concerned", lambda file: ["test_it.py"])
-    found = mutants.judged(place, FAULT, seconds)
+    monkeypatch.setattr(mutants, "tests_of", lambda file: ["test_it.py"])
+    verdict = mutants.judged(place, FAULT, seconds)
     assert (place / "changed.py").read_text() == "wrong = False\n"
-    return found
+    return verdict
 
 
 def test_a_fault_that_fails_a_test_is_noticed(tmp_path, monkeypatch):
@@ -33,7 +33,7 @@ def test_a_fault_that_runs_out_of_time_is_not_noticed(tmp_path, monkeypatch, tes
 
 
 def test_a_file_that_no_test_imports_survives(tmp_path, monkeypatch):
-    monkeypatch.setattr(mutants, "concerned", lambda file: [])
+    monkeypatch.setattr(mutants, "tests_of", lambda file: [])
     assert mutants.judged(tmp_path, FAULT, 1) == "survived: no test imports it"
 
 
@@ -42,4 +42,7 @@ def test_a_test_calls_the_claims_of_the_tables_that_it_imports(tmp_path):
     (tmp_path / "other.py").write_text('CASES = {"c002_t3_bins": ""}\n')
     test = tmp_path / "test_it.py"
     test.write_text('from table import CASES\n\nassert "c004_con_restated"\n')
-    assert mutants.named(test) == {"analysis/claims/s001/benchmarks.py", "analysis/claims/s004/patterns/content.py"}
+    assert mutants.called_claims(test) == {
+        "analysis/claims/s001/benchmarks.py",
+        "analysis/claims/s004/patterns/content.py",
+    }

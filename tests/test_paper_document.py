@@ -110,7 +110,7 @@ def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
     root = project("alone")
     settle(root, ONE + r"A verdict\verdictmark{c_one}{holds} and \cref{cha:elsewhere}.")
     assert preview.exhibits(root, "one") == ["table:x", "picture:x"]
-    made = preview.compiled(root, "one")
+    made = preview.compile_chapter(root, "one")
     words = pdf.text(made)
     assert "Table 1.1" in words
     assert "A verdict \u2713" in words.replace("verdict\u2713", "verdict \u2713")
@@ -118,7 +118,7 @@ def test_one_chapter_is_previewed_alone(project: Callable[[str], Path]) -> None:
     assert "What was found" not in words
     put(root, "out/chapters/one.tex", "\\chapter{One}\n\\undefinedthing\n")
     with pytest.raises(LatexError, match="Undefined control sequence"):
-        preview.compiled(root, "one")
+        preview.compile_chapter(root, "one")
 
 
 @pytest.mark.latex
@@ -224,7 +224,7 @@ def test_the_whole_thesis(project: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     alone = bundle.dry_run(packed, tmp_path / "empty")  # without a format: other objects, the same pages
     assert [pdf.pages(alone), pdf.text(alone)] == [pdf.pages(thesis), pdf.text(thesis)]
-    bundle.tried(packed, thesis)
+    bundle.try_out(packed, thesis)
     with pytest.raises(SpecError, match="not empty"):
         bundle.dry_run(packed, tmp_path / "empty")
 

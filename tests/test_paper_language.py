@@ -49,17 +49,17 @@ def test_verdicts_as_clauses_are_counted_over_the_book():
         "b": "This holds. The appendix holds the ledger; one holds it.<< mark('b') >>",
     }
     assert language.predicates(book, 3) == []
-    found = [str(finding) for finding in language.predicates(book, 2)]
-    assert found[0].startswith("a:2: 2 verdicts as predicates, 3 in the book, where 2 are allowed")
-    assert found[1].startswith("b:1: 1 verdicts")
+    wrong = [str(finding) for finding in language.predicates(book, 2)]
+    assert wrong[0].startswith("a:2: 2 verdicts as predicates, 3 in the book, where 2 are allowed")
+    assert wrong[1].startswith("b:1: 1 verdicts")
 
 
 def test_the_thesis_is_in_one_language(chapters):
-    found = [each for name, text in chapters.items() for each in language.spelling(text, name)]
-    found += [each for name, text in chapters.items() for each in language.code_names(text, name)]
-    assert not found, "\n".join(map(str, found))
+    wrong = [each for name, text in chapters.items() for each in language.spelling(text, name)]
+    wrong += [each for name, text in chapters.items() for each in language.code_names(text, name)]
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 def test_the_thesis_says_findings_and_marks_verdicts(chapters):
-    found = language.predicates(chapters, metadata.read(ROOT).predicates)
-    assert not found, "\n".join(map(str, found))
+    wrong = language.predicates(chapters, metadata.read(ROOT).predicates)
+    assert not wrong, "\n".join(map(str, wrong))

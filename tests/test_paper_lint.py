@@ -110,9 +110,9 @@ def test_all_together() -> None:
 
 @pytest.mark.parametrize("apart", [r"<< n('a') | fixed(1) >>~\%", r"<< n('a') | fixed(1) >> \%", r"$5$\,\%"])
 def test_a_percent_sign_follows_its_number(apart: str) -> None:
-    found = lint.percents(f"Text.\nIn {apart} of heads.", "c")
-    assert [(each.file, each.line) for each in found] == [("c", 2)]
-    assert "percent sign follows its number" in str(found[0])
+    wrong = lint.percents(f"Text.\nIn {apart} of heads.", "c")
+    assert [(each.file, each.line) for each in wrong] == [("c", 2)]
+    assert "percent sign follows its number" in str(wrong[0])
     assert not lint.percents(r"<< n('a') | fixed(1) >>\% and << n('b') | percent(1) >> of heads", "c")
 
 

@@ -17,12 +17,12 @@ def test_an_error_with_its_context() -> None:
         "l.12 some text \\undefinde\n                          {here}\nThe control sequence at the end\n"
         "./chapters/one.tex:12:  ==> Fatal error occurred, no output PDF file produced!\n"
     )
-    found = log.parse(text)
-    assert found.errors == (
+    record = log.parse(text)
+    assert record.errors == (
         Finding("error", "Undefined control sequence.", "chapters/one.tex", 12, context="some text \\undefinde"),
     )
-    assert not found.warnings
-    assert not found.rerun
+    assert not record.warnings
+    assert not record.rerun
 
 
 def test_a_message_over_several_lines() -> None:
@@ -65,8 +65,8 @@ def test_warnings_with_their_files() -> None:
         "LaTeX Warning: Label `fig:a' multiply defined.\n\n"
         "LaTeX Warning: Label(s) may have changed. Rerun to get cross-references right.\n)\n"
     )
-    found = log.parse(text)
-    assert [(item.kind, item.message, item.file, item.line) for item in found.warnings] == [
+    record = log.parse(text)
+    assert [(item.kind, item.message, item.file, item.line) for item in record.warnings] == [
         ("undefined reference", "tab:x", "chapters/one.tex", 7),
         ("undefined citation", "holm", "chapters/one.tex", 8),
         ("overfull box", "\\hbox 23.5 pt too wide, lines 10-14, sheet 1 of the PDF", "tables/wide.tex", 10),
@@ -74,9 +74,9 @@ def test_warnings_with_their_files() -> None:
         ("missing character", "There is no \u03b1 (U+03B1) in font ec-qplr", "chapters/one.tex", 0),
         ("multiply defined label", "fig:a", "thesis.tex", 0),
     ]
-    assert found.warnings[2].context == "a smiley :( and text"
-    assert found.rerun
-    assert not found.errors
+    assert record.warnings[2].context == "a smiley :( and text"
+    assert record.rerun
+    assert not record.errors
 
 
 def test_the_same_warning_counts_once() -> None:
@@ -140,9 +140,9 @@ def test_documents_that_fail(tmp_path: Path, body: str, kind: str, message: str,
     out.mkdir()
     (out / "sample.tex").write_text(DOCUMENT.replace("%s", body))
     done = latex.pdflatex("sample.tex", cwd=out, output=".", job="sample", timeout=60)
-    found = log.parse((out / "sample.log").read_text(errors="replace"), out)
-    assert bool(found.errors) == bool(done.returncode) == (kind == "error")
-    first = (found.errors or found.warnings)[0]
+    record = log.parse((out / "sample.log").read_text(errors="replace"), out)
+    assert bool(record.errors) == bool(done.returncode) == (kind == "error")
+    first = (record.errors or record.warnings)[0]
     assert first.kind == kind
     assert first.message.startswith(message)
     assert (first.file, first.source) == ("sample.tex", "tests/sample.py")
@@ -154,9 +154,9 @@ def test_a_box_names_its_sheet_and_what_to_do() -> None:
         HEAD
         + "[1] [2{/x/pdftex.map}]\n(./a.tex [3]\nOverfull \\hbox (9.5pt too wide) in paragraph at lines 3--3\n[]\n\n)\n"
     )
-    [found] = log.parse(text).warnings
-    assert found.message == "\\hbox 9.5 pt too wide, sheet 4 of the PDF"
-    assert str(found).endswith("; reword the line, let a long name break, or make the table narrower")
+    [record] = log.parse(text).warnings
+    assert record.message == "\\hbox 9.5 pt too wide, sheet 4 of the PDF"
+    assert str(record).endswith("; reword the line, let a long name break, or make the table narrower")
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ def arguments(tables):
 
 
 def verdicts(plan, tables):
-    found = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(tables)))
-    return {each.key: each.verdict for each in found}
+    judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(tables)))
+    return {each.key: each.verdict for each in judged}
 
 
 def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
@@ -44,8 +44,8 @@ def test_an_effect_is_found_in_its_direction_and_in_no_other(plan):
 def test_few_seeds_decide_nothing(plan):
     few = made(seeds=(1, 2, 3), bases=(400,))
     assert set(verdicts(plan, few).values()) == {"not testable"}
-    found = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
-    (far,) = (each for each in found if each.key == "keys_far_4x")
+    judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
+    (far,) = (each for each in judged if each.key == "keys_far_4x")
     assert "so few give no p below 0.25" in far.reason
 
 
@@ -69,9 +69,9 @@ OUTCOMES = [
 @pytest.mark.parametrize(("changed", "above", "below"), OUTCOMES)
 def test_a_relation_is_judged_by_its_interval_and_its_corrected_test(changed, above, below):
     table = pd.DataFrame([row(item, **changed) for item in claims.RELATIONS])
-    found = {each.key: each for each in claims.thesis_population_relations(table)}
-    assert found["h3_bias"].verdict == above
-    assert found["h1_plasticity"].verdict == (below or above)  # the one that is said to be negative
+    judged = {each.key: each for each in claims.thesis_population_relations(table)}
+    assert judged["h3_bias"].verdict == above
+    assert judged["h1_plasticity"].verdict == (below or above)  # the one that is said to be negative
     heads = claims.thesis_population_heads(pd.DataFrame([row("head_damage", **changed)]))
     assert heads.verdict == above
 
@@ -107,10 +107,10 @@ def test_a_test_too_many_or_too_few_is_seen(plan, reported):
 
 def test_what_is_not_measured_is_not_testable(reported):
     contrasts, relations, damage = reported
-    found = [*claims.thesis_population_contrasts(contrasts), *claims.thesis_population_relations(relations)]
-    found.append(claims.thesis_population_heads(damage))
-    assert {each.verdict for each in found} == {"not testable"}
-    assert all("not measured yet" in each.reason for each in found)
+    judged = [*claims.thesis_population_contrasts(contrasts), *claims.thesis_population_relations(relations)]
+    judged.append(claims.thesis_population_heads(damage))
+    assert {each.verdict for each in judged} == {"not testable"}
+    assert all("not measured yet" in each.reason for each in judged)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_models_that_missed_the_criterion_are_compared_beside_the_plan(plan):
     whole = every.population_contrasts_every(plan, *arguments(tables))
     assert planned.set_index("item").loc["keys_far_4x", "seeds"] == 0
     assert whole.set_index("item").loc["keys_far_4x", "seeds"] == 8
-    found = {each.key: each for each in claims.thesis_population_every(whole)}
-    assert found["keys_far_4x"].verdict == "holds"
-    assert "post hoc" in found["keys_far_4x"].statement
+    judged = {each.key: each for each in claims.thesis_population_every(whole)}
+    assert judged["keys_far_4x"].verdict == "holds"
+    assert "post hoc" in judged["keys_far_4x"].statement
 
 
 def outcomes(near, late=0.7, decline=0.5):
@@ -172,17 +172,17 @@ LEARNED, NOT = {"A": 0.9, "B": 0.95, "C": 0.99}, {"A": 0.38, "B": 0.41, "C": 0.9
     ],
 )
 def test_who_learned_to_choose_is_told_from_guessing(near, verdict, recomputed):
-    found = learning.thesis_population_learned(outcomes(near), PROMPTS)
-    assert (found.verdict, found.recomputed) == (verdict, recomputed)
+    judged = learning.thesis_population_learned(outcomes(near), PROMPTS)
+    assert (judged.verdict, judged.recomputed) == (verdict, recomputed)
     if verdict != "not testable":
-        assert "guessing gives 40%" in found.reason
+        assert "guessing gives 40%" in judged.reason
 
 
 def test_the_order_turns_with_what_the_control_learned():
     whole = outcomes({1: LEARNED, 2: NOT})
-    found = learning.thesis_population_turns(whole, PROMPTS)
-    assert (found.verdict, found.recomputed) == ("holds", "1 of 2")
-    assert "+1.00 to +1.00 where the control learned" in found.reason
+    judged = learning.thesis_population_turns(whole, PROMPTS)
+    assert (judged.verdict, judged.recomputed) == ("holds", "1 of 2")
+    assert "+1.00 to +1.00 where the control learned" in judged.reason
     metric = whole["outcome"] == "ap_last_20"
     mirrored = whole.assign(value=whole["value"].where(~metric, -whole["value"]))
     assert learning.thesis_population_turns(mirrored, PROMPTS).verdict == "not supported"
@@ -200,8 +200,8 @@ def test_the_order_turns_with_what_the_control_learned():
 )
 def test_a_short_second_phase_is_set_against_where_it_began(after, seeds, verdict, recomputed):
     arms = {"A": 0.9, "B": 0.95} if after is None else {"A": 0.9, "B": 0.95, "D": after}
-    found = learning.thesis_population_brief(outcomes(dict.fromkeys(range(1, seeds + 1), arms)))
-    assert (found.verdict, found.recomputed) == (verdict, recomputed)
+    judged = learning.thesis_population_brief(outcomes(dict.fromkeys(range(1, seeds + 1), arms)))
+    assert (judged.verdict, judged.recomputed) == (verdict, recomputed)
 
 
 def test_one_seed_against_five_decides_nothing():

@@ -72,27 +72,27 @@ def reported(rope=27.0, drope=69.0):
 
 
 def test_the_difference_is_dropped_less_kept_by_seed_and_the_start_is_told_beside():
-    found = population_experiments(quantities({"A": 30.0, "B": 50.0, "C": 60.0}, (1, 2)), models((1, 2)), reported())
-    row = found.set_index("quantity").loc[SHARE]
+    table = population_experiments(quantities({"A": 30.0, "B": 50.0, "C": 60.0}, (1, 2)), models((1, 2)), reported())
+    row = table.set_index("quantity").loc[SHARE]
     assert (row["start"], row["kept"]) == (30.0, 50.0)
     assert row["dropped"] == pytest.approx(60.15)  # 60.1 and 60.2; the model of the other base is not among them
     assert (row["difference"], row["since_start"]) == (pytest.approx(10.15), pytest.approx(30.15))
     # two seeds: 12.7062 is Student's 97.5 % point with one degree of freedom, .05 the standard error
     assert row["difference_low"] == pytest.approx(10.15 - 12.7062 * 0.05, abs=1e-4)
     assert (row["appears"], row["seeds"]) == ("yes", 2)
-    words = found.set_index("quantity")["appears"]
+    words = table.set_index("quantity")["appears"]
     assert words["massive_query"] == "not measurable"  # zero in every model
     assert words["massive_minus_random"] == "not measurable"
-    assert "no dimension above 5 times the mean" in found.set_index("quantity")["note"]["massive_minus_random"]
+    assert "no dimension above 5 times the mean" in table.set_index("quantity")["note"]["massive_minus_random"]
     assert words["write"] == "not reported"
-    counts = population_directions(found).set_index(["against", "what"])["count"]
+    counts = population_directions(table).set_index(["against", "what"])["count"]
     assert (counts["kept", "quantities"], counts["kept", "decided"], counts["kept", "yes"]) == (len(QUANTITIES), 1, 1)
 
 
 @pytest.mark.parametrize(("kept", "word", "since"), [(70.0, "opposite", "yes"), (60.15, "no", "yes")])
 def test_what_the_pair_shows_the_control_may_take_back(kept, word, since):
-    found = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, (1, 2)), models((1, 2)), reported())
-    row = found.set_index("quantity").loc[SHARE]
+    table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, (1, 2)), models((1, 2)), reported())
+    row = table.set_index("quantity").loc[SHARE]
     assert (row["appears"], row["appears_since_start"]) == (word, since)
 
 
@@ -110,9 +110,9 @@ SEEDS = tuple(range(1, 8))
 )
 def test_the_claim_goes_by_the_interval_over_enough_seeds(kept, seeds, verdict):
     table = population_experiments(quantities({"A": 30.0, "B": kept, "C": 60.0}, seeds), models(seeds), reported())
-    found = {each.key: each for each in claims.thesis_population_experiments(table)}
-    assert found[SHARE].verdict == verdict
-    assert found["massive_minus_random"].verdict == "not testable"
+    verdicts = {each.key: each for each in claims.thesis_population_experiments(table)}
+    assert verdicts[SHARE].verdict == verdict
+    assert verdicts["massive_minus_random"].verdict == "not testable"
 
 
 def test_an_interval_beyond_none_holds_only_when_the_test_stands_its_correction():
@@ -136,11 +136,11 @@ def keys(letters):
 
 def test_wrong_keys_are_counted_by_class_and_right_ones_are_none():
     said = {"b400-s1-B": "eeewo", "b400-s1-C": "eeeii", "b400-s1-A": "eeeee"}
-    found = population_errors(keys(said), models((1,))).set_index(["model", "kind"])
-    assert list(found.loc[("b400-s1-B", "wrong_length"), ["count", "errors", "asked", "share"]]) == [1, 2, 5, 0.5]
-    assert found.loc[("b400-s1-C", "insertion"), "share"] == 1
-    assert found.loc[("b400-s1-A", "insertion"), ["count", "errors"]].tolist() == [0, 0]
-    assert pd.isna(found.loc[("b400-s1-A", "insertion"), "share"])
+    table = population_errors(keys(said), models((1,))).set_index(["model", "kind"])
+    assert list(table.loc[("b400-s1-B", "wrong_length"), ["count", "errors", "asked", "share"]]) == [1, 2, 5, 0.5]
+    assert table.loc[("b400-s1-C", "insertion"), "share"] == 1
+    assert table.loc[("b400-s1-A", "insertion"), ["count", "errors"]].tolist() == [0, 0]
+    assert pd.isna(table.loc[("b400-s1-A", "insertion"), "share"])
 
 
 @pytest.mark.parametrize(

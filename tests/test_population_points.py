@@ -19,29 +19,29 @@ def given(tables, *names):
 
 def test_keys_are_counted_by_distance_and_length_under_the_own_encoding():
     tables = made(seeds=(3,), bases=(400,), arms="AC")
-    found = points.population_distances(*given(tables, *OUTCOMES[:3]))
+    table = points.population_distances(*given(tables, *OUTCOMES[:3]))
     model = name(400, 3, "A")
     prompts = tables["population_prompts"].query("multiple == 4").sort_values("item")
     keys = tables["population_keys"]
     own = keys[(keys["model"] == model) & (keys["encoding"] == "own") & (keys["multiple"] == 4)]
     asked = list(zip(own["letters"].iloc[0], prompts["distance"], strict=True))
-    rows = found[(found["model"] == model) & (found["multiple"] == 4)]
+    rows = table[(table["model"] == model) & (table["multiple"] == 4)]
     # the first bin holds no distance of its upper end
     held = [letter for letter, distance in asked if 32 <= distance < 64]
     row = rows[rows["low"] == 32].iloc[0]
     assert (row["high"], row["n"], row["right"]) == (64, len(held), held.count("e"))
     assert row["share"] == pytest.approx(held.count("e") / len(held))
     assert rows["n"].sum() == len(asked)
-    assert set(found["model"]) == {model, name(400, 3, "C")}
+    assert set(table["model"]) == {model, name(400, 3, "C")}
 
 
 def test_a_model_counts_if_it_and_the_one_that_it_starts_from_met_the_criterion():
     tables = made(seeds=(1, 2), bases=(400,), arms="ABCD", missed=(name(400, 1, "A"), name(400, 2, "D")))
-    found = points.population_outcomes(*given(tables, *OUTCOMES))
-    counted = found.groupby("model")["counted"].first()
+    table = points.population_outcomes(*given(tables, *OUTCOMES))
+    counted = table.groupby("model")["counted"].first()
     assert not any(counted[name(400, 1, arm)] for arm in "ABCD")
     assert all(counted[name(400, 2, arm)] for arm in "ABCD")  # D has no criterion of its own
-    assert set(found[found["outcome"] == "keys_far"]["encoding"]) >= {"own", "yarn", "temperature"}
+    assert set(table[table["outcome"] == "keys_far"]["encoding"]) >= {"own", "yarn", "temperature"}
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_over_every_model_a_missed_criterion_leaves_none_out(planned, over_all, 
     missed = made(seeds=range(1, 5), missed=tuple(name(400, seed, "A") for seed in (1, 2)))
     whole = made(seeds=range(1, 5))
     fewer = planned(plan, *given(missed, *names))
-    found = over_all(plan, *given(missed, *names))
+    table = over_all(plan, *given(missed, *names))
     expected = planned(plan, *given(whole, *names))
-    assert (fewer["models"] < found["models"]).any()
-    assert found["models"].tolist() == expected["models"].tolist()
-    assert found["rho"].to_numpy() == pytest.approx(expected["rho"].to_numpy(), nan_ok=True)
+    assert (fewer["models"] < table["models"]).any()
+    assert table["models"].tolist() == expected["models"].tolist()
+    assert table["rho"].to_numpy() == pytest.approx(expected["rho"].to_numpy(), nan_ok=True)

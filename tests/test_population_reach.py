@@ -56,12 +56,12 @@ def test_tests_are_students_over_seeds_with_holms_correction():
     ("b", "expected"), [((0.8, 0.5), "holds"), ((0.5, 0.8), "contradicted"), ((0.8, 0.793), "not significant")]
 )
 def test_the_fall_of_plasticity_is_judged_both_ways(b, expected):
-    found = {each.key: each for each in claims.thesis_population_reach(population_reach_tests(*made(b=b)))}
-    assert found["B_change"].verdict == expected
-    assert found["C_change"].verdict == "contradicted"  # it rises
+    verdicts = {each.key: each for each in claims.thesis_population_reach(population_reach_tests(*made(b=b)))}
+    assert verdicts["B_change"].verdict == expected
+    assert verdicts["C_change"].verdict == "contradicted"  # it rises
 
 
 def test_one_seed_decides_nothing():
-    found = claims.thesis_population_reach(population_reach_tests(*made(seeds=(1,))))
-    assert {each.verdict for each in found} == {"not testable"}
+    verdicts = claims.thesis_population_reach(population_reach_tests(*made(seeds=(1,))))
+    assert {each.verdict for each in verdicts} == {"not testable"}
     assert population_reach_levels(*made(seeds=(1,)))["note"].eq("one seed has no interval").all()

@@ -145,14 +145,14 @@ def test_what_a_head_costs_is_set_beside_the_whole_model():
     taken = tables["population_ablation"]
     taken.loc[taken["layer"] < 0, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (90, 30, 0.1, 1.5)
     taken.loc[taken["layer"] == 2, ["right_1x", "right_4x", "nats_1x", "text_nats"]] = (70, 10, 0.4, 2.25)
-    found = points.population_ablations(*(tables[f"population_{each}"] for each in names))
-    hit = found[found["layer"] == 2]
+    table = points.population_ablations(*(tables[f"population_{each}"] for each in names))
+    hit = table[table["layer"] == 2]
     # 90 of 100 before and 70 of 100 after; 30 of 40 and 10 of 40
     costs = {"lost_1x": 0.2, "lost_4x": 0.5, "nats_1x": 0.3, "text_nats": 0.75}
     assert len(hit) == 4
     for each, cost in costs.items():
         assert hit[each].to_numpy() == pytest.approx(np.full(4, cost))
-    assert found.loc[found["layer"] != 2, "lost_1x"].to_numpy() == pytest.approx(np.zeros(16), abs=1e-12)
+    assert table.loc[table["layer"] != 2, "lost_1x"].to_numpy() == pytest.approx(np.zeros(16), abs=1e-12)
 
 
 def test_a_difference_between_layers_alone_is_no_relation_of_heads(plan, tables):

@@ -120,7 +120,7 @@ def test_the_control_has_the_steps_of_what_it_is_the_control_of(start, tmp_path)
         made = {"model": f"b400-s3-{arm}", "recipe": easy.facts(arm)}
         facts = {"steps": 1, "rounds": rounds, "key_loss": 0.0, "reached": True, "curves": []}
         torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / f"b400-s3-{arm}.pt")
-    assert work.trained(tmp_path, which, easy, lambda text: None).trained.rounds == 1
+    assert work.load_or_train(tmp_path, which, easy, lambda text: None).trained.rounds == 1
 
 
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
@@ -184,7 +184,7 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
         tables.folder(tmp_path, name).parent.mkdir(parents=True)
         tables.folder(tmp_path, name).write_text(header + "\n", encoding="utf-8")
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
-    assert tables.known(tmp_path) == {"b400-s3-A", "b400-s3-C"}
+    assert tables.complete_models(tmp_path) == {"b400-s3-A", "b400-s3-C"}
     assert [str(fault) for name in tables.TABLES for fault in check(tmp_path, name)] == []
     before = {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES}
     for path in (tmp_path / "out/population/weights").iterdir():
@@ -200,6 +200,6 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
 
 
 def test_weights_of_another_recipe_are_refused(tmp_path):
-    work.trained(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
+    work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
     with pytest.raises(ModelError, match=r"of another recipe \(spread\); delete it"):
-        work.trained(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, spread=0.03), lambda text: None)
+        work.load_or_train(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, spread=0.03), lambda text: None)

@@ -127,11 +127,11 @@ def test_names_and_ids_are_those_of_the_study() -> None:
 def test_counts_of_published_models() -> None:
     assert set(KNOWN) | set(ROUNDED) == set(SHAPED)
     for name, shape in SHAPED.items():
-        found = shape.estimate(name, context=1)
+        need = shape.estimate(name, context=1)
         if name in KNOWN:
-            assert found.parameters == KNOWN[name], name
+            assert need.parameters == KNOWN[name], name
         else:
-            assert round((found.parameters - shape.besides) / 1e9, 1) == ROUNDED[name], name
+            assert round((need.parameters - shape.besides) / 1e9, 1) == ROUNDED[name], name
 
 
 @pytest.mark.parametrize("name", sorted(SHAPED))

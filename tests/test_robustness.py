@@ -81,9 +81,9 @@ def test_facts_come_back_and_a_folder_that_cannot_be_written_costs_time_only(tmp
     (tmp_path / "a.py").write_text("def f(x, y=1): pass\n")
     cache = tmp_path / "facts.json"
     first = Reader(tmp_path, cache)
-    found = first.python("a.py")
+    facts = first.python("a.py")
     first.save()
-    assert Reader(tmp_path, cache)._facts == {"a.py": found}
+    assert Reader(tmp_path, cache)._facts == {"a.py": facts}
     (tmp_path / "file").write_text("")
     odd = Reader(tmp_path, tmp_path / "file/facts.json")
     odd.python("a.py")

@@ -36,8 +36,8 @@ def row_of(trees, site, claim):
 def test_every_page_is_valid_and_every_id_is_its_own(trees):
     assert len(trees) > 30
     for page, tree in trees.items():  # the parser has raised on anything that is no HTML
-        found = made.ids(tree)
-        assert len(found) == len(set(found)), page
+        ids = made.ids(tree)
+        assert len(ids) == len(set(ids)), page
         assert tree.get("lang") == "en", page
         assert len(made.elements(tree, "h1")) == 1, page
         assert all(image.get("alt") is not None for image in made.elements(tree, "img")), page

@@ -12,10 +12,10 @@ from artifacts.typeset import addresses
 from figures import Axis, Figure, Heatmap, Line, Panel
 from paper.site.graph import embedded
 from paper.site.grid import grid, of_csv
-from paper.site.history import _said, cut, histories
-from paper.site.page import FOLDER, page, shown, typeset, words
-from paper.site.plotted import plotted
-from paper.site.project import Chapter, _chapter, told
+from paper.site.history import _summary, cut, histories
+from paper.site.page import FOLDER, cell_text, page, typeset, words
+from paper.site.plotted import plotted_rows
+from paper.site.project import Chapter, _chapter, reader_text
 from paper.site.works import cited, works
 
 AA = 4.5  # of text; WCAG 2.2, 1.4.3
@@ -110,31 +110,31 @@ def test_a_fault_in_a_template_names_the_page():
 def test_a_row_of_the_ledger_has_names_for_models_and_metrics_and_keeps_those_of_claims():
     names, claims = {"llama3.1-8b": "Llama-3.1-8B"}, ["c004_pat.DroPE-sink_heads", "c004_pat"]
     said = "Repeats c004_pat.DroPE-sink_heads: holds. The recovery_level of llama3.1-8b, as c004_pat says."
-    assert told(said, names, claims) == (
+    assert reader_text(said, names, claims) == (
         "Repeats c004_pat.DroPE-sink_heads: holds. The recovery level of Llama-3.1-8B, as c004_pat says."
     )
 
 
 def test_numbers_are_shown_short_and_absent_ones_not_at_all():
-    assert [shown(value) for value in (None, float("nan"), -0.12345678, 3, "x")] == ["", "", "−0.123457", "3", "x"]
+    assert [cell_text(value) for value in (None, float("nan"), -0.12345678, 3, "x")] == ["", "", "−0.123457", "3", "x"]
 
 
 def test_what_is_plotted_is_every_point():
     line = Line(x=[1, 2], y=[3.0, 4.0], label="one")
     other = Line(x=[1], y=[5.0], low=[4.0], high=[6.0], label="two")
-    frame = plotted(Figure(panels=[Panel(series=[line, other], x=Axis())], caption="C."))
+    frame = plotted_rows(Figure(panels=[Panel(series=[line, other], x=Axis())], caption="C."))
     assert frame.to_dict("list")["series"] == ["one", "one", "two"]
     assert frame["y"].tolist() == [3.0, 4.0, 5.0]
     assert "panel" not in frame
-    cells = plotted(Figure(panels=[Panel(series=[Heatmap(values=[[1, 2], [3, 4]])])], caption="C."))
+    cells = plotted_rows(Figure(panels=[Panel(series=[Heatmap(values=[[1, 2], [3, 4]])])], caption="C."))
     assert cells[["row", "column", "values"]].values.tolist() == [[1, 1, 1], [1, 2, 2], [2, 1, 3], [2, 2, 4]]
-    assert plotted(Figure(body="\\draw;", caption="C.")).empty
+    assert plotted_rows(Figure(body="\\draw;", caption="C.")).empty
 
 
 def test_a_grid_says_what_it_leaves_out():
-    found = of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
-    assert (found.rows, found.total, found.cut) == ((("a", "1"), ("b", "")), 3, True)
-    assert found.numeric == (False, False)
+    shown = of_csv("name,value\na,1\nb,\nc,−2\n", most=2)
+    assert (shown.rows, shown.total, shown.cut) == ((("a", "1"), ("b", "")), 3, True)
+    assert shown.numeric == (False, False)
     assert of_csv("name,value\na,1\nb,2e-3\n").numeric == (False, True)
     import pandas as pd
 
@@ -143,7 +143,7 @@ def test_a_grid_says_what_it_leaves_out():
 
 
 def test_a_change_without_a_number_is_told_as_such():
-    assert _said([]) == "no number by more than rounding"
+    assert _summary([]) == "no number by more than rounding"
 
 
 def test_a_shallow_clone_says_that_its_history_is_cut(tmp_path):
@@ -182,18 +182,18 @@ def test_works_are_named_as_they_are_cited(tmp_path):
     (tmp_path / "paper").mkdir()
     assert works(tmp_path) == {}
     (tmp_path / "paper/references.bib").write_text(BIB)
-    found = works(tmp_path)
-    assert {key: work.label for key, work in found.items()} == {
+    held = works(tmp_path)
+    assert {key: work.label for key, work in held.items()} == {
         "house2019": "A House, 2019",
         "many2021": "Ada et al., 2021a",
         "one2021": "Ada et al., 2021b",
         "two2020": "van der Berg and Müller, 2020",
     }
-    assert "Émile van&nbsp;der Berg" in found["two2020"].html
-    assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in found["two2020"].html
-    assert '<a href="https://doi.org/10.1/x">' in found["two2020"].html
+    assert "Émile van&nbsp;der Berg" in held["two2020"].html
+    assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in held["two2020"].html
+    assert '<a href="https://doi.org/10.1/x">' in held["two2020"].html
     said = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
-    shown, keys = cited(said, found, "../")
+    shown, keys = cited(said, held, "../")
     assert keys == ("two2020", "one2021")
     assert shown.striptags() == "A (van der Berg and Müller, 2020; gone), (Ada et al., 2021b, Table 2)."
     assert 'href="../bibliography.html#one2021"' in shown
@@ -215,8 +215,8 @@ def test_a_chapter_shows_what_its_template_calls(tmp_path):
     )
     (tmp_path / "beans.tex.j2").write_text(text)
     node = Node("chapter:beans", "chapter", "beans", "beans.tex.j2", 1, "", False, ())
-    found = _chapter(tmp_path, node)
-    assert found == Chapter(
+    chapter = _chapter(tmp_path, node)
+    assert chapter == Chapter(
         "beans",
         "On Beans now",
         tables=("t",),
@@ -225,4 +225,4 @@ def test_a_chapter_shows_what_its_template_calls(tmp_path):
         numbers=("heights", "tests", "sizes"),
         cites=("beans2026", "peas2020"),
     )
-    assert found.uses == ("table:t", "figure:f", "claim:grows", "claim:falls")
+    assert chapter.uses == ("table:t", "figure:f", "claim:grows", "claim:falls")

@@ -175,8 +175,8 @@ CROSSED: dict[str, dict[str, list[str]]] = {
 
 @pytest.mark.parametrize("name", CROSSED)
 def test_each_key_meets_each_other_once(name: str) -> None:
-    found = sorted(tuple(row[field] for field in CROSSED[name]) for row in rows(name))
-    assert found == sorted(itertools.product(*CROSSED[name].values()))
+    files = sorted(tuple(row[field] for field in CROSSED[name]) for row in rows(name))
+    assert files == sorted(itertools.product(*CROSSED[name].values()))
 
 
 def test_tables_that_are_no_full_cross() -> None:
@@ -187,8 +187,8 @@ def test_tables_that_are_no_full_cross() -> None:
     assert len(names) == 9
     assert len(rows("reported_reference_models")) == 9 * len(LENGTHS)
     for table, metric in (("aggregate", "ap_overall"), ("last_20", "ap_last_20"), ("drop", "ap_drop")):
-        found = {(row["model"], row["metric"]) for row in rows("reported_observations") if row["table"] == table}
-        assert found == set(itertools.product(MATCHED, ["lbp", metric]))
+        pairs = {(row["model"], row["metric"]) for row in rows("reported_observations") if row["table"] == table}
+        assert pairs == set(itertools.product(MATCHED, ["lbp", metric]))
     positions = set(keyed("reported_training_positions", "checkpoint", "bin"))
     early = [CHECKPOINTS[order] for order in (0, 1, 4, 5)]
     assert positions == {

@@ -42,8 +42,8 @@ def distinct(name: str, field: str) -> list[str]:
 
 
 def cell(name: str, **where: str) -> str:
-    (found,) = [row for row in rows(name) if all(row[field] == value for field, value in where.items())]
-    return found["printed"]
+    (matches,) = [row for row in rows(name) if all(row[field] == value for field, value in where.items())]
+    return matches["printed"]
 
 
 def number(text: str) -> float | None:
@@ -145,7 +145,7 @@ def test_every_published_series_has_each_layer_once() -> None:
     layers: dict[tuple[str, ...], list[int]] = {}
     for row in rows("drope_published_series"):
         layers.setdefault((row["positional"], row["experiment"], row["metric"]), []).append(int(row["layer"]))
-    assert all(found == list(range(32)) for found in layers.values())
+    assert all(numbers == list(range(32)) for numbers in layers.values())
     series = {(experiment, metric) for _, experiment, metric in layers}
     assert len(layers) == 2 * len(series)
 
@@ -208,7 +208,7 @@ def test_layers_of_the_vision_model_follow_from_the_printed_lists() -> None:
         for part in cell("nope_facts", fact=f"{fact}_indices").split(", "):
             first, _, last = part.partition("–")
             listed += range(int(first), int(last or first) + 1)
-        assert listed == [layer for layer, found in kinds.items() if found == kind]
+        assert listed == [layer for layer, each in kinds.items() if each == kind]
         assert len(listed) == int(cell("nope_facts", fact=f"{fact}_layers"))
 
 

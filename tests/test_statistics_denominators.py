@@ -13,11 +13,11 @@ def test_every_fraction_is_found_with_all_its_multiples_and_no_other(items: int)
     shares = sorted({Fraction(*pair) for pair in pairs})
     for share in shares[:: max(1, len(shares) // 25)]:
         expected = [(right, n) for right, n in pairs if right * share.denominator == n * share.numerator]
-        found = denominators(share.numerator / share.denominator, items)
-        assert list(found.pairs) == expected
-        assert found.answered == (expected[0][1], expected[-1][1])
-        assert found.right == (expected[0][0], expected[-1][0])
-        assert found.known == (expected[0] if len(expected) == 1 else None)
+        counts = denominators(share.numerator / share.denominator, items)
+        assert list(counts.pairs) == expected
+        assert counts.answered == (expected[0][1], expected[-1][1])
+        assert counts.right == (expected[0][0], expected[-1][0])
+        assert counts.known == (expected[0] if len(expected) == 1 else None)
 
 
 @pytest.mark.parametrize("items", [3, 20, 97])

@@ -28,13 +28,13 @@ def test_steiger_z_has_the_spread_of_fishers_z():
     """Over many samples the difference of Fisher's z has the standard error that the statistic divides by."""
     generator = np.random.default_rng(5)
     covariance = np.array([[1, 0.6, 0.6], [0.6, 1, 0.3], [0.6, 0.3, 1]])
-    found = []
+    collected = []
     for _ in range(3000):
         outcome, first, second = generator.multivariate_normal(np.zeros(3), covariance, 60).T
         r = np.corrcoef([outcome, first, second])
-        found.append(np.arctanh(r[0, 1]) - np.arctanh(r[0, 2]))
+        collected.append(np.arctanh(r[0, 1]) - np.arctanh(r[0, 2]))
     error = (np.arctanh(0.61) - np.arctanh(0.59)) / steiger_z(0.61, 0.59, 0.3, 60)
-    assert np.std(found) == pytest.approx(error, rel=0.05)
+    assert np.std(collected) == pytest.approx(error, rel=0.05)
 
 
 @pytest.mark.parametrize(("test", "least", "most"), [("williams", 0.03, 0.07), ("steiger", 0.03, 0.085)])

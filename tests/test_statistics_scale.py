@@ -178,8 +178,8 @@ def test_student_interval_is_scipys(n):
 @pytest.mark.filterwarnings("error")
 def test_half_of_an_interval_needs_a_spread_and_a_degree_of_freedom():
     # printed in tables of t: 4.303 for two degrees of freedom, 2.228 for ten
-    found = half_width(np.array([1.0, 2.0, 0.0, np.nan, 1.0]), np.array([2.0, 10.0, 5.0, 5.0, 0.0]))
-    assert found == pytest.approx([4.303, 4.456, np.nan, np.nan, np.nan], abs=6e-4, nan_ok=True)
+    halves = half_width(np.array([1.0, 2.0, 0.0, np.nan, 1.0]), np.array([2.0, 10.0, 5.0, 5.0, 0.0]))
+    assert halves == pytest.approx([4.303, 4.456, np.nan, np.nan, np.nan], abs=6e-4, nan_ok=True)
 
 
 def test_student_interval_needs_two_values_that_differ():

@@ -12,7 +12,7 @@ from artifacts.store.canonical import agree
 from artifacts.store.files import digest
 from artifacts.store.manifest import sealed
 from artifacts.store.reader import read
-from artifacts.store.results import settled, text
+from artifacts.store.results import bytes_to_keep, text
 from artifacts.store.schema import check
 
 SCHEMA = """
@@ -158,11 +158,11 @@ def test_result_text_is_stable_and_refuses_what_is_unexplained():
 
 def test_a_result_is_kept_while_its_numbers_agree(tmp_path):
     path = tmp_path / "r.csv"
-    assert settled(path, b"a,b\n1.0,x\n") == b"a,b\n1.0,x\n"
+    assert bytes_to_keep(path, b"a,b\n1.0,x\n") == b"a,b\n1.0,x\n"
     path.write_bytes(b"a,b\n1.0,x\n")
-    assert settled(path, b"a,b\n1.0000001,x\n") == b"a,b\n1.0,x\n"
+    assert bytes_to_keep(path, b"a,b\n1.0000001,x\n") == b"a,b\n1.0,x\n"
     for changed in (b"a,b\n1.0001,x\n", b"a,b\n1.0,y\n", b"a,c\n1.0,x\n", b"a,b\n1.0,x\n1.0,x\n", b"a,b\n,x\n"):
-        assert settled(path, changed) == changed
+        assert bytes_to_keep(path, changed) == changed
     assert not agree(b"a\n1\n", b"")
 
 

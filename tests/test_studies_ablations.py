@@ -63,14 +63,14 @@ def test_removing_the_first_tokens_mlp_in_nats(effects, model):
 
 
 def test_the_layers_of_an_ablation_are_matched_only_where_both_models_lose_the_same(ablations):
-    found = {(row["experiment"], row["ablation"], row["positional"]): row for _, row in ablations.iterrows()}
-    assert len(found) == 8
-    for (experiment, ablation, _), row in found.items():
-        layers = {other["layers"] for key, other in found.items() if key[:2] == (experiment, ablation)}
+    by_ablation = {(row["experiment"], row["ablation"], row["positional"]): row for _, row in ablations.iterrows()}
+    assert len(by_ablation) == 8
+    for (experiment, ablation, _), row in by_ablation.items():
+        layers = {other["layers"] for key, other in by_ablation.items() if key[:2] == (experiment, ablation)}
         assert row["matched"] == (len(layers) == 1)
-    assert {row["matched"] for row in found.values()} == {True, False}
+    assert {row["matched"] for row in by_ablation.values()} == {True, False}
     compared = {(row["ablation"], row["positional"]) for row in source("drope_ablation_comparison")}
-    assert all(row["in_comparison"] == ((key[1], key[2]) in compared) for key, row in found.items())
+    assert all(row["in_comparison"] == ((key[1], key[2]) in compared) for key, row in by_ablation.items())
 
 
 def test_a_value_ablation_takes_its_ratio_as_printed(ablations):
@@ -93,13 +93,13 @@ def test_the_contrast_of_two_models_is_a_ratio_of_ratios(ablations):
 
 
 def test_baselines_stand_against_the_last_experiments():
-    found = study(baseline_perplexities).set_index(["experiment", "positional"])
+    result = study(baseline_perplexities).set_index(["experiment", "positional"])
     for model in ("RoPE", "DroPE"):
         last = printed("drope_layer1_perplexity", positional=model, condition="baseline", metric="ppl")
         first = printed("drope_bos_mlp", positional=model, metric="baseline_ppl")
-        assert found.loc[(4, model), "percent_above_last"] == pytest.approx(100 * (first - last) / last)
-        assert found.loc[(6, model), "percent_above_last"] == 0
-        assert found.loc[(6, model), "rounds_from_last"]
+        assert result.loc[(4, model), "percent_above_last"] == pytest.approx(100 * (first - last) / last)
+        assert result.loc[(6, model), "percent_above_last"] == 0
+        assert result.loc[(6, model), "rounds_from_last"]
 
 
 def test_norms_of_queries_keys_and_values_with_their_ratio():
@@ -140,12 +140,12 @@ def test_attention_is_compared_by_layer_without_layers_as_free_units(patterns, k
 
 
 def test_two_experiments_on_one_quantity_stand_side_by_side():
-    found = study(attention_experiments).set_index(["quantity", "layers", "experiment"])
+    result = study(attention_experiments).set_index(["quantity", "layers", "experiment"])
     for model in ("rope", "drope"):
         name = {"rope": "RoPE", "drope": "DroPE"}[model]
         seven = printed("drope_attention", positional=name, metric="bos_attention")
         five = printed("drope_bos_write", positional=name, metric="bos_attention_mass")
-        assert found.loc[("attention to BOS", "all layers", 7), model] == pytest.approx(seven)
-        assert found.loc[("attention to BOS", "all layers", 5), model] == pytest.approx(five)
-    assert (found["difference"] == found["drope"] - found["rope"]).all()
-    assert len(found) == 6
+        assert result.loc[("attention to BOS", "all layers", 7), model] == pytest.approx(seven)
+        assert result.loc[("attention to BOS", "all layers", 5), model] == pytest.approx(five)
+    assert (result["difference"] == result["drope"] - result["rope"]).all()
+    assert len(result) == 6

@@ -64,32 +64,32 @@ def curves(*frames: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_curves_know_model_data_and_chance() -> None:
-    found = curves(measured("llama-3.2-1b-popqa", "popqa"), measured("tiny-rope", blind=1))
-    assert set(found["model"]) == {"llama3.2-1b", "tiny-rope"}
-    assert set(found["display_name"]) == {"Llama-3.2-1B", "small, with rotation"}
-    assert sorted(set(found["depth"])) == [0, 50, 100]
-    tiny = found[(found["model"] == "tiny-rope") & (found["split"] == "layer") & (found["group"] == "question")]
+    result = curves(measured("llama-3.2-1b-popqa", "popqa"), measured("tiny-rope", blind=1))
+    assert set(result["model"]) == {"llama3.2-1b", "tiny-rope"}
+    assert set(result["display_name"]) == {"Llama-3.2-1B", "small, with rotation"}
+    assert sorted(set(result["depth"])) == [0, 50, 100]
+    tiny = result[(result["model"] == "tiny-rope") & (result["split"] == "layer") & (result["group"] == "question")]
     assert tiny["above_chance"].tolist() == [False, True, True]
     assert tiny["auroc"].tolist() == pytest.approx([0.49, 0.89, 0.89])  # of the statements that need the question
     assert (tiny["n"] == UNITS).all()
     assert tiny["filler"].tolist() == [0.5] * LAYERS
-    other = found[found["model"] == "llama3.2-1b"]
+    other = result[result["model"] == "llama3.2-1b"]
     assert other["filler"].isna().all()
     assert other["reason"].str.contains("no text around").all()
-    assert found.loc[found["split"] == "all", "question_share"].notna().all()
-    assert (found.loc[found["question_share"].isna(), "reason"] != "").all()
+    assert result.loc[result["split"] == "all", "question_share"].notna().all()
+    assert (result.loc[result["question_share"].isna(), "reason"] != "").all()
 
 
 def test_tests_from_moments_are_those_of_values() -> None:
     values = np.random.default_rng(5).normal(-3, 4, 15)
-    found = study._paired(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
-    assert "few units" not in found.note
+    result = study._paired(values.mean(), values.std(ddof=1), 15, study="s", comparison="c", note="n")
+    assert "few units" not in result.note
     assert "guard few units" in study._paired(0.3, 0.2, 4, study="s", comparison="c", note="n").note
     wanted = stats.ttest_1samp(values, 0)
-    assert found.statistic == pytest.approx(wanted.statistic)
-    assert found.p_value == pytest.approx(wanted.pvalue)
-    assert (found.ci_low, found.ci_high) == pytest.approx(tuple(wanted.confidence_interval()))
-    assert found.effect == pytest.approx(values.mean() / values.std(ddof=1))
+    assert result.statistic == pytest.approx(wanted.statistic)
+    assert result.p_value == pytest.approx(wanted.pvalue)
+    assert (result.ci_low, result.ci_high) == pytest.approx(tuple(wanted.confidence_interval()))
+    assert result.effect == pytest.approx(values.mean() / values.std(ddof=1))
     for n, sd, why in ((0, 0.0, "no unit"), (1, 0.0, "single unit"), (9, 0.0, "no variance")):
         bare = study._paired(0.0, sd, n, study="s", comparison="c", note="n")
         assert bare.p_value is None
@@ -97,23 +97,23 @@ def test_tests_from_moments_are_those_of_values() -> None:
 
 
 def test_tests_of_one_question_are_corrected_over_splits_and_layers() -> None:
-    found = study.anchoring_tests(curves(measured("tiny-rope", blind=1)), FAMILIES)
-    family = found[found["study"] == "tiny-rope/planted/layer, question against answer"]
+    result = study.anchoring_tests(curves(measured("tiny-rope", blind=1)), FAMILIES)
+    family = result[result["study"] == "tiny-rope/planted/layer, question against answer"]
     assert len(family) == LAYERS
     assert (family["test"] == "welch_t").all()
     assert (family["p_adjusted"] >= family["p_value"]).all()
-    same = found[found["test"] == "welch_t"]
+    same = result[result["test"] == "welch_t"]
     stated = f"Holm over {len(same)} tests of anchoring, between groups (tiny-rope/planted)"
     assert set(same["adjustment"]) == {stated}
     assert len(same) > LAYERS
     assert "not above chance" in family["note"].iloc[0]
     assert "not above chance" not in family["note"].iloc[1]
-    assert not found.duplicated(["study", "comparison"]).any()
+    assert not result.duplicated(["study", "comparison"]).any()
 
 
 def test_landmarks_pass_over_layers_at_chance() -> None:
-    found = study.anchoring_landmarks(curves(measured("tiny-rope", blind=1)))
-    question = found[found["group"] == "question"].set_index("landmark")
+    result = study.anchoring_landmarks(curves(measured("tiny-rope", blind=1)))
+    question = result[result["group"] == "question"].set_index("landmark")
     assert question["layer"].to_dict() == {"start": 1, "lowest": 2, "highest": 1, "end": 2}
     assert (question["layers"] == LAYERS).all()
 

@@ -227,16 +227,16 @@ def test_the_missing_scores_are_published():
 
 def made_sections():
     columns = ["document", "section", "statements", "ledger_sections", "left_out"]
-    found = [
+    sections = [
         ("000", "Finding 1", 4, "Finding 1 | Finding 1, table", ""),
         ("000", "Finding 2", 3, "Finding 2", "a guess"),
         ("001", "Finding 1", 2, "", "all of it"),
     ]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(sections, columns=columns)
 
 
 def made_ledger(*other):
-    found = [
+    entries = [
         ("000", "Finding 1", "statement", "holds"),
         ("000", "Finding 1, table", "statement", "holds after rounding"),
         ("000", "Finding 1", "statement", "not supported"),
@@ -245,7 +245,7 @@ def made_ledger(*other):
         ("thesis", "Methods", "statement", "holds"),
         *other,
     ]
-    return pd.DataFrame(found, columns=["source", "section", "kind", "verdict"])
+    return pd.DataFrame(entries, columns=["source", "section", "kind", "verdict"])
 
 
 def test_a_section_counts_the_rows_of_all_its_names():

@@ -58,20 +58,20 @@ def outcomes(*losses):
 def test_arms_are_compared_at_equal_tokens():
     behind = distillation.distillation_curves(measured((6.0, 5.0, 4.5), (3.5, 3.6)), SUBJECTS)
     assert set(behind["step"]) == {0, 5}
-    found = distillation.distillation_outcomes(behind).set_index("text")
-    assert found.loc["manual", ["nope", "continued", "step", "tokens"]].tolist() == [5.0, 3.6, 5, 5120]
+    result = distillation.distillation_outcomes(behind).set_index("text")
+    assert result.loc["manual", ["nope", "continued", "step", "tokens"]].tolist() == [5.0, 3.6, 5, 5120]
 
 
 def test_outcomes_by_hand():
-    found = outcomes().set_index("text")
-    row = found.loc["anarchism"]
+    result = outcomes().set_index("text")
+    row = result.loc["anarchism"]
     assert row[["teacher", "untouched", "nope", "continued"]].tolist() == [4.0, 7.0, 5.5, 4.7]
     assert row["difference"] == pytest.approx(0.8)
     assert row["recovered"] == pytest.approx(1.5 / 3)
     assert row["nope_kl"] == pytest.approx(0.75)
-    assert found.loc["all", "nope"] == pytest.approx((4.5 + 5.5) / 2)
-    assert found.loc["all", "n"] == 2000
-    assert found.loc["all", "recovered"] == pytest.approx(0.5)
+    assert result.loc["all", "nope"] == pytest.approx((4.5 + 5.5) / 2)
+    assert result.loc["all", "n"] == 2000
+    assert result.loc["all", "recovered"] == pytest.approx(0.5)
 
 
 def test_a_removal_that_costs_nothing_has_no_share():
@@ -99,28 +99,28 @@ def test_claims_go_both_ways(nope, control, verdicts):
         claims.thesis_distil_own,
     )
     for claim, verdict in zip(made, verdicts, strict=True):
-        found = claim(rows)
-        assert {each.verdict for each in found} == {verdict}, claim.__name__
-        assert {each.key for each in found} == {"m_manual", "m_anarchism", "m_all"}
-        assert "5 of 80 steps" in found[0].reason
+        judged = claim(rows)
+        assert {each.verdict for each in judged} == {verdict}, claim.__name__
+        assert {each.key for each in judged} == {"m_manual", "m_anarchism", "m_all"}
+        assert "5 of 80 steps" in judged[0].reason
 
 
 def test_what_removal_alone_does_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched")
-    found = {each.key: each.verdict for each in claims.thesis_distil_removed(rows)}
-    assert found == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
+    verdicts = {each.key: each.verdict for each in claims.thesis_distil_removed(rows)}
+    assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
     turned = rows.rename(columns={"teacher": "untouched", "untouched": "teacher"})
-    found = {each.key: each.verdict for each in claims.thesis_distil_removed(turned)}
-    assert found == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
+    verdicts = {each.key: each.verdict for each in claims.thesis_distil_removed(turned)}
+    assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
 
 
 def test_what_the_student_differs_by_from_its_control_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched", "m-nope", "m-continued")
-    found = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
-    assert found == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
+    verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
+    assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
     turned = rows.rename(columns={"nope": "continued", "continued": "nope"})
-    found = {each.key: each.verdict for each in claims.thesis_distil_trained(turned)}
-    assert found == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
+    verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(turned)}
+    assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
     assert claims.thesis_distil_trained(quantities("m", "m-untouched")) == []
 
 
@@ -171,10 +171,10 @@ def quantities(*models):
 
 
 def test_quantities_stand_a_column_a_model_and_say_what_is_not_measured():
-    found = quantities("m", "m-untouched", "m-nope", "m-continued").set_index("quantity")
-    assert found.loc["massive_query", list(quantities_study.COLUMNS)].tolist() == [100, 101, 102, 103]
-    assert found.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
-    assert (found["note"] == "").all()
+    result = quantities("m", "m-untouched", "m-nope", "m-continued").set_index("quantity")
+    assert result.loc["massive_query", list(quantities_study.COLUMNS)].tolist() == [100, 101, 102, 103]
+    assert result.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
+    assert (result["note"] == "").all()
     part = quantities("m", "m-untouched").set_index("quantity")
     assert part["nope"].isna().all()
     note = "nope: not measured on this model; continued: not measured on this model"

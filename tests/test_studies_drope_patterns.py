@@ -53,11 +53,11 @@ def patterns(bos_drope: list[float]) -> pd.DataFrame:
 def test_differences_are_drope_minus_rope_in_points() -> None:
     layers = patterns([0.6, 0.4, 0.55, 0.7])
     assert layers["bos_difference"].tolist() == pytest.approx([10, -10, 5, 20])
-    found = drope_patterns.attention_agreement(layers).set_index(["kind", "layers"]).loc[("bos", "all layers")]
-    assert found["mean_difference"] == pytest.approx(6.25)
-    assert found["mean_absolute_difference"] == pytest.approx(11.25)
-    assert (found["largest_difference"], found["largest_difference_layer"]) == (pytest.approx(20), 3)
-    assert (found["layers_drope_more"], found["layers_drope_less"], found["late_run"]) == (3, 1, 2)
+    result = drope_patterns.attention_agreement(layers).set_index(["kind", "layers"]).loc[("bos", "all layers")]
+    assert result["mean_difference"] == pytest.approx(6.25)
+    assert result["mean_absolute_difference"] == pytest.approx(11.25)
+    assert (result["largest_difference"], result["largest_difference_layer"]) == (pytest.approx(20), 3)
+    assert (result["layers_drope_more"], result["layers_drope_less"], result["late_run"]) == (3, 1, 2)
 
 
 def test_the_largest_difference_of_later_layers_names_the_layer_not_the_row() -> None:
@@ -73,8 +73,8 @@ def test_a_run_over_all_layers_ends_at_the_first() -> None:
 
 
 def test_even_attention_matches_a_causal_softmax_of_equal_scores() -> None:
-    found = drope_patterns.uniform_bos_attention(source("drope_protocols"))
-    for _, row in found.iterrows():
+    result = drope_patterns.uniform_bos_attention(source("drope_protocols"))
+    for _, row in result.iterrows():
         tokens = int(row["tokens"])
         weights = np.tril(np.ones((tokens, tokens)))
         weights /= weights.sum(axis=1, keepdims=True)
@@ -118,10 +118,10 @@ def test_effective_tokens_count_the_tokens_that_share_the_norm(heavy: int, expec
     norms[:heavy] = 7.0
     if heavy == 20:
         norms[0] += 1e-6  # equal norms everywhere would leave the number of tokens undefined
-    found = drope_content.token_concentration(content(norms)).set_index("component").loc["mlp"]
-    assert found["tokens"] == pytest.approx(20, rel=1e-3)
-    assert found["effective_tokens"] == pytest.approx(expected, rel=1e-3)
-    assert found["bos_share"] == pytest.approx(100 / heavy, rel=1e-3)
+    result = drope_content.token_concentration(content(norms)).set_index("component").loc["mlp"]
+    assert result["tokens"] == pytest.approx(20, rel=1e-3)
+    assert result["effective_tokens"] == pytest.approx(expected, rel=1e-3)
+    assert result["bos_share"] == pytest.approx(100 / heavy, rel=1e-3)
 
 
 def test_shares_are_ratios_of_means_for_each_kind_of_token() -> None:
@@ -322,11 +322,11 @@ def test_substitutions_and_runs_are_told() -> None:
 
 
 def test_the_chance_of_a_run_is_that_of_random_numbers() -> None:
-    found = drope_answers.run_deletions(drope_answers.digit_errors(source("drope_error_examples"))).iloc[0]
-    assert (found["examples"], found["in_run"], found["prefixes"]) == (3, 3, 1)
+    result = drope_answers.run_deletions(drope_answers.digit_errors(source("drope_error_examples"))).iloc[0]
+    assert (result["examples"], result["in_run"], result["prefixes"]) == (3, 3, 1)
     draws = np.random.default_rng(0).integers(0, 10, size=(40_000, 7))
     equal = draws[:, 1:] == draws[:, :-1]
     edge = np.zeros((len(draws), 1), dtype=bool)
     in_run = np.hstack([equal, edge]) | np.hstack([edge, equal])
-    assert found["chance_in_run"] == pytest.approx(100 * in_run.mean(), abs=0.5)
-    assert found["p_value"] == pytest.approx((found["chance_in_run"] / 100) ** 3)
+    assert result["chance_in_run"] == pytest.approx(100 * in_run.mean(), abs=0.5)
+    assert result["p_value"] == pytest.approx((result["chance_in_run"] / 100) ** 3)

@@ -140,8 +140,8 @@ def test_averages_hide_layer_one(series):
     value = value.set_index("quantity")["value"]
     assert value["gap_average"] < 3 < 40 < value["gap_layer_1"]
     assert value["layers_above_90_in_both"] == 30
-    found = c004_sink_threshold_disproportionate(value.reset_index(), source("drope_stated"))
-    assert found.verdict == "not supported"
+    verdict = c004_sink_threshold_disproportionate(value.reset_index(), source("drope_stated"))
+    assert verdict.verdict == "not supported"
 
 
 def test_a_summary_of_rates_begins_after_layer_1_where_it_says_so():
@@ -250,11 +250,11 @@ def test_entropy_room_is_that_of_two_singular_values():
 
 def test_effect_keeps_what_rounding_leaves_open():
     cells = printed(printed=["10.2", "12,766"])
-    found = effect(cells.iloc[0], cells.iloc[1])
-    assert found.ratio == pytest.approx(12766 / 10.2)
-    assert found.within.low == pytest.approx(12765.5 / 10.25)
-    assert found.columns["nats"] == pytest.approx(math.log(12766) - math.log(10.2))
-    assert found.columns["nats_low"] < found.columns["nats"] < found.columns["nats_high"]
+    result = effect(cells.iloc[0], cells.iloc[1])
+    assert result.ratio == pytest.approx(12766 / 10.2)
+    assert result.within.low == pytest.approx(12765.5 / 10.25)
+    assert result.columns["nats"] == pytest.approx(math.log(12766) - math.log(10.2))
+    assert result.columns["nats_low"] < result.columns["nats"] < result.columns["nats_high"]
     assert Effect(1.0, Interval(0.9, 1.1)).columns["increase_percent"] == 0
 
 
@@ -266,14 +266,14 @@ def test_one_says_what_is_missing():
 def test_layer_one_contrasts():
     table = source("drope_layer1_perplexity")
     effects = layer1_effects(table)
-    found = layer1_contrasts(effects, table).set_index(["contrast", "positional"])
-    over = found.loc[("mlp_over_attention", "RoPE")]
+    result = layer1_contrasts(effects, table).set_index(["contrast", "positional"])
+    over = result.loc[("mlp_over_attention", "RoPE")]
     assert over["ratio"] == pytest.approx(18630 / 25.77)
     assert over["ratio_high"] < 724.5
     assert over["nats_ratio"] == pytest.approx(math.log(18630 / 10.26) / math.log(25.77 / 10.26))
-    assert found.loc[("additivity", "DroPE"), "nats_ratio"] == pytest.approx(0.5, abs=0.01)
-    assert found.loc[("bos_only_over_mlp", "DroPE"), "nats_ratio"] > 0.95
-    given = (found.reset_index(), source("drope_layer1_perplexity"), source("drope_stated"))
+    assert result.loc[("additivity", "DroPE"), "nats_ratio"] == pytest.approx(0.5, abs=0.01)
+    assert result.loc[("bos_only_over_mlp", "DroPE"), "nats_ratio"] > 0.95
+    given = (result.reset_index(), source("drope_layer1_perplexity"), source("drope_stated"))
     verdicts = {one.key: one.verdict for one in c004_mlp_over_attention(*given)}
     assert verdicts == {"number": "contradicted", "meaning": "not supported"}
 
@@ -403,10 +403,10 @@ def test_holm_runs_over_all_tests_and_losses_stop_at_chance():
     tests = against_baseline(table, "functional_tests", FAMILIES)
     assert len(tests) == 12
     assert all("Holm over 12 tests" in test.adjustment for test in tests)
-    found = {loss.comparison: loss for loss in losses(table, "x")}
-    assert found["RoPE, imdb, qk_disruption"].estimate is None
-    assert "below chance" in found["DroPE, imdb, bos_mlp_ablation"].note
-    assert found["RoPE, passkey, qk_disruption"].estimate == pytest.approx(1, abs=1e-4)
+    by_comparison = {loss.comparison: loss for loss in losses(table, "x")}
+    assert by_comparison["RoPE, imdb, qk_disruption"].estimate is None
+    assert "below chance" in by_comparison["DroPE, imdb, bos_mlp_ablation"].note
+    assert by_comparison["RoPE, passkey, qk_disruption"].estimate == pytest.approx(1, abs=1e-4)
 
 
 def test_tasks_of_experiment_four():

@@ -292,12 +292,12 @@ def test_tasks_have_exact_tests_and_no_degradation_where_nothing_was_above_chanc
 
 @pytest.mark.parametrize(("base", "disrupted", "n"), [(12, 12, 20), (5, 2, 8), (8, 0, 8), (3, 7, 9)])
 def test_pairings_bound_mcnemar_over_all_tables(base: int, disrupted: int, n: int) -> None:
-    found = []
+    collected = []
     for both in range(min(base, disrupted) + 1):
         lost, gained = base - both, disrupted - both
         if both + lost + gained <= n:
-            found.append(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0)
-    assert drope_knowledge._pairings(base, disrupted, n) == pytest.approx((min(found), max(found)))
+            collected.append(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0)
+    assert drope_knowledge._pairings(base, disrupted, n) == pytest.approx((min(collected), max(collected)))
 
 
 def test_a_rate_that_is_no_number_of_items_is_an_error(knowledge: pd.DataFrame) -> None:
@@ -316,8 +316,8 @@ def test_a_printed_rate_that_is_not_the_stored_one_is_an_error(knowledge: pd.Dat
 
 def test_counts_that_become_known_bring_the_tests_back(knowledge: pd.DataFrame) -> None:
     exact = rates(typed=())
-    found = drope_knowledge.knowledge_tests(knowledge, exact, STATED, FAMILIES)
-    assert set(found.loc[found["test"] == "fisher_exact", "comparison"]) == {
+    result = drope_knowledge.knowledge_tests(knowledge, exact, STATED, FAMILIES)
+    assert set(result.loc[result["test"] == "fisher_exact", "comparison"]) == {
         "RoPE imdb",
         "RoPE passkey",
         "DroPE sports",
@@ -329,8 +329,8 @@ def test_counts_that_become_known_bring_the_tests_back(knowledge: pd.DataFrame) 
     changed = knowledge.copy()
     row = (changed["positional"] == "RoPE") & (changed["task"] == "cities") & (changed["metric"] == "disrupted")
     changed.loc[row, ["value", "low", "high"]] = [60.5, 60.45, 60.55]
-    found = drope_knowledge.knowledge_tests(changed, exact, STATED, FAMILIES)
-    (cities,) = found[(found["test"] == "fisher_exact") & (found["comparison"] == "RoPE cities")].to_dict("records")
+    result = drope_knowledge.knowledge_tests(changed, exact, STATED, FAMILIES)
+    (cities,) = result[(result["test"] == "fisher_exact") & (result["comparison"] == "RoPE cities")].to_dict("records")
     assert cities["p_value"] == pytest.approx(stats.fisher_exact([[179, 21], [121, 79]]).pvalue)
 
 

@@ -121,14 +121,14 @@ def test_declarations_agree_with_each_other():
 
 def results(shipped):
     """Every result that holds tests, by name."""
-    found = {}
+    by_name = {}
     for path in sorted((shipped / "artifacts/results").glob("*.csv")):
         if resource(shipped, path.stem) is None:
             continue  # left behind by a study that is no more
         frame = read(shipped, path.stem)
         if {"study", "comparison", "test", "p_value", "adjustment"} <= set(frame.columns):
-            found[path.stem] = frame
-    return found
+            by_name[path.stem] = frame
+    return by_name
 
 
 APART = {  # families that are corrected for each subject by itself, as their studies say

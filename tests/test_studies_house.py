@@ -385,7 +385,9 @@ def test_effects_come_to_their_scale_with_their_interval():
     row, known = overview.loc["c004_rope_passkey"], tests.loc["RoPE passkey"]
     names = effects.effect_overview.__code__.co_varnames[: effects.effect_overview.__code__.co_argcount]
     again = effects.effect_overview(**{name: read(ROOT, name) for name in names}).set_index("claim").loc[row.name]
-    for found in (row, again):
-        assert found["estimate"] == pytest.approx(-100 * known["estimate"])
-        assert (found["low"], found["high"]) == pytest.approx((-100 * known["ci_high"], -100 * known["ci_low"]))
-        assert found["low"] <= found["estimate"] < found["high"]
+    for effect_row in (row, again):
+        assert effect_row["estimate"] == pytest.approx(-100 * known["estimate"])
+        assert (effect_row["low"], effect_row["high"]) == pytest.approx(
+            (-100 * known["ci_high"], -100 * known["ci_low"])
+        )
+        assert effect_row["low"] <= effect_row["estimate"] < effect_row["high"]

@@ -60,8 +60,12 @@ def studied(shared, *blocks):
 def entered(shared):
     """One model that enters and a null reference: its lengths, its facts, and the tests, which take a while."""
     rows = block("llama3.2-1b"), block("random-llama", role="null reference", data="smoke-set")
-    lengths, found = studied(shared, *rows)
-    return lengths, found, measured_longbench.lbp_correlations_measured(found, shared["matched_models"], FAMILIES)
+    lengths, correlated = studied(shared, *rows)
+    return (
+        lengths,
+        correlated,
+        measured_longbench.lbp_correlations_measured(correlated, shared["matched_models"], FAMILIES),
+    )
 
 
 def test_lengths_come_in_order_with_their_names(shared):
@@ -85,8 +89,8 @@ def test_lengths_come_in_order_with_their_names(shared):
     ],
 )
 def test_who_enters_and_why_not(shared, rows, enters, words):
-    _, found = studied(shared, rows)
-    [row] = found.to_dict("records")
+    _, correlated = studied(shared, rows)
+    [row] = correlated.to_dict("records")
     assert row["enters"] == enters
     assert str(row["note"]).startswith(words) if words else row["note"] == ""
 
@@ -95,8 +99,8 @@ def test_checkpoints_and_metrics_say_where_they_come_from(shared):
     same = block("qwen3-8b", checkpoint="Qwen/Qwen3-8B")
     base = block("llama3.2-1b", checkpoint="meta-llama/Llama-3.2-1B-Instruct")
     null = block("random-llama", checkpoint="random-llama", role="null reference")
-    _, found = studied(shared, same, base, null)
-    table = found.set_index("model")
+    _, correlated = studied(shared, same, base, null)
+    table = correlated.set_index("model")
     assert table.loc["qwen3-8b", "checkpoint_match"] == "same checkpoint"
     captured = shared["captured_models"].set_index("model").loc["llama3.2-1b"]
     expected = f"{captured['captured_checkpoint']} captured, meta-llama/Llama-3.2-1B-Instruct scored"
@@ -109,10 +113,12 @@ def test_checkpoints_and_metrics_say_where_they_come_from(shared):
 
 
 def test_a_measured_model_enters_its_own_correlation(shared, entered):
-    _, found, tests = entered
+    _, correlated, tests = entered
     counts = tests[tests["test"] == "pearson"].set_index("comparison")["n"]
     assert (counts["ap_drop"], counts["r_k_a"]) == (9, 8)  # the source gives no rotation metrics of this model
-    both = pd.concat([shared["matched_models"][["lbp", "ap_drop"]], found.loc[found["enters"], ["lbp", "ap_drop"]]])
+    both = pd.concat(
+        [shared["matched_models"][["lbp", "ap_drop"]], correlated.loc[correlated["enters"], ["lbp", "ap_drop"]]]
+    )
     drop = tests[(tests["comparison"] == "ap_drop") & (tests["test"] == "pearson")].iloc[0]
     assert drop["estimate"] == pytest.approx(np.corrcoef(both["lbp"], both["ap_drop"])[0, 1])
     rotation = tests[(tests["comparison"] == "r_k_a") & (tests["test"] == "pearson")].iloc[0]
@@ -124,8 +130,8 @@ def test_a_measured_model_enters_its_own_correlation(shared, entered):
 
 
 def test_without_a_model_that_enters_the_extended_correlations_return(shared):
-    _, found = studied(shared, block("random-llama", role="null reference"))
-    tests = measured_longbench.lbp_correlations_measured(found, shared["matched_models"], FAMILIES)
+    _, correlated = studied(shared, block("random-llama", role="null reference"))
+    tests = measured_longbench.lbp_correlations_measured(correlated, shared["matched_models"], FAMILIES)
     extended = lbp_correlations.lbp_correlations_extended(shared["matched_models"], FAMILIES)
     assert np.allclose(tests["estimate"], extended["estimate"], equal_nan=True)
     assert all("measured: none" in note for note in tests["note"])
@@ -133,10 +139,10 @@ def test_without_a_model_that_enters_the_extended_correlations_return(shared):
 
 def test_declines_and_what_has_none(shared):
     nothing = dict.fromkeys(LENGTHS, 0.0)
-    lengths, found = studied(
+    lengths, correlated = studied(
         shared, block("llama3.2-1b"), block("random-llama", scores=nothing), block("unheard-of", scores={"8k": 9.0})
     )
-    table = measured_longbench.measured_decline(lengths, found).set_index("model")
+    table = measured_longbench.measured_decline(lengths, correlated).set_index("model")
     assert table.loc["llama3.2-1b", "decline"] == pytest.approx(1 - 30 / 50)
     assert table.loc["llama3.2-1b", "note"] == ""
     assert table.loc["random-llama", "note"] == "decline: the score at 8k is zero"
@@ -147,8 +153,8 @@ def test_declines_and_what_has_none(shared):
 
 
 def test_tables_show_measured_models_apart(shared, entered):
-    lengths, found, tests = entered
-    decline = measured_longbench.measured_decline(lengths, found)
+    lengths, correlated, tests = entered
+    decline = measured_longbench.measured_decline(lengths, correlated)
     names = (
         "published_lbp",
         "reported_reference_models",
@@ -170,15 +176,15 @@ def test_tables_show_measured_models_apart(shared, entered):
     assert "40.0%" in declines
     assert "Below the rule: measured by this project" in declines
     reported = [read(ROOT, name) for name in ("lbp_correlations", "lbp_correlations_extended", "correlation_contrasts")]
-    shown = render(correlation_table.table(*reported, tests, found), "lbp_correlations", "markdown")
+    shown = render(correlation_table.table(*reported, tests, correlated), "lbp_correlations", "markdown")
     assert "*These and the models that this project scored, 9 in all*" in shown
     assert "random-llama stays outside (null reference)" in shown
 
 
 def test_a_score_on_other_questions_has_no_row_among_declines_of_the_benchmark(shared):
     reported = read(ROOT, "length_decline")
-    lengths, found = studied(shared, block("random-llama", role="null reference", data="smoke-set"))
-    table = decline_table.table(reported, measured_longbench.measured_decline(lengths, found), lengths)
+    lengths, correlated = studied(shared, block("random-llama", role="null reference", data="smoke-set"))
+    table = decline_table.table(reported, measured_longbench.measured_decline(lengths, correlated), lengths)
     assert len(table.rows) == reported["model"].nunique()
     shown = render(table, "length_decline", "markdown")
     assert "| random-llama" not in shown

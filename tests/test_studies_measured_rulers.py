@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.scores.ruler import needles as ruler_needles
-from analysis.scores.ruler.scores import MEAN, TASKS, Cell, tabulated
+from analysis.scores.ruler.scores import MEAN, TASKS, Cell, tabulate
 from analysis.studies.measured import rulers as study
 from artifacts.store.reader import read
 from conftest import ROOT
@@ -23,7 +23,7 @@ def artifact(name):
 def measured(model, scores, tasks=TASKS, mean=MEAN, role="model", data="RULER", checkpoint=None):
     """Rows as the measurement's file has them; the same score for every task."""
     cells = [Cell(task=task, length=length, value=value, n=40) for length, value in scores.items() for task in tasks]
-    rows = tabulated(cells, tasks, mean).assign(data=data, checkpoint=checkpoint or model, role=role)
+    rows = tabulate(cells, tasks, mean).assign(data=data, checkpoint=checkpoint or model, role=role)
     return rows.assign(model=model)
 
 
@@ -34,7 +34,7 @@ FALLING = dict(zip(LENGTHS, (97.0, 80.0, 90.0, 70.0, 60.0, 50.0), strict=True))
 def frames():
     """Four measured models: one that enters, one that is published, a null reference, and one of a lost task."""
     some = [Cell(task=task, length="128k", value=40.0, n=40) for task in TASKS[:-1]]
-    lost = tabulated(some, TASKS, MEAN)
+    lost = tabulate(some, TASKS, MEAN)
     rows = pd.concat(
         [
             measured("qwen3-1.7b", FALLING, checkpoint="Qwen/Qwen3-1.7B"),

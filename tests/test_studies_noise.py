@@ -48,11 +48,11 @@ def test_every_variant_is_the_coefficient_of_its_models():
     for metric, sign in (("ap_drop", 1), ("total_drop", -1)):
         rows = models[models["in_source"].astype(bool)]
         loss = rows["model"].map(1 - scores["128k"] / scores["16k"])
-        found = table.query("metric == @metric and mode == 'thinking' and start == '16k' and n == 7")
-        found = found.set_index("coefficient")["estimate"]
-        assert found["pearson"] == pytest.approx(stats.pearsonr(sign * rows[metric], loss).statistic)
-        assert found["spearman"] == pytest.approx(stats.spearmanr(sign * rows[metric], loss).statistic)
-        assert found["kendall"] == pytest.approx(stats.kendalltau(sign * rows[metric], loss).statistic)
+        result = table.query("metric == @metric and mode == 'thinking' and start == '16k' and n == 7")
+        result = result.set_index("coefficient")["estimate"]
+        assert result["pearson"] == pytest.approx(stats.pearsonr(sign * rows[metric], loss).statistic)
+        assert result["spearman"] == pytest.approx(stats.spearmanr(sign * rows[metric], loss).statistic)
+        assert result["kendall"] == pytest.approx(stats.kendalltau(sign * rows[metric], loss).statistic)
 
 
 def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():
@@ -61,11 +61,15 @@ def test_the_joint_p_counts_relabelings_of_the_models_of_the_source():
 
     def median(order):
         x = np.array([drops[i] for i in order])
-        found = []
+        coefficients = []
         for n in (4, 5, 4):
             a, b = x[:n], np.array(falls[:n])
-            found += [stats.pearsonr(a, b).statistic, stats.spearmanr(a, b).statistic, stats.kendalltau(a, b).statistic]
-        return np.median(found)
+            coefficients += [
+                stats.pearsonr(a, b).statistic,
+                stats.spearmanr(a, b).statistic,
+                stats.kendalltau(a, b).statistic,
+            ]
+        return np.median(coefficients)
 
     observed = median(range(5))
     # both modes are the same here, so every coefficient counts twice, which leaves the median
@@ -149,7 +153,7 @@ def test_corrected_r_is_that_of_the_metric_without_noise():
     captured = captured.set_index("model")
     captured.loc["llama3.2-11b", "ap_drop"] = captured.loc["llama3.1-8b", "ap_drop"] + noise * math.sqrt(2)
     decline = pd.DataFrame({"model": table["model"], "mode": "nonthinking", "decline": table["lbp"]})
-    found = capture_noise(captured.reset_index(), table, decline, read(ROOT, "published_facts"))
-    row = found.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]
+    result = capture_noise(captured.reset_index(), table, decline, read(ROOT, "published_facts"))
+    row = result.set_index(["outcome", "metric"]).loc[("lbp", "ap_drop")]
     assert abs(row["r"]) < math.sqrt(0.5) - 0.08
     assert row["r_corrected"] == pytest.approx(math.sqrt(0.5), abs=0.06)

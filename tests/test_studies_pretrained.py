@@ -107,11 +107,11 @@ def test_without_a_small_model_the_command_is_told():
 def test_profiles_have_the_middles_of_their_bins():
     rows = metrics(ap_bin_3=0.3)
     rows.loc[rows["metric"] == "ap_bin_0", "value"] = None
-    found = pretrained.pretrained_profiles(pd.concat([rows, metrics("other")]), MODELS, SUBJECTS)
-    assert found["bin"].tolist() == [1, 2, 3]
-    assert found["position"].tolist() == [0.375, 0.625, 0.875]
-    assert found["plasticity"].tolist() == [0.5, 0.5, 0.3]
-    assert set(found["model"]) == {"any-name"}
+    result = pretrained.pretrained_profiles(pd.concat([rows, metrics("other")]), MODELS, SUBJECTS)
+    assert result["bin"].tolist() == [1, 2, 3]
+    assert result["position"].tolist() == [0.375, 0.625, 0.875]
+    assert result["plasticity"].tolist() == [0.5, 0.5, 0.3]
+    assert set(result["model"]) == {"any-name"}
 
 
 def test_noise_is_half_the_difference_of_halves():
@@ -152,10 +152,10 @@ def patterns(texts=6):
 
 def test_intervals_of_layers_are_students():
     rows, shares = patterns()
-    found = pretrained.pretrained_layers(rows, MODELS, SUBJECTS)
+    result = pretrained.pretrained_layers(rows, MODELS, SUBJECTS)
     for layer, values in enumerate(shares):
         low, high = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
-        row = found.loc[layer]
+        row = result.loc[layer]
         assert (row["low"], row["high"]) == pytest.approx((max(0, low), min(1, high)))
         assert (row["heads_sink"], row["heads"], row["texts"]) == (layer + 1, 9, 6)
     with pytest.raises(DataError, match="attention_patterns has no pretrained model"):
@@ -174,11 +174,11 @@ def test_massive_values_are_counted_over_texts():
             for unit, value in [("", 1e9), *((f"text-{place}", each) for place, each in enumerate(values))]
         ]
     )
-    found = pretrained.pretrained_massive(rows, MODELS, SUBJECTS).set_index("tensor")
+    large = pretrained.pretrained_massive(rows, MODELS, SUBJECTS).set_index("tensor")
     low, high = stats.t.interval(0.95, 2, np.mean(counts["q"]), stats.sem(counts["q"]))
-    assert found.loc["query", ["count", "low", "high", "texts"]].tolist() == pytest.approx([751 / 3, low, high, 3])
-    assert found.loc["key", ["count", "low", "high"]].tolist() == [100, 100, 100]
-    assert set(found["threshold"]) == {5.0}
+    assert large.loc["query", ["count", "low", "high", "texts"]].tolist() == pytest.approx([751 / 3, low, high, 3])
+    assert large.loc["key", ["count", "low", "high"]].tolist() == [100, 100, 100]
+    assert set(large["threshold"]) == {5.0}
 
 
 @pytest.mark.parametrize(
@@ -191,27 +191,27 @@ def test_massive_values_are_counted_over_texts():
     ],
 )
 def test_a_fall_is_claimed_from_its_interval(drop, half, verdict):
-    [found] = claims.thesis_pretrained_falls(geometry(ap_drop=drop, half=half))
-    assert (found.verdict, found.key) == (verdict, "any-name")
-    assert found.statement == "Plasticity of A model falls from the first to the last fifth of the context."
+    [verdicts] = claims.thesis_pretrained_falls(geometry(ap_drop=drop, half=half))
+    assert (verdicts.verdict, verdicts.key) == (verdict, "any-name")
+    assert verdicts.statement == "Plasticity of A model falls from the first to the last fifth of the context."
 
 
 @pytest.mark.parametrize(("r", "verdict"), [(0.5, "holds"), (0.22, "not significant"), (0.1, "contradicted")])
 def test_drift_is_claimed_against_the_least_reported(r, verdict):
-    [found] = claims.thesis_pretrained_drift(geometry(r_q_a=r))
-    assert found.verdict == verdict
-    assert "the least of the reported models is 0.200" in found.reason
+    [verdicts] = claims.thesis_pretrained_drift(geometry(r_q_a=r))
+    assert verdicts.verdict == verdict
+    assert "the least of the reported models is 0.200" in verdicts.reason
 
 
 @pytest.mark.parametrize(
     ("value", "verdict"), [(0.4, "holds"), (0.58, "not supported"), (0.8, "contradicted"), (0.1, "contradicted")]
 )
 def test_a_range_holds_the_whole_interval_or_not(value, verdict):
-    found = {
+    verdicts = {
         each.key: each.verdict for each in claims.thesis_pretrained_in_range(geometry(plane_var=value, ap_drop=0.4))
     }
-    assert found["any-name_plane_var"] == verdict
-    assert found["any-name_ap_drop"] == "holds"
+    assert verdicts["any-name_plane_var"] == verdict
+    assert verdicts["any-name_ap_drop"] == "holds"
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_massive_values_are_compared_by_their_intervals(query, key, value, verdi
         }
         for tensor, (mean, half) in {"query": query, "key": key, "value": value}.items()
     ]
-    found = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
-    assert (found["any-name_queries"], found["any-name_values"]) == verdicts
+    judged = {each.key: each.verdict for each in claims.thesis_pretrained_massive(pd.DataFrame(rows))}
+    assert (judged["any-name_queries"], judged["any-name_values"]) == verdicts
 
 
 def test_an_interval_over_few_key_heads_decides_nothing():
@@ -257,8 +257,8 @@ def test_noise_is_set_against_the_reported_pair(low, high, verdict):
         **{"noise_low": low, "noise_high": high, "twin_difference": 0.028},
     }
     other = row | {"metric": "plane_var", "twin_difference": None}
-    [found] = claims.thesis_pretrained_noise(pd.DataFrame([row, other]))
-    assert (found.verdict, found.key) == (verdict, "any-name_ap_overall")
+    [verdicts] = claims.thesis_pretrained_noise(pd.DataFrame([row, other]))
+    assert (verdicts.verdict, verdicts.key) == (verdict, "any-name_ap_overall")
 
 
 def test_exhibits_show_what_is_measured():

@@ -81,17 +81,17 @@ def sweeps(**more):
 
 
 def test_differences_are_by_text_and_costs_have_their_interval():
-    found = study().set_index(["quantity", "start"])
-    assert found.loc[("first_attention", "token"), "value"] == pytest.approx(61)
-    assert found.loc[("first_attention", "difference"), "value"] == pytest.approx(20.5)
-    assert found.loc[("first_change", "token"), "value"] == pytest.approx(-39)
-    change = found.loc[("first_change", "token"), ["low", "high"]].tolist()
+    result = study().set_index(["quantity", "start"])
+    assert result.loc[("first_attention", "token"), "value"] == pytest.approx(61)
+    assert result.loc[("first_attention", "difference"), "value"] == pytest.approx(20.5)
+    assert result.loc[("first_change", "token"), "value"] == pytest.approx(-39)
+    change = result.loc[("first_change", "token"), ["low", "high"]].tolist()
     assert change == pytest.approx([-39 - 4.30265 / 3**0.5, -39 + 4.30265 / 3**0.5], abs=1e-3)
-    assert found.loc[("largest_ratio", "token"), "value"] == 9
-    assert found.loc[("largest_ratio_layer", "token"), "value"] == 1
-    assert found.loc[("mlp_matching", "token"), "layer"] == 1
-    assert found.loc[("mlp_matching", "token"), "low"] == pytest.approx(2 - 4.30265 * 0.01 / 3**0.5, abs=1e-5)
-    assert found.loc[("mlp_matching", "word"), "note"] == "no token in front"
+    assert result.loc[("largest_ratio", "token"), "value"] == 9
+    assert result.loc[("largest_ratio_layer", "token"), "value"] == 1
+    assert result.loc[("mlp_matching", "token"), "layer"] == 1
+    assert result.loc[("mlp_matching", "token"), "low"] == pytest.approx(2 - 4.30265 * 0.01 / 3**0.5, abs=1e-5)
+    assert result.loc[("mlp_matching", "word"), "note"] == "no token in front"
 
 
 def test_texts_that_differ_and_a_model_that_lacks_one_beginning_are_named():

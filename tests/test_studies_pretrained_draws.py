@@ -31,12 +31,12 @@ def others(twin=0.03, sampled=4, of=12):
 
 def test_the_standard_deviation_is_that_of_every_draw_there_is():
     values = np.random.default_rng(3).gamma(1.0, size=12)
-    found = pretrained_draws(heads(values), **others())
-    row = found[(found["metric"] == "ap_drop") & (found["of"] == "source")].iloc[0]
+    result = pretrained_draws(heads(values), **others())
+    row = result[(result["metric"] == "ap_drop") & (result["of"] == "source")].iloc[0]
     means = np.array([np.mean(each) for each in itertools.combinations(values, 4)])
     assert row["draw_sd"] == pytest.approx(means.std())
     assert row["twice_sd"] == pytest.approx(np.sqrt(2) * means.std())
-    own = found[(found["metric"] == "ap_drop") & (found["of"] == "own")]
+    own = result[(result["metric"] == "ap_drop") & (result["of"] == "own")]
     assert own["drawn"].tolist() == [10]  # of twelve, no more can be drawn
     assert own["draw_sd"].iloc[0] == pytest.approx(
         np.std([np.mean(each) for each in itertools.combinations(values, 10)])
@@ -68,8 +68,8 @@ def test_heads_without_a_value_are_left_out_and_their_absence_is_told():
 def test_the_reported_difference_is_held_against_what_drawing_gives(times, level, drop):
     values = np.random.default_rng(6).normal(size=48)
     twin = times * pretrained_draws(heads(values), **others()).iloc[-1]["twice_sd"]
-    found = pretrained_draws(heads(values), **others(twin=twin))
-    verdicts = {each.key: each.verdict for each in claims.thesis_pretrained_draws(found)}
+    result = pretrained_draws(heads(values), **others(twin=twin))
+    verdicts = {each.key: each.verdict for each in claims.thesis_pretrained_draws(result)}
     assert verdicts == {f"mine_{metric}": drop if metric == "ap_drop" else level for metric in METRICS}
     few = pretrained_draws(heads(values[:12]), **others(twin=twin))
     assert {each.verdict for each in claims.thesis_pretrained_draws(few)} == {"not testable"}

@@ -19,8 +19,8 @@ SHARE = "contribution_ratio_of_means"
 
 def rows(model, share=0.6, deviation=0.02, texts=4):
     """Layer content of two layers, over `texts`."""
-    found = [(model, "all", layer, None, "", SHARE, share + 0.1 * (layer == 0), texts, "") for layer in (0, 1)]
-    return pd.DataFrame([*found, (model, "all", 1, None, "", f"{SHARE}_sd", deviation, texts, "")], columns=COLUMNS)
+    shares = [(model, "all", layer, None, "", SHARE, share + 0.1 * (layer == 0), texts, "") for layer in (0, 1)]
+    return pd.DataFrame([*shares, (model, "all", 1, None, "", f"{SHARE}_sd", deviation, texts, "")], columns=COLUMNS)
 
 
 def frames(**given):
@@ -50,8 +50,8 @@ def others(small=(30.0, 34.0)):
 
 
 def test_a_value_has_its_interval_over_texts_and_stands_beside_reported_and_small():
-    found = pretrained_experiments(**frames(layer_content=rows("mine")), **others())
-    share = found[found["quantity"] == "layer1_share"].set_index("column")
+    result = pretrained_experiments(**frames(layer_content=rows("mine")), **others())
+    share = result[result["quantity"] == "layer1_share"].set_index("column")
     assert share.loc["mine", "value"] == pytest.approx(60.0)
     half = 3.1824 * 2.0 / 2  # Student's 97.5 % point with three degrees, the deviation in percent, the root of four
     assert share.loc["mine", ["low", "high"]].tolist() == pytest.approx([60 - half, 60 + half], abs=1e-3)
@@ -59,14 +59,14 @@ def test_a_value_has_its_interval_over_texts_and_stands_beside_reported_and_smal
     assert share.loc["small", "value"] == 32
     assert share.loc["small", "high"] == pytest.approx(32 + 12.7062 * 2, abs=1e-3)
     assert share.loc["another", "note"] == "not measured on this model"
-    assert set(found["quantity"]) == {"layer1_share"}  # nobody was asked for the rest
+    assert set(result["quantity"]) == {"layer1_share"}  # nobody was asked for the rest
 
 
 def test_a_reported_model_that_was_measured_has_a_column_of_its_own():
     measured = pd.concat([rows("mine"), rows("big-rope", 0.3)])
-    found = pretrained_experiments(**frames(layer_content=measured), **others()).set_index("column")
-    assert found.loc["big-rope", ["name", "value"]].tolist() == ["Big, measured", pytest.approx(30.0)]
-    assert "big-drope" not in found.index
+    result = pretrained_experiments(**frames(layer_content=measured), **others()).set_index("column")
+    assert result.loc["big-rope", ["name", "value"]].tolist() == ["Big, measured", pytest.approx(30.0)]
+    assert "big-drope" not in result.index
     alone = pretrained_experiments(**frames(layer_content=rows("big-drope", 0.2)), **others())
     assert alone.set_index("column").loc["big-drope", "value"] == pytest.approx(20.0)
 
@@ -81,7 +81,7 @@ def test_a_project_without_any_is_told_what_to_run():
     [(0.6, 0.02, "holds"), (0.005, 0.0001, "contradicted"), (0.02, 0.05, "not significant")],
 )
 def test_the_share_of_layer_1_is_held_against_the_reported_one(share, deviation, verdict):
-    found = pretrained_experiments(**frames(layer_content=rows("mine", share, deviation)), **others())
-    judged = {each.key: each for each in claims.thesis_pretrained_layer1(found)}
+    result = pretrained_experiments(**frames(layer_content=rows("mine", share, deviation)), **others())
+    judged = {each.key: each for each in claims.thesis_pretrained_layer1(result)}
     assert judged["mine"].verdict == verdict
     assert judged["another"].verdict == "not testable"

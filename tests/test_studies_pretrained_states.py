@@ -46,8 +46,8 @@ def frame(rows):
 
 
 def test_pairs_are_found_by_roles_and_sides():
-    found = {pair.contrast: (pair.first, pair.second) for pair in pairs(MODELS, SUBJECTS)}
-    assert found == {
+    sides = {pair.contrast: (pair.first, pair.second) for pair in pairs(MODELS, SUBJECTS)}
+    assert sides == {
         "rotation removed": ("mine-bare", "mine"),
         "trained without": ("mine-a", "mine-b"),
         "token in front": ("mine-bos", "mine-word"),
@@ -60,9 +60,9 @@ def test_pairs_are_found_by_roles_and_sides():
 def test_a_reported_pair_that_was_measured_is_in_results_and_exhibits():
     """A measurement by a recipe of the report's own pair shows up without a change of code."""
     known = {"big-rope": MIXED, "big-drope": LESS}
-    found = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
-    assert set(found["display_name"]) == {"Big"}
-    assert "The report's pair, measured" in str(render(heads_table.table(found), "h"))
+    result = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    assert set(result["display_name"]) == {"Big"}
+    assert "The report's pair, measured" in str(render(heads_table.table(result), "h"))
     rows = [
         (model, "", None, None, f"text{text}", "first_attention", 0.5 + sign * (0.1 + text / 100), 2, "")
         for model, sign in (("big-rope", 0), ("big-drope", 1))
@@ -96,14 +96,14 @@ def by_text(massive=(3.0, 5.0, 4.0, 6.0, 2.0, 5.0), first=-0.02, near=-0.1, entr
 
 
 def test_texts_are_compared_in_pairs_and_corrected_over_quantities():
-    found = by_text().set_index("comparison")
-    assert len(found) == 4
-    row = found.loc["rotation removed: massive values of queries"]
+    result = by_text().set_index("comparison")
+    assert len(result) == 4
+    row = result.loc["rotation removed: massive values of queries"]
     known = stats.ttest_1samp([3.0, 5.0, 4.0, 6.0, 2.0, 5.0], 0)
     assert (row["estimate"], row["p_value"]) == pytest.approx((25 / 6, known.pvalue))
     assert row["n"] == len(TEXTS)
-    assert found["adjustment"].str.startswith("Holm over 4 tests of rotation by text (mine, rotation removed)").all()
-    assert found.loc["rotation removed: attention to near tokens", "estimate"] == pytest.approx(-9.75)  # points
+    assert result["adjustment"].str.startswith("Holm over 4 tests of rotation by text (mine, rotation removed)").all()
+    assert result.loc["rotation removed: attention to near tokens", "estimate"] == pytest.approx(-9.75)  # points
     with pytest.raises(DataError, match="other texts"):
         by_text(other=range(1, 7))
 
@@ -117,8 +117,8 @@ def test_texts_are_compared_in_pairs_and_corrected_over_quantities():
     ],
 )
 def test_massive_values_without_rotation_are_judged_by_text(given, expected):
-    found = {each.key: each.verdict for each in claims.thesis_rotation_removed(by_text(**given), MODELS)}
-    assert found["mine_queries"] == expected
+    verdicts = {each.key: each.verdict for each in claims.thesis_rotation_removed(by_text(**given), MODELS)}
+    assert verdicts["mine_queries"] == expected
 
 
 @pytest.mark.parametrize(
@@ -163,12 +163,12 @@ def agreement(removed, started):
 
 
 def test_heads_agree_within_their_layer():
-    found = agreement(LESS, MIXED)
-    rows = found[found["contrast"] == "rotation removed"].set_index("layer")
+    result = agreement(LESS, MIXED)
+    rows = result[result["contrast"] == "rotation removed"].set_index("layer")
     table = np.array([[2, 0], [1, 1]])  # layer 0: the model's classes by those without rotation
     assert rows["kappa"].iloc[0] == pytest.approx(cohens_kappa(table).kappa)
     assert rows["same"].iloc[:3].tolist() == [3, 3, 3]
-    whole = found[found["layer"].isna()].set_index("contrast")
+    whole = result[result["layer"].isna()].set_index("contrast")
     assert whole.loc["token in front", ["same", "kappa", "r"]].tolist() == pytest.approx([48, 1.0, 1.0])
     expected = 4 * sum([(2 * 3 + 2 * 1) / 4, (2 * 1 + 1 * 2 + 1 * 1) / 4, (2 * 2 + 1 * 0 + 1 * 2) / 4])
     assert whole.loc["rotation removed", "expected"] == pytest.approx(expected)
@@ -178,10 +178,10 @@ def test_heads_agree_within_their_layer():
 def test_layers_of_one_class_are_no_agreement_of_heads():
     uniform = [["sink"] * 4, ["local"] * 4, ["mixed"] * 4]
     known = {"mine": uniform, "mine-bare": uniform}
-    found = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
-    assert found["same"].iloc[-1] == 12
-    assert found["kappa"].isna().all()
-    assert found["note"].str.contains("every head is of one class").all()
+    result = pretrained_head_agreement(patterns(known), MODELS, SUBJECTS)
+    assert result["same"].iloc[-1] == 12
+    assert result["kappa"].isna().all()
+    assert result["note"].str.contains("every head is of one class").all()
 
 
 def test_states_with_other_heads_are_refused():
@@ -199,8 +199,8 @@ def test_states_with_other_heads_are_refused():
     ],
 )
 def test_heads_are_held_against_chance_and_against_the_other_state(removed, started, expected):
-    [found] = claims.thesis_heads_change_class(agreement(removed, started))
-    assert found.verdict == expected
+    [verdicts] = claims.thesis_heads_change_class(agreement(removed, started))
+    assert verdicts.verdict == expected
     alone = agreement(removed, started).query("contrast == 'rotation removed'")
     assert claims.thesis_heads_change_class(alone)[0].verdict == "not testable"
 
@@ -225,9 +225,9 @@ def parts(form=1.0, depth=1.0, auc=0.0):
 
 
 def test_parts_of_prompts_under_the_models_own_encoding():
-    found = parts(form=0.5).set_index(["part", "which"])
-    assert found["tokens"].eq(512).all()
-    assert sorted(found.index) == [
+    result = parts(form=0.5).set_index(["part", "which"])
+    assert result["tokens"].eq(512).all()
+    assert sorted(result.index) == [
         ("depth", "0.2-0.4"),
         ("form", "code"),
         ("form", "key"),
@@ -236,10 +236,10 @@ def test_parts_of_prompts_under_the_models_own_encoding():
         ("shown", "swapped"),
         ("shown", "wrong"),
     ]
-    assert found.loc[("form", "key"), ["low", "high"]].tolist() == pytest.approx([0.1876, 0.8124], abs=1e-4)  # 3 of 6
-    assert found.loc[("shown", "swapped"), ["value", "auc"]].tolist() == [0.3, 0.1]
-    assert pd.isna(found.loc[("shown", "exact"), "auc"])
-    wrong = found.loc[("shown", "wrong")]
+    assert result.loc[("form", "key"), ["low", "high"]].tolist() == pytest.approx([0.1876, 0.8124], abs=1e-4)  # 3 of 6
+    assert result.loc[("shown", "swapped"), ["value", "auc"]].tolist() == [0.3, 0.1]
+    assert pd.isna(result.loc[("shown", "exact"), "auc"])
+    wrong = result.loc[("shown", "wrong")]
     # six against six, none above: two of the 924 orders are as extreme
     assert wrong[["value", "n", "auc", "p"]].tolist() == pytest.approx([0.4, 6, 0.0, 2 / 924])
 
@@ -266,8 +266,8 @@ def test_the_exact_p_follows_from_the_share_of_pairs(seed):
     ],
 )
 def test_a_key_that_is_missed_anywhere_counts(given, expected):
-    found = pretrained_tasks.thesis_pretrained_places(parts(**given))
-    assert [each.verdict for each in found] == expected
+    verdicts = pretrained_tasks.thesis_pretrained_places(parts(**given))
+    assert [each.verdict for each in verdicts] == expected
 
 
 @pytest.mark.parametrize(
@@ -275,8 +275,8 @@ def test_a_key_that_is_missed_anywhere_counts(given, expected):
     [(0.0, "holds"), (1.0, "contradicted"), (14 / 36, "not supported"), (20 / 36, "not supported")],
 )
 def test_yes_after_wrong_keys_is_held_against_chance(auc, expected):
-    [found] = pretrained_tasks.thesis_pretrained_shown(parts(auc=auc))
-    assert found.verdict == expected
+    [verdict] = pretrained_tasks.thesis_pretrained_shown(parts(auc=auc))
+    assert verdict.verdict == expected
 
 
 def test_a_project_without_two_states_is_told_what_to_run():

@@ -82,8 +82,8 @@ def answers(share=0.5, unparsed=0.25, n=20, top=0.5, random=0.5):
             for metric, value in (("accuracy", right), ("unparsed", unparsed), ("chance", 0.5)):
                 rows.append(("mine", condition, None, None, "", f"{task}_{metric}", value, n, ""))
             for item in range(n):  # the first ones are right
-                found = float(item < round(right * n))
-                rows.append(("mine", condition, None, None, f"{task}-{item:04}", f"{task}_right", found, 1, ""))
+                result = float(item < round(right * n))
+                rows.append(("mine", condition, None, None, f"{task}-{item:04}", f"{task}_right", result, 1, ""))
     return frame(rows)
 
 
@@ -100,10 +100,10 @@ def verdict(found, key):
 
 
 def test_a_layer_has_its_cost_with_students_interval():
-    found = swept().set_index(["part", "layer"])
+    result = swept().set_index(["part", "layer"])
     half = 3.1824 * 0.1 / 2  # Student's 97.5 % point with three degrees, over the root of four texts
-    assert found.loc[("mlp", 1), ["low", "high"]].tolist() == pytest.approx([2 - half, 2 + half], abs=1e-4)
-    assert len(found) == 6
+    assert result.loc[("mlp", 1), ["low", "high"]].tolist() == pytest.approx([2 - half, 2 + half], abs=1e-4)
+    assert len(result) == 6
 
 
 @pytest.mark.parametrize(
@@ -133,12 +133,12 @@ def test_the_first_mlp_is_held_against_the_next(mlp, deviation, expected):
 
 
 def test_a_control_says_what_the_massive_dimensions_cost_more():
-    found = disrupted().set_index("target")
-    assert found.loc["massive", "p"] == 0.005
-    assert found.loc["massive", "masks"] == 200
-    assert found.loc["random", "less"] == 1.0
-    assert found.loc["matched", "dims"] == 90
-    assert pd.isna(found.loc["massive", "less"])
+    result = disrupted().set_index("target")
+    assert result.loc["massive", "p"] == 0.005
+    assert result.loc["massive", "masks"] == 200
+    assert result.loc["random", "less"] == 1.0
+    assert result.loc["matched", "dims"] == 90
+    assert pd.isna(result.loc["massive", "less"])
     absent = disrupted(matched=None).set_index("target")
     assert absent.loc["matched", "note"].startswith("not matched")
 
@@ -153,9 +153,9 @@ def test_a_control_says_what_the_massive_dimensions_cost_more():
     ],
 )
 def test_massive_dimensions_are_held_against_controls(given, random, matched):
-    found = claims.thesis_pretrained_disrupted(disrupted(**given))
-    assert verdict(found, "mine_random_zero") == random
-    assert verdict(found, "mine_matched_zero") == matched
+    verdicts = claims.thesis_pretrained_disrupted(disrupted(**given))
+    assert verdict(verdicts, "mine_random_zero") == random
+    assert verdict(verdicts, "mine_matched_zero") == matched
 
 
 @pytest.mark.parametrize(("p", "expected"), [(0.005, "holds"), (0.3, "not supported"), (0.99, "contradicted")])
@@ -164,10 +164,10 @@ def test_the_rank_among_random_masks_decides(p, expected):
 
 
 def test_keys_count_by_length_under_the_models_own_encoding_alone():
-    found = asked()
-    assert found[["task", "tokens", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
-    assert found.loc[0, "low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson, 20 of 20
-    assert found["auc"].tolist() == pytest.approx([float("nan"), 0.25], nan_ok=True)
+    result = asked()
+    assert result[["task", "tokens", "n"]].to_numpy().tolist() == [["passkey", 512, 20], ["verification", 512, 20]]
+    assert result.loc[0, "low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson, 20 of 20
+    assert result["auc"].tolist() == pytest.approx([float("nan"), 0.25], nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_keys_count_by_length_under_the_models_own_encoding_alone():
     ],
 )
 def test_keys_are_held_against_a_guess(passkey, verification, said):
-    found = claims.thesis_pretrained_keys(asked(passkey, verification))
-    assert (verdict(found, "mine_passkey_512"), verdict(found, "mine_verification_512")) == said
+    verdicts = claims.thesis_pretrained_keys(asked(passkey, verification))
+    assert (verdict(verdicts, "mine_passkey_512"), verdict(verdicts, "mine_verification_512")) == said
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_keys_are_held_against_a_guess(passkey, verification, said):
 )
 def test_answers_are_held_against_a_guess(share, knowledge, prompt):
     """Knowledge is said not to be told from a guess, what stands in the prompt to be better than one."""
-    found = claims.thesis_pretrained_knows(answered(share=share))
-    assert verdict(found, "mine_cities") == knowledge
-    assert verdict(found, "mine_passkey") == prompt
-    assert "25 % of the answers are none of those allowed" in found[0].reason
+    verdicts = claims.thesis_pretrained_knows(answered(share=share))
+    assert verdict(verdicts, "mine_cities") == knowledge
+    assert verdict(verdicts, "mine_passkey") == prompt
+    assert "25 % of the answers are none of those allowed" in verdicts[0].reason
 
 
 def test_longer_prompts_may_come_from_a_run_of_their_own():
@@ -201,10 +201,10 @@ def test_longer_prompts_may_come_from_a_run_of_their_own():
         ("mine-long", "own/0.5x", None, None, "", "passkey_exact", 0.5, 6, ""),
         ("mine-other", "own/1x", None, None, "", "passkey_exact", 0.5, 6, ""),
     ]
-    found = pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
-    assert found[["model", "tokens", "n"]].to_numpy().tolist() == [["mine", 512, 20], ["mine", 4096, 6]]
-    assert "n = 6 to 20 a length" in retrieval_figure.figure(found).caption
-    assert "n = 20 a length" in retrieval_figure.figure(found.iloc[:1]).caption
+    result = pretrained_retrieval(frame(rows), MODELS, SUBJECTS)
+    assert result[["model", "tokens", "n"]].to_numpy().tolist() == [["mine", 512, 20], ["mine", 4096, 6]]
+    assert "n = 6 to 20 a length" in retrieval_figure.figure(result).caption
+    assert "n = 20 a length" in retrieval_figure.figure(result.iloc[:1]).caption
 
 
 @pytest.mark.parametrize(
@@ -213,20 +213,20 @@ def test_longer_prompts_may_come_from_a_run_of_their_own():
 )
 def test_the_largest_dimensions_are_held_against_random_ones(top, random, expected):
     tests = levelled(top=top, random=random)
-    [found] = claims.thesis_pretrained_levelled(answered(top=top, random=random), tests)
-    assert (found.key, found.verdict) == ("mine_passkey", expected)
+    [verdicts] = claims.thesis_pretrained_levelled(answered(top=top, random=random), tests)
+    assert (verdicts.key, verdicts.verdict) == ("mine_passkey", expected)
     asked_once = answered().query("condition != 'random-0'")
     assert claims.thesis_pretrained_levelled(asked_once, tests)[0].verdict == "not testable"
 
 
 def test_items_are_compared_in_pairs():
-    found = levelled(share=0.9, top=0.25, random=0.5).set_index("comparison")
-    row = found.loc["passkey, largest against random"]
+    result = levelled(share=0.9, top=0.25, random=0.5).set_index("comparison")
+    row = result.loc["passkey, largest against random"]
     # five items of twenty are right under random dimensions alone: two-sided binomial p of 0 of 5
     assert (row["n"], row["estimate"], row["p_value"]) == (20, -0.25, pytest.approx(2 * 0.5**5))
     assert row["p_adjusted"] == pytest.approx(2 * 2 * 0.5**5)  # over two tasks
-    assert pd.isna(found.loc["passkey, random against none", "p_adjusted"])
-    assert found.loc["passkey, random against none", "estimate"] == pytest.approx(-0.4)
+    assert pd.isna(result.loc["passkey, random against none", "p_adjusted"])
+    assert result.loc["passkey, random against none", "estimate"] == pytest.approx(-0.4)
     known = answers()
     known = known[~((known["condition"] == "top1") & (known["unit_id"] == "passkey-0003"))]
     with pytest.raises(DataError, match="passkey has other items in top1"):
@@ -237,8 +237,8 @@ def test_heads_are_counted_by_layer():
     metrics = pd.DataFrame(
         {"model": ["mine"] * 3, "layer": [0, 0, 1], "ap_overall": [0.5, 0.7, None], "ap_drop": [0.1, 0.2, 0.3]}
     )
-    found = pretrained_heads(metrics, MODELS, SUBJECTS)
-    assert found[["metric", "layer", "value", "least", "most", "heads"]].round(9).to_numpy().tolist() == [
+    result = pretrained_heads(metrics, MODELS, SUBJECTS)
+    assert result[["metric", "layer", "value", "least", "most", "heads"]].round(9).to_numpy().tolist() == [
         ["ap_overall", 0, 0.6, 0.5, 0.7, 2],
         ["ap_drop", 0, 0.15, 0.1, 0.2, 2],
         ["ap_drop", 1, 0.3, 0.3, 0.3, 1],

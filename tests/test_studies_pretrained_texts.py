@@ -61,8 +61,8 @@ def test_a_loss_is_had_on_either_kind_of_text():
     [((3.0, 3.2, 3.4), "holds"), ((0.1, 0.2, 0.1), "contradicted"), ((0.5, 2.0, 1.5), "not significant")],
 )
 def test_repeated_sentences_are_held_against_natural_text(again, expected):
-    [found] = claims.thesis_pretrained_repeated(repeated(again=again))
-    assert (found.key, found.verdict) == ("mine_zero", expected)
+    [verdicts] = claims.thesis_pretrained_repeated(repeated(again=again))
+    assert (verdicts.key, verdicts.verdict) == ("mine_zero", expected)
 
 
 def test_massive_values_are_counted_on_prose_and_on_code():
@@ -76,8 +76,8 @@ def test_massive_values_are_counted_on_prose_and_on_code():
     [((20.0, 22.0, 23.0), "holds"), ((1.0, 2.0, 1.0), "holds"), ((8.0, 16.0, 12.0), "not significant")],
 )
 def test_code_is_held_against_prose(code, expected):
-    [found] = claims.thesis_pretrained_kinds(kinds(code=code))
-    assert (found.key, found.verdict) == ("mine_query", expected)
+    [verdicts] = claims.thesis_pretrained_kinds(kinds(code=code))
+    assert (verdicts.key, verdicts.verdict) == ("mine_query", expected)
 
 
 def test_groups_that_do_not_vary_have_the_difference_itself_as_interval():

@@ -21,9 +21,9 @@ def test_the_line_of_decline_on_drop_has_the_band_of_its_mean():
     drop = rng.uniform(0.1, 0.2, 8)
     rows = pd.DataFrame({"mode": "thinking", "in_source": [True] * 6 + [False] * 2, "ap_drop": drop})
     rows["decline"] = 2 * drop + rng.normal(0, 0.02, 8)
-    found = length_decline_fit(rows)
+    result = length_decline_fit(rows)
     for sample, part in (("source", rows[:6]), ("all", rows)):
-        band = found[found["sample"] == sample]
+        band = result[result["sample"] == sample]
         x, y = part["ap_drop"].to_numpy(), 100 * part["decline"].to_numpy()
         line = stats.linregress(x, y)
         assert (band["slope"].iloc[0], band["intercept"].iloc[0]) == pytest.approx((line.slope, line.intercept))
@@ -48,8 +48,8 @@ def test_degraded_layers_are_counted_with_both_ends():
     ]
     landmarks = pd.DataFrame(marks, columns=["model", "landmark", "metric", "value"])
     models = pd.DataFrame({"model": ["llama3.2-1b", "llama3.2-3b"], "layers": [16, 28]})
-    found = delta_p_counts(landmarks, models).set_index("quantity")["value"].to_dict()
-    assert found == {
+    result = delta_p_counts(landmarks, models).set_index("quantity")["value"].to_dict()
+    assert result == {
         "numbers": 6,
         "lowest_difference": 7.5,
         "degraded_layers_1b": 8,
@@ -62,8 +62,8 @@ def test_degraded_layers_are_counted_with_both_ends():
 def test_verdicts_are_counted_by_kind_and_document_and_the_own_claims_apart():
     rows = [("statement", "002", "holds"), ("statement", "004", "holds"), ("statement", "004", "contradicted")]
     rows += [("statement", "thesis", "contradicted"), ("cell check", "004", "holds")]
-    found = ledger_counts(pd.DataFrame(rows, columns=["kind", "source", "verdict"]))
-    table = found.set_index(["kind", "source", "verdict"])
+    result = ledger_counts(pd.DataFrame(rows, columns=["kind", "source", "verdict"]))
+    table = result.set_index(["kind", "source", "verdict"])
     assert table.loc[("statement", "all", "holds"), ["count", "total", "share"]].tolist() == [2, 4, 50]
     assert table.loc[("statement", "sources", "holds"), ["count", "total"]].tolist() == [2, 3]
     assert table.loc[("statement", "004", "contradicted"), "share"] == 50
@@ -79,9 +79,9 @@ def test_scores_over_lengths_stand_as_levels_and_as_changes():
     assert (tests["unit"] == "length").all()
     levels = np.corrcoef(rows["plasticity"], rows["lbp"])[0, 1]
     changes = np.corrcoef(np.diff(rows["plasticity"]), np.diff(rows["lbp"]))[0, 1]
-    found = tests.set_index("test")
-    assert found.loc["pearson_levels", ["estimate", "n"]].tolist() == pytest.approx([levels, 6])
-    assert found.loc["pearson_first_differences", ["estimate", "n"]].tolist() == pytest.approx([changes, 5])
+    result = tests.set_index("test")
+    assert result.loc["pearson_levels", ["estimate", "n"]].tolist() == pytest.approx([levels, 6])
+    assert result.loc["pearson_first_differences", ["estimate", "n"]].tolist() == pytest.approx([changes, 5])
 
 
 def test_models_and_checkpoints_are_one_table():

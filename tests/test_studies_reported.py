@@ -12,10 +12,10 @@ SIDES = ("RoPE", "DroPE")
 
 def cells(source, *wheres, column="value"):
     """For each place (columns and what they hold), RoPE's 10, 20, ... and DroPE's one more."""
-    found = []
+    collected = []
     for place, where in enumerate(wheres, start=1):
-        found += [where | {"positional": model, column: 10.0 * place + (model == "DroPE")} for model in SIDES]
-    return pd.DataFrame(found).assign(source=source)
+        collected += [where | {"positional": model, column: 10.0 * place + (model == "DroPE")} for model in SIDES]
+    return pd.DataFrame(collected).assign(source=source)
 
 
 CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
@@ -92,8 +92,8 @@ PAIRS = {
 
 
 def test_each_quantity_is_that_of_its_own_cell():
-    found = experiments_reported(**tables())
-    assert {row.quantity: (row.rope, row.drope) for row in found.itertuples()} == PAIRS
+    result = experiments_reported(**tables())
+    assert {row.quantity: (row.rope, row.drope) for row in result.itertuples()} == PAIRS
 
 
 def test_a_direction_is_that_of_drope_against_rope():

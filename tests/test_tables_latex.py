@@ -91,8 +91,8 @@ def words(folder: Path) -> list[tuple[float, float, float, str]]:
     shown = subprocess.run(
         ["pdftotext", "-bbox", "main.pdf", "-"], cwd=folder, capture_output=True, text=True, timeout=60, check=True
     ).stdout
-    found = re.findall(r'<word xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="[\d.]+">([^<]*)</word>', shown)
-    return [(float(left), float(right), float(top), word) for left, top, right, word in found]
+    names = re.findall(r'<word xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="[\d.]+">([^<]*)</word>', shown)
+    return [(float(left), float(right), float(top), word) for left, top, right, word in names]
 
 
 def test_nasty_tables_compile(tmp_path: Path) -> None:
@@ -201,21 +201,21 @@ def test_decimals_line_up_on_paper(tmp_path: Path) -> None:
     rows = rows.assign(y=rows["x"], z=rows["x"])
     spec = Table(rows=rows, columns=columns, caption="Lined up.", marks={"a": "first", "b": "second"})
     assert complaints(typeset(tmp_path, lined=spec)) == []
-    found = words(tmp_path)
+    places = words(tmp_path)
     digits: dict[str, list[tuple[float, float]]] = {
         word: [] for word in ("22.25", "0.00")
     }  # both appear in the columns x and y
-    for left, right, _, word in found:
+    for left, right, _, word in places:
         if word in digits:
             digits[word].append((left, right))
-    assert [len(each) for each in digits.values()] == [2, 2], found
+    assert [len(each) for each in digits.values()] == [2, 2], places
     for (_, one), (_, two) in zip(*digits.values(), strict=True):
         assert one == pytest.approx(two, abs=0.05)
     # values end where those above them end, whatever follows: an interval hugs its value and is ragged on the right
-    values = [right for left, right, _, word in found if word in ("1.50", "22.25", "333.13", "0.00") and left > 255]
+    values = [right for left, right, _, word in places if word in ("1.50", "22.25", "333.13", "0.00") and left > 255]
     assert len(values) == 4
     assert max(values) - min(values) < 0.05
-    brackets = [left for left, _, _, word in found if word.startswith("[") and 280 < left < 300]
-    assert len(brackets) == 4, found
+    brackets = [left for left, _, _, word in places if word.startswith("[") and 280 < left < 300]
+    assert len(brackets) == 4, places
     assert max(brackets) - min(brackets) < 0.05
     assert min(brackets) - max(values) < 3, "no hole between a value and its interval"

@@ -44,8 +44,8 @@ def test_the_log_is_clean(thesis):
 
 
 def test_every_page_keeps_to_the_layout(content):
-    found = pages.faults(pages.read(content), pages.limits(ROOT))
-    assert not found, "\n".join(found)
+    wrong = pages.faults(pages.read(content), pages.limits(ROOT))
+    assert not wrong, "\n".join(wrong)
 
 
 def test_the_title_page_says_whose_it_is(content):

@@ -41,39 +41,39 @@ def line_of(root, path, start):
 
 
 def test_a_number_is_found_wherever_it_is_printed(foreign):
-    found = traced(foreign, "39.5")
+    trail = traced(foreign, "39.5")
     lines = (foreign / "paper/chapters/recall.tex.j2").read_text().splitlines()
     chapter_line = next(number for number, line in enumerate(lines) if "n('recall_drop', model='reader-s'" in line)
-    assert f"paper/chapters/recall.tex.j2:{chapter_line + 1}: 39.5 = recall_drop/model=reader-s/drop" in found
-    assert "table:recall_loss/Reader-Small/drop: 39.5" in found
-    assert line_of(foreign, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in found
-    assert "claim:recall_drop_small: holds; reported 39.5" in found
-    below = found.partition("recall.tex.j2:")[2].partition("table:")[0]
+    assert f"paper/chapters/recall.tex.j2:{chapter_line + 1}: 39.5 = recall_drop/model=reader-s/drop" in trail
+    assert "table:recall_loss/Reader-Small/drop: 39.5" in trail
+    assert line_of(foreign, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in trail
+    assert "claim:recall_drop_small: holds; reported 39.5" in trail
+    below = trail.partition("recall.tex.j2:")[2].partition("table:")[0]
     assert "= artifacts/results/recall_drop.csv:2 drop '39.5'" in below
     assert "printed in recall, Recall by length, Table 2 [nobody2026]" in below
 
 
 def test_a_cell_is_followed_to_the_line_of_its_source(foreign):
-    found = traced(foreign, "table:recall_lengths/reader-s/at_2048")
+    trail = traced(foreign, "table:recall_lengths/reader-s/at_2048")
     place = line_of(foreign, "artifacts/sources/recall_by_length.csv", "reader-s,2048")
-    assert f"= {place} printed '71.0'" in found
-    assert "printed in recall" in found.partition(place)[2]
-    assert "recall_lengths.py:" in found.partition(place)[0]
+    assert f"= {place} printed '71.0'" in trail
+    assert "printed in recall" in trail.partition(place)[2]
+    assert "recall_lengths.py:" in trail.partition(place)[0]
 
 
 def test_what_is_computed_names_the_rows_that_it_came_from(foreign):
-    found = traced(foreign, "result:recall_drop/reader-s/drop")
-    assert "python build.py analyze recall_drop" in found
-    assert "artifacts/sources/recall_by_length.csv:" in found
-    assert "computed from" in found
+    trail = traced(foreign, "result:recall_drop/reader-s/drop")
+    assert "python build.py analyze recall_drop" in trail
+    assert "artifacts/sources/recall_by_length.csv:" in trail
+    assert "computed from" in trail
 
 
 def test_a_verdict_leads_to_its_function_and_its_data(foreign):
-    found = traced(foreign, "claim:recall_mean_large")
-    assert found.startswith("claim:recall_mean_large: contradicted; ")
-    assert "judged by analysis/claims/" in found
-    assert "used in recall" in found
-    assert "artifacts/sources/recall_stated.csv" in found
+    trail = traced(foreign, "claim:recall_mean_large")
+    assert trail.startswith("claim:recall_mean_large: contradicted; ")
+    assert "judged by analysis/claims/" in trail
+    assert "used in recall" in trail
+    assert "artifacts/sources/recall_stated.csv" in trail
 
 
 def test_unknown_things_are_answered_with_the_nearest(foreign):

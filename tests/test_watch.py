@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 
 from paper import serve
-from paper.watch import wanted, watch
+from paper.watch import is_source, watch
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from paper.watch import wanted, watch
     ],
 )
 def test_only_sources_of_the_project_are_wanted(tmp_path, path, expected):
-    assert wanted(tmp_path, str((tmp_path / path).resolve())) is expected
+    assert is_source(tmp_path, str((tmp_path / path).resolve())) is expected
 
 
 def waited(check, seconds=30):

@@ -18,13 +18,13 @@ ROW = "ledger.html#"
 
 def rows_linked(pdf: Path, site: str) -> set[str]:
     """The rows of the ledger to which links of a PDF lead; `site` is the address that it was built with."""
-    found = set()
+    linked = set()
     for page in pypdf.PdfReader(pdf).pages:
         for annotation in page.get("/Annots") or []:
             address = str(annotation.get_object()["/A"].get_object().get("/URI", ""))
             if address.startswith(f"{site}/{ROW}"):
-                found.add(address.removeprefix(f"{site}/{ROW}"))
-    return found
+                linked.add(address.removeprefix(f"{site}/{ROW}"))
+    return linked
 
 
 def faults(rows: set[str], site: Path) -> list[str]:
@@ -32,23 +32,23 @@ def faults(rows: set[str], site: Path) -> list[str]:
     ledger = site / "ledger.html"
     held = {each.get("id"): each for each in elements(parsed(ledger), "details") if each.get("id")}
     code: dict[Path, dict[str, str]] = {}
-    found = []
+    collected = []
     for name in sorted(rows):
         if name not in held:
-            found.append(f"{name}: no such row")
+            collected.append(f"{name}: no such row")
             continue
         links = [address for _, address in addresses(held[name])]
         functions = [target(ledger, each) for each in links if each.startswith("code/")]
         data = [target(ledger, each)[0] for each in links if each.startswith("artifact/")]
         if len(functions) != 1 or not (data or held[name].get("data-verdict") == "not testable"):  # for want of data
-            found.append(f"{name}: leads to {len(functions)} functions and {len(data)} tables")
+            collected.append(f"{name}: leads to {len(functions)} functions and {len(data)} tables")
         for file, line in functions:
             if file not in code:
                 code[file] = {each.get("id"): words(each) for each in elements(parsed(file), "div") if each.get("id")}
             if not re.search(r"def \w+\(", code[file].get(line, "")):
-                found.append(f"{name}: {file.name}#{line} is no function")
-        found += [f"{name}: {each.name} shows no data" for each in data if not _shows_data(each)]
-    return found
+                collected.append(f"{name}: {file.name}#{line} is no function")
+        collected += [f"{name}: {each.name} shows no data" for each in data if not _shows_data(each)]
+    return collected
 
 
 def _shows_data(page: Path) -> bool:

@@ -14,7 +14,7 @@ from analysis.distil.student import Student, Teacher, model_of
 from analysis.distil.windows import windows
 from analysis.measure.bar import bar
 from analysis.measure.measurements import save
-from analysis.models.attention.encodings import named
+from analysis.models.attention.encodings import encoding_name
 from analysis.models.checkpoints import pretrained
 from analysis.models.checkpoints.identity import fingerprint
 from analysis.models.checkpoints.loading import AS_CONFIGURED
@@ -84,7 +84,7 @@ def run(
         )
     folder = teacher_folder(root, model)
     loaded = model_of(folder, AS_CONFIGURED)
-    if (kind := named(loaded.model.config)) in ("drope", "none"):
+    if (kind := encoding_name(loaded.model.config)) in ("drope", "none"):
         raise ModelError(f"{model}: it does not rotate ({kind}), so there is nothing to remove; give a rotary teacher")
     read = windows(recipe, loaded.tokenizer)
     facts = {
@@ -118,7 +118,7 @@ def teacher_folder(root: Path, model: str) -> Path:
         When there is none.
     """
     if model in pretrained.PACKAGES:
-        return pretrained.packaged(root, model)
+        return pretrained.from_package(root, model)
     if model.endswith(".gguf"):
         return pretrained.from_file(root, Path(model))
     if not (Path(model) / "config.json").is_file():

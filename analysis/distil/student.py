@@ -28,8 +28,8 @@ def logits(model: PreTrainedModel, tokens: Tensor, precision: str) -> Tensor:
     """Logits, shape (rows, length, words), as the model gives them with products in the precision asked for."""
     torch = need("torch")
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == BF16):
-        found: Tensor = model(tokens, use_cache=False).logits
-    return found
+        scores: Tensor = model(tokens, use_cache=False).logits
+    return scores
 
 
 def divergence(student: Tensor, teacher: Tensor) -> Tensor:
@@ -47,8 +47,8 @@ def divergence(student: Tensor, teacher: Tensor) -> Tensor:
     """
     functional: Any = need("torch").nn.functional
     one, two = student.float().flatten(0, -2), teacher.float().flatten(0, -2)
-    found: Tensor = functional.kl_div(one.log_softmax(-1), two.log_softmax(-1), reduction="batchmean", log_target=True)
-    return found
+    nats: Tensor = functional.kl_div(one.log_softmax(-1), two.log_softmax(-1), reduction="batchmean", log_target=True)
+    return nats
 
 
 def next_loss(found: Tensor, tokens: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class Teacher:
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, windows: Windows) -> None:
         self.model, self.recipe, self.windows = model, recipe, windows
-        self.held_out = {name: [self._said(tokens) for tokens in found] for name, found in self._held()}
+        self.held_out = {name: [self._said(tokens) for tokens in texts] for name, texts in self._held()}
         self._kept: dict[tuple[int, int], Tensor] = {}
 
     def step(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
@@ -84,8 +84,8 @@ class Teacher:
 
     def _held(self) -> list[tuple[str, list[Tensor]]]:
         torch = need("torch")
-        found = self.windows.held_out.items()
-        return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in found]
+        held = self.windows.held_out.items()
+        return [(name, [torch.from_numpy(window[None].astype("int64")) for window in each]) for name, each in held]
 
     def _said(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Tokens with logits."""
@@ -183,17 +183,17 @@ class Student:
         self.model.train(False)
         with torch.no_grad():
             for name, held in self.teacher.held_out.items():
-                found: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
+                sums: dict[str, float] = {"kl": 0.0, "loss": 0.0, "teacher_loss": 0.0}
                 gaps: list[float] = []
                 for tokens, wanted in held:
                     given = logits(self.model, tokens, recipe.precision)
-                    found["kl"] += divergence(given, wanted).item() / len(held)
-                    found["loss"] += next_loss(given, tokens).item() / len(held)
-                    found["teacher_loss"] += next_loss(wanted, tokens).item() / len(held)
+                    sums["kl"] += divergence(given, wanted).item() / len(held)
+                    sums["loss"] += next_loss(given, tokens).item() / len(held)
+                    sums["teacher_loss"] += next_loss(wanted, tokens).item() / len(held)
                     if self.step == 0 and len(gaps) < 2:
                         exact = next_loss(logits(self.model, tokens, "fp32"), tokens)
                         gaps.append(abs(exact - next_loss(given, tokens)).item())
-                for metric, value in found.items():
+                for metric, value in sums.items():
                     self._row(name, metric, max(0.0, value), len(held) * (recipe.length - (metric != "kl")))
                 if gaps:
                     self._row(name, "rounding", max(gaps), len(gaps))

@@ -66,20 +66,20 @@ def windows(recipe: Recipe, tokenizer: Any) -> Windows:
     state = hashlib.sha256()
     for name in recipe.texts:
         train.append(_cut(name, TRAINED, recipe, tokenizer, 1))
-        found = _cut(name, HELD_OUT, recipe, tokenizer, recipe.held_out)
-        held[name] = found[np.linspace(0, len(found) - 1, recipe.held_out).astype(int)]
+        cut = _cut(name, HELD_OUT, recipe, tokenizer, recipe.held_out)
+        held[name] = cut[np.linspace(0, len(cut) - 1, recipe.held_out).astype(int)]
         state.update(train[-1].tobytes())
         state.update(held[name].tobytes())
     return Windows(np.concatenate(train), held, state.hexdigest()[:16])
 
 
 def _cut(name: str, part: str, recipe: Recipe, tokenizer: Any, least: int) -> IDS:
-    found: list[IDS] = []
+    parts: list[IDS] = []
     for _, text in texts_of(name, part):
         ids = np.array(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"], dtype=np.int32)
         whole = len(ids) // recipe.length
-        found.append(ids[: whole * recipe.length].reshape(whole, recipe.length))
-    cut = np.concatenate(found) if found else np.zeros((0, recipe.length), dtype=np.int32)
+        parts.append(ids[: whole * recipe.length].reshape(whole, recipe.length))
+    cut = np.concatenate(parts) if parts else np.zeros((0, recipe.length), dtype=np.int32)
     if len(cut) < least:
         raise DataError(
             f"{name}:{part} has {len(cut)} windows of {recipe.length} tokens, {least} are needed; take shorter ones"

@@ -78,22 +78,22 @@ def ratios(subject: Subject, texts: Sequence[Text], interventions: Sequence[Inte
 
     Texts after which the later tokens have no norm count as a ratio of 0.
     """
-    found: list[list[float]] = []
+    by_text: list[list[float]] = []
 
     def after(module: Any, inputs: Any, output: Any) -> None:
         states = output[0] if isinstance(output, tuple) else output
         lengths = states[0].float().norm(dim=-1)
         later = float(lengths[1:].mean())
-        found[-1].append(float(lengths[0]) / later if later > 0 else 0.0)
+        by_text[-1].append(float(lengths[0]) / later if later > 0 else 0.0)
 
     with ExitStack() as stack:
         stack.enter_context(applied(subject.model, interventions))
         for block in blocks(subject.model):
             stack.callback(block.module.register_forward_hook(after).remove)
         for text in texts:
-            found.append([])
+            by_text.append([])
             run(subject.model, text.tokens)
-    return np.asarray(np.mean(found, axis=0))
+    return np.asarray(np.mean(by_text, axis=0))
 
 
 def choose(subject: Subject, texts: Sequence[Text]) -> Layers:
@@ -124,7 +124,7 @@ def sink_rows(subject: Subject, options: Options, *, swept_items: int = SWEPT_IT
     token's norm after any layer. What cannot be made has rows with n = 0 and the reason.
     """
     chosen, texts = masks.split_texts(subject, options)
-    top = masks.top(masks.measured(subject, chosen, "pre")).interventions("mean", "pre")
+    top = masks.top(masks.measure_norms(subject, chosen, "pre")).interventions("mean", "pre")
     rows = effect_rows(subject, texts, options)
     rows += effect_rows(subject, texts, options, Condition("qk", top))
     names = ("bos_mlp_matching", "combined_matching", "bos_mlp_best", "combined_best")

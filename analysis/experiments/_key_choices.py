@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from analysis.measure.evaluation import kept
+from analysis.measure.evaluation import ask_once
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import Options, Subject, spread
+from analysis.measure.subject import Options, Subject, standard_deviation
 from analysis.models.answers.scoring import Question, Scores, grouped_logprobs
 from analysis.tasks.items import NO, YES, Item
 from artifacts.errors import DataError
@@ -50,7 +50,7 @@ def choice_rows(
             rows.append(row(metric, None, 0, condition=condition, reason=reason))
             continue
         try:
-            items = keyed(subject, task, options, length)
+            items = key_items(subject, task, options, length)
         except DataError as error:
             rows.append(row(metric, None, 0, condition=condition, reason=str(error)))
             continue
@@ -58,7 +58,7 @@ def choice_rows(
     return rows
 
 
-def keyed(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
+def key_items(subject: Subject, task: str, options: Options, length: int) -> list[Seeded]:
     """Items of a task with a key, and the seed of each.
 
     Raises
@@ -66,14 +66,14 @@ def keyed(subject: Subject, task: str, options: Options, length: int) -> list[Se
     DataError
         When the length is too short for the prompt, or the book gives no items.
     """
-    found = [
+    seeded = [
         (seed, item)
         for seed in options.seeds
         for item in subject.book.items(task, options.items, seed, subject.tokenizer, length=length)
     ]
-    if not found:
+    if not seeded:
         raise DataError(f"the book {subject.book.name} gives no items of {task}; ask for 1 or more")
-    return found
+    return seeded
 
 
 def batch_of(length: int) -> int:
@@ -88,13 +88,14 @@ def scores(subject: Subject, groups: Sequence[Sequence[Question]], length: int) 
     """
 
     def ask() -> list[list[dict[str, Any]]]:
-        found = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_of(length))
-        return [[asdict(one) for one in some] for some in found]
+        by_group = grouped_logprobs(subject.model, subject.tokenizer, groups, batch_of(length))
+        return [[asdict(one) for one in some] for some in by_group]
 
     asked = [[[prompt, list(options)] for prompt, options in group] for group in groups]
-    found = kept(subject, "options", {"asked": asked}, ask)
+    by_group = ask_once(subject, "options", {"asked": asked}, ask)
     return [
-        [Scores(tuple(one["options"]), tuple(one["logprobs"]), tuple(one["tokens"])) for one in some] for some in found
+        [Scores(tuple(one["options"]), tuple(one["logprobs"]), tuple(one["tokens"])) for one in some]
+        for some in by_group
     ]
 
 
@@ -117,11 +118,11 @@ def _odds(found: Scores) -> float:
 
 def _verification(subject: Subject, items: Sequence[Seeded], condition: str) -> list[Row]:
     groups = [[(item.prompt, item.options)] for _, item in items]
-    found = [one for [one] in scores(subject, groups, int(items[0][1].facts["length"]))]
+    verified = [one for [one] in scores(subject, groups, int(items[0][1].facts["length"]))]
     kinds: dict[str, list[Scores]] = {}
-    for (_, item), one in zip(items, found, strict=True):
+    for (_, item), one in zip(items, verified, strict=True):
         kinds.setdefault(str(item.facts["kind"]), []).append(one)
-    right = sum((_odds(one) > 0) == (item.answer == YES) for (_, item), one in zip(items, found, strict=True))
+    right = sum((_odds(one) > 0) == (item.answer == YES) for (_, item), one in zip(items, verified, strict=True))
     rows = [row("verification_accuracy", right / len(items), len(items), condition=condition)]
     exact = [_odds(one) for one in kinds.get(EXACT, [])]
     misses = [_odds(one) for kind, some in kinds.items() if kind != EXACT for one in some]
@@ -130,7 +131,7 @@ def _verification(subject: Subject, items: Sequence[Seeded], condition: str) -> 
         rows.append(row(f"p_yes_{kind}", sum(shares) / len(some), len(some), condition=condition))
         raw = sum(one.raw(YES) for one in some) / len(some)
         rows.append(row(f"p_yes_raw_{kind}", raw, len(some), condition=condition))
-        wide = spread(shares)
+        wide = standard_deviation(shares)
         reason = "one item has no spread" if wide is None else ""
         rows.append(row(f"p_yes_{kind}_sd", wide, len(some), condition=condition, reason=reason))
         if kind != EXACT and exact:
@@ -153,11 +154,11 @@ def _ranking(subject: Subject, items: Sequence[Seeded], condition: str) -> list[
         [(item.prompt, some), *((prompt, (YES, NO)) for prompt in item.facts["prompts"])]
         for some, (_, item) in zip(candidates, items, strict=True)
     ]
-    found = scores(subject, groups, length)
+    ranked = scores(subject, groups, length)
     rows = []
     ways = {
-        "ranking_likelihood": [list(group[0].logprobs) for group in found],
-        "ranking_yes": [[_odds(one) for one in group[1:]] for group in found],
+        "ranking_likelihood": [list(group[0].logprobs) for group in ranked],
+        "ranking_yes": [[_odds(one) for one in group[1:]] for group in ranked],
     }
     for metric, values in ways.items():
         earned = [credit(some, place) for some, place in zip(values, places, strict=True)]

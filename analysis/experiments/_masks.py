@@ -50,11 +50,11 @@ class Mask:
 
     def digest(self) -> int:
         """A checksum that tells masks apart."""
-        found = 0
+        checksum = 0
         for side in SIDES:
             for layer, taken in sorted(self.sides[side].items()):
-                found = zlib.crc32(np.packbits(taken).tobytes(), zlib.crc32(f"{side}{layer}".encode(), found))
-        return found
+                checksum = zlib.crc32(np.packbits(taken).tobytes(), zlib.crc32(f"{side}{layer}".encode(), checksum))
+        return checksum
 
 
 def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Text]]:
@@ -75,7 +75,7 @@ def split_texts(subject: Subject, options: Options) -> tuple[list[Text], list[Te
     ]
 
 
-def measured(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
+def measure_norms(subject: Subject, texts: list[Text], where: Where) -> Dimensions:
     """Sizes of dimensions over texts."""
     return dimensions(subject.model, [text.tokens for text in texts], where)
 
@@ -90,7 +90,7 @@ def above(found: Dimensions, factor: float) -> Mask:
     """
     if factor < 2:
         raise DataError(f"a threshold of {factor} times the mean leaves too few dimensions to compare with; give 2 up")
-    return _made(found, False, lambda norms: norms > factor * norms.mean())
+    return _mask(found, False, lambda norms: norms > factor * norms.mean())
 
 
 def top(found: Dimensions, count: int = 1) -> Mask:
@@ -109,10 +109,10 @@ def top(found: Dimensions, count: int = 1) -> Mask:
         np.put_along_axis(taken, np.argsort(-norms, axis=1, kind="stable")[:, :count], True, axis=1)
         return taken
 
-    return _made(found, True, largest)
+    return _mask(found, True, largest)
 
 
-def _made(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -> Mask:
+def _mask(found: Dimensions, by_head: bool, choose: Callable[[Floats], Bools]) -> Mask:
     sides = {side: {layer: choose(norms) for layer, norms in found.norms[side].items()} for side in SIDES}
     return Mask(sides, by_head)
 

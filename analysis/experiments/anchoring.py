@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from analysis.experiments._anchoring import questions as anchoring_questions
 from analysis.experiments._anchoring import states as anchoring_states
-from analysis.experiments._anchoring.data import LENGTH, Sample, Split, planted
-from analysis.experiments._anchoring.groups import DRAWS, Measured, group_rows, pooled, probe_rows
+from analysis.experiments._anchoring.data import LENGTH, Sample, Split, plant_statements
+from analysis.experiments._anchoring.groups import DRAWS, Measured, group_rows, pool, probe_rows
 from analysis.experiments._anchoring.probe import Bools, Probes, Readings, areas
 from analysis.experiments._anchoring.probe import train as trained
 from analysis.experiments._anchoring.states import marked, states
@@ -101,22 +101,22 @@ def measure(
     train, test = usual[0] if train is None else train, usual[1] if test is None else test
     if train < 10 or test < 4:
         raise DataError(f"{train} training and {test} test samples are too few; give at least 10 and 4")
-    found = []
+    seeds = []
     rows: list[Row] = []
     for seed in options.seeds:
         if data == PLANTED:
             if data_file is not None:
                 raise DataError("planted statements are written here; --data-file goes with another --data")
-            split = planted(subject, train, test, seed)
+            split = plant_statements(subject, train, test, seed)
         else:
             file = None if data_file is None else Path(data_file)
-            split = anchoring_questions.answered(subject, data, file, train, test, seed)
+            split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
         one = _seed(subject, split, seed, read, tokens)
-        found.append(one)
+        seeds.append(one)
         share = 100 * float(one.right.mean())
         rows.append(row("reference_layer", int(one.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
         rows.append(row("right_share", share, len(one.right), condition=f"{data}/seed/all", seed=seed))
-    everything = pooled(found)
+    everything = pool(seeds)
     return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
 
 
@@ -135,13 +135,13 @@ def _seed(subject: Subject, split: Split, seed: int, read: str, tokens: int) -> 
     def without(passes: int, which: str) -> NDArray[np.float32]:
         """States when the tokens of this name are cut; NaN where a sample has none."""
         there = [place for place, sample in enumerate(asked) if getattr(sample, which)]
-        found = np.full_like(before, np.nan)
+        after = np.full_like(before, np.nan)
         if there:
             some = [asked[place] for place in there]
-            found[there] = states(
+            after[there] = states(
                 subject.model, some, lambda sample: getattr(sample, which), tokens=tokens, tell=tell(passes)
             )
-        return found
+        return after
 
     cut, control, filler = (without(passes, which) for passes, which in enumerate(("question", "control", "filler"), 2))
     right = np.asarray([sample.right for sample in split.train])

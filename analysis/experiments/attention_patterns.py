@@ -80,31 +80,31 @@ def rows(surveys: Sequence[TextSurvey], thresholds: Thresholds = DEFAULT) -> lis
     """
     layers = together(surveys)[0].layers.tolist()
     values = {name: np.stack([getattr(survey, field) for survey in surveys]) for name, field in MEASURES.items()}
-    found: list[Row] = []
+    table: list[Row] = []
     for place, layer in enumerate(layers):
         classes: list[str] = []
         for head in range(surveys[0].heads):
             for name in PER_HEAD:
-                found += over_texts(name, values[name][:, place, head], layer=layer, head=head)
+                table += over_texts(name, values[name][:, place, head], layer=layer, head=head)
             means = [float(values[name][:, place, head].mean()) for name in PER_HEAD]
             classes.append(pattern(means[0], means[1], means[2], thresholds))
-            found.append(
+            table.append(
                 row(f"pattern_{classes[-1]}", 1, len(surveys), condition=thresholds.text, layer=layer, head=head)
             )
         for name in PATTERNS:
             count = classes.count(name)
-            found.append(row(f"heads_{name}", count, len(classes), condition=thresholds.text, layer=layer))
+            table.append(row(f"heads_{name}", count, len(classes), condition=thresholds.text, layer=layer))
         for name, each in values.items():
-            found += over_texts(name, each[:, place].mean(axis=1), layer=layer)
-        found += _decay(surveys, place, layer)
+            table += over_texts(name, each[:, place].mean(axis=1), layer=layer)
+        table += _decay(surveys, place, layer)
     for name, each in values.items():
-        found += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
-    return found
+        table += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
+    return table
 
 
 def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
     """Mean over texts by distance bin; texts of other lengths end in other bins."""
-    found: list[Row] = []
+    table: list[Row] = []
     for name, field in (("attention_at_distance", "decay"), ("attention_at_distance_content", "decay_content")):
         bins: dict[tuple[int, int], list[float]] = defaultdict(list)
         for survey in surveys:
@@ -114,8 +114,8 @@ def _decay(surveys: Sequence[TextSurvey], place: int, layer: int) -> list[Row]:
         for (low, high), each in sorted(bins.items()):
             condition = f"distance={low}" if low == high else f"distance={low}-{high}"
             hidden = "no pair of tokens so far apart is seen"
-            found += over_texts(name, each, hidden, condition=condition, layer=layer)
-    return found
+            table += over_texts(name, each, hidden, condition=condition, layer=layer)
+    return table
 
 
 def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
@@ -135,7 +135,7 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
         return [
             row(name, None, 0, condition=UNROTATED, reason=reason) for name in ("first_attention", "local_attention")
         ]
-    found: dict[str, list[list[float]]] = {"first_attention": [], "local_attention": []}
+    by_metric: dict[str, list[list[float]]] = {"first_attention": [], "local_attention": []}
     layers: list[int] = []
     for text in texts:
         seen: dict[int, AttentionStatistics] = {}
@@ -150,10 +150,10 @@ def unrotated_rows(subject: Subject, texts: Sequence[Text]) -> list[Row]:
             stack.enter_context(recording(subject.model, see))
             run(subject.model, text.tokens)
         layers = sorted(seen)
-        found["first_attention"].append([float(seen[layer].first_later.mean()) for layer in layers])
-        found["local_attention"].append([float(seen[layer].local.mean()) for layer in layers])
+        by_metric["first_attention"].append([float(seen[layer].first_later.mean()) for layer in layers])
+        by_metric["local_attention"].append([float(seen[layer].local.mean()) for layer in layers])
     made: list[Row] = []
-    for name, each in found.items():
+    for name, each in by_metric.items():
         values = np.array(each)  # (texts, L)
         for place, layer in enumerate(layers):
             made += over_texts(name, values[:, place], condition=UNROTATED, layer=layer)
@@ -172,5 +172,5 @@ def measure(subject: Subject, options: Options, *, unrotated: bool = False) -> l
     unrotated : bool
         Measure also what attention looks like when the rotation is left out of the computation (not of the model).
     """
-    found = rows(surveyed(subject, options))
-    return found + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])
+    surveyed_rows = rows(surveyed(subject, options))
+    return surveyed_rows + (unrotated_rows(subject, subject.texts(options)) if unrotated else [])

@@ -40,25 +40,25 @@ def survey_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     ratio = np.divide(
         first.mean(axis=2), content.mean(axis=2), out=np.full(first.shape[:2], np.nan), where=content.mean(axis=2) > 0
     )
-    found: list[Row] = []
+    rows: list[Row] = []
     for place, layer in enumerate(layers):
         at: dict[str, Any] = {"layer": layer}
         for name, each in values.items():
             for head in range(each.shape[2]):
-                found += over_texts(name, each[:, place, head], condition="key head", head=head, **at)
-            found += over_texts(name, each[:, place].mean(axis=1), **at)
-        found += over_texts("value_ratio", ratio[:, place], NO_VALUES, **at)
+                rows += over_texts(name, each[:, place, head], condition="key head", head=head, **at)
+            rows += over_texts(name, each[:, place].mean(axis=1), **at)
+        rows += over_texts("value_ratio", ratio[:, place], NO_VALUES, **at)
         for name, each in (("first_mass", mass), ("write", write)):
             for head in range(each.shape[2]):
-                found += over_texts(name, each[:, place, head], head=head, **at)
-            found += over_texts(name, each[:, place].mean(axis=1), **at)
+                rows += over_texts(name, each[:, place, head], head=head, **at)
+            rows += over_texts(name, each[:, place].mean(axis=1), **at)
     for name, each in (*values.items(), ("first_mass", mass), ("write", write)):
-        found += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
-    found += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")
-    return found
+        rows += per_text(name, surveys, each.mean(axis=(1, 2)), each[0].size)
+    rows += per_text("value_ratio", surveys, ratio.mean(axis=1), len(layers), f"{NO_VALUES} in at least one layer")
+    return rows
 
 
 def measure(subject: Subject, options: Options, *, swept_items: int = bos_interventions.SWEPT_ITEMS) -> list[Row]:
     """Values of the first token over a subject's texts, and what is lost without them."""
-    found = survey_rows(surveyed(subject, options))
-    return found + bos_interventions.value_rows(subject, options, swept_items=swept_items)
+    rows = survey_rows(surveyed(subject, options))
+    return rows + bos_interventions.value_rows(subject, options, swept_items=swept_items)

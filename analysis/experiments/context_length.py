@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.experiments._key_choices import CHOICES, batch_of, choice_rows, keyed
-from analysis.measure.evaluation import kept
+from analysis.experiments._key_choices import CHOICES, batch_of, choice_rows, key_items
+from analysis.measure.evaluation import ask_once
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
 from analysis.models.answers.generation import greedy
@@ -88,7 +88,7 @@ def measure(
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=reason))
             continue
         try:
-            items = keyed(subject, "passkey", options, length)
+            items = key_items(subject, "passkey", options, length)
         except DataError as error:
             last = error
             rows.append(row("passkey_exact", None, 0, condition=f"own/{label}", reason=str(error)))
@@ -117,19 +117,19 @@ def retrieve(subject: Subject, items: Sequence[tuple[int, Item]], name: str, rat
     length = int(items[0][1].facts["length"])
 
     def ask() -> list[str]:
-        with _encoded(subject, name, ratio):
+        with _encoding(subject, name, ratio):
             return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, batch=batch_of(length))
 
     question = {"items": [asdict(item) for _, item in items], "encoding": name, "ratio": ratio, "new": NEW_TOKENS}
-    found = []
-    for (seed, item), text in zip(items, kept(subject, "retrieval", question, ask), strict=True):
+    retrievals = []
+    for (seed, item), text in zip(items, ask_once(subject, "retrieval", question, ask), strict=True):
         digits = item.facts.get("digits")
         said, key = number(text, digits), number(item.answer, digits)
-        found.append(Retrieval(item, seed, said, key, error_class(said, key)))
-    return found
+        retrievals.append(Retrieval(item, seed, said, key, error_class(said, key)))
+    return retrievals
 
 
-def _encoded(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
+def _encoding(subject: Subject, name: str, ratio: float) -> AbstractContextManager[None]:
     if name == "own":
         return nullcontext()
     return encoding(subject.model, name, factor=ratio, length=subject.training_length)
@@ -139,29 +139,31 @@ def _retrieval_rows(
     subject: Subject, items: Sequence[tuple[int, Item]], name: str, ratio: float, condition: str
 ) -> list[Row]:
     try:
-        found = retrieve(subject, items, name, ratio)
+        retrievals = retrieve(subject, items, name, ratio)
     except ModelError as error:
         if name == "own":
             raise
         return [row("passkey_exact", None, 0, condition=condition, reason=str(error))]
-    rows = _exact_rows(found, condition)
-    low, high = wilson_interval(sum(each.kind == EXACT for each in found), len(found))
-    rows.append(row("passkey_exact_low", low, len(found), condition=condition))
-    rows.append(row("passkey_exact_high", high, len(found), condition=condition))
-    counts = Counter(each.kind for each in found)
+    rows = _exact_rows(retrievals, condition)
+    low, high = wilson_interval(sum(each.kind == EXACT for each in retrievals), len(retrievals))
+    rows.append(row("passkey_exact_low", low, len(retrievals), condition=condition))
+    rows.append(row("passkey_exact_high", high, len(retrievals), condition=condition))
+    counts = Counter(each.kind for each in retrievals)
     for kind in CLASSES:
-        rows.append(row(f"class_{kind}", float(counts[kind]), len(found), condition=condition))
-    doubtful = sum(ambiguous(each.said, each.key) for each in found)
-    rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(found), condition=condition))
-    for form in sorted({str(each.item.facts["form"]) for each in found}):
-        rows += _exact_rows([each for each in found if each.item.facts["form"] == form], f"{condition}/form:{form}")
+        rows.append(row(f"class_{kind}", float(counts[kind]), len(retrievals), condition=condition))
+    doubtful = sum(ambiguous(each.said, each.key) for each in retrievals)
+    rows.append(row(f"class_{RUN_DELETION}_at_end", float(doubtful), len(retrievals), condition=condition))
+    for form in sorted({str(each.item.facts["form"]) for each in retrievals}):
+        rows += _exact_rows(
+            [each for each in retrievals if each.item.facts["form"] == form], f"{condition}/form:{form}"
+        )
     for part in range(DEPTHS):
-        some = [each for each in found if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == part]
+        some = [each for each in retrievals if min(int(each.item.facts["depth"] * DEPTHS), DEPTHS - 1) == part]
         if some:
             rows += _exact_rows(some, f"{condition}/depth:{part / DEPTHS:g}-{(part + 1) / DEPTHS:g}")
     rows += [
         row("passkey_right", float(each.kind == EXACT), 1, condition=condition, unit_id=each.item.id, seed=each.seed)
-        for each in found
+        for each in retrievals
     ]
     return rows
 

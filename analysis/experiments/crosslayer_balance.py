@@ -32,13 +32,13 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
         When surveys cannot be put together.
     """
     layers = together(surveys)[0].layers
-    found: list[Row] = []
+    table: list[Row] = []
     for name, each in contributions(surveys).items():
         for condition in KINDS:
             shares = each[:, :, TOKENS.index(condition)]  # (texts, L)
             for place, layer in enumerate(layers.tolist()):
                 reason = why_missing(surveys, name, place)
-                found += over_texts(name, shares[:, place], reason, condition=condition, layer=layer)
+                table += over_texts(name, shares[:, place], reason, condition=condition, layer=layer)
             defined = np.asarray(np.isfinite(shares).all(axis=1))
             known = np.where(defined[:, None], shares, 0.0)
             over = {
@@ -49,12 +49,12 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
             missing = "undefined in at least one layer"
             for what, values in over.items():
                 held = np.where(defined, values, np.nan)
-                found += per_text(f"{name}_{what}", surveys, held, len(layers), missing, condition=condition)
+                table += per_text(f"{name}_{what}", surveys, held, len(layers), missing, condition=condition)
             spread = known.std(axis=1, ddof=1) if len(layers) > 1 else np.full(len(surveys), np.nan)
             reason = missing if len(layers) > 1 else "one layer has no spread"
             held = np.where(defined, spread, np.nan)
-            found += per_text(f"{name}_sd_over_layers", surveys, held, len(layers), reason, condition=condition)
-    return found
+            table += per_text(f"{name}_sd_over_layers", surveys, held, len(layers), reason, condition=condition)
+    return table
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:

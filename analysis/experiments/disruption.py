@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from analysis.experiments import _masks as masks
 from analysis.experiments._masks import Fill, Mask, Where
-from analysis.measure.evaluation import BATCH, Condition, kept, losses
+from analysis.measure.evaluation import BATCH, Condition, ask_once, losses
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import Options, Subject, Text, spread
+from analysis.measure.subject import Options, Subject, Text, standard_deviation
 from analysis.models.answers.likelihood import token_nats
 from analysis.models.interventions import applied
 from analysis.models.libraries import need
@@ -101,10 +101,10 @@ def measure(
     before = _nats(subject, texts)
     rows: list[Row] = []
     for where in places:
-        found = masks.measured(subject, chosen, where)
+        norms = masks.measure_norms(subject, chosen, where)
         for select in selects:
-            mask = masks.above(found, factor) if select == "threshold" else masks.top(found)
-            ratio = masks.largest_ratio(found)
+            mask = masks.above(norms, factor) if select == "threshold" else masks.top(norms)
+            ratio = masks.largest_ratio(norms)
             name = f"{select}_massive_{where}"
             rows.append(row("largest_over_mean", ratio, subject.layers, condition=name))
             rows.append(row("dims", mask.count, subject.layers, condition=name))
@@ -116,10 +116,10 @@ def measure(
                 targets = {
                     "massive": [mask],
                     "random": [masks.random(mask, seed) for seed in range(draws)],
-                    "matched": [masks.matched(mask, found, fill, seed) for seed in range(draws)],
-                    "smallest": [masks.smallest(mask, found)],
+                    "matched": [masks.matched(mask, norms, fill, seed) for seed in range(draws)],
+                    "smallest": [masks.smallest(mask, norms)],
                 }
-                rows += _conditions(subject, texts, before, found, targets, (select, fill, where))
+                rows += _conditions(subject, texts, before, norms, targets, (select, fill, where))
                 if where == "pre" and permutations and f"{select}_{fill}" in ranked:
                     some = [text for text in texts if text.seed == options.seeds[0]][:rank_texts]
                     rows += _rank(subject, some, mask, (select, fill), permutations)
@@ -128,8 +128,8 @@ def measure(
 
 def _nats(subject: Subject, texts: Sequence[Text], condition: Condition | None = None) -> NDArray[np.float64]:
     """Nats a token of each text."""
-    found = losses(subject, texts, condition) if condition else losses(subject, texts)
-    return np.array([each.nats / each.tokens for each in found])
+    sums = losses(subject, texts, condition) if condition else losses(subject, texts)
+    return np.array([each.nats / each.tokens for each in sums])
 
 
 def _conditions(
@@ -172,7 +172,7 @@ def _conditions(
             rows += [row(metric, None, 0, condition=name, reason=reasons[control]) for metric in metrics]
             continue
         differences = (deltas["massive"] - deltas[control]).tolist()
-        sd = spread(differences)
+        sd = standard_deviation(differences)
         rows += [
             row(f"minus_{control}", float(np.mean(differences)), len(texts), condition=name),
             row(f"minus_{control}_sd", sd, len(texts), condition=name, reason="" if sd is not None else "one text"),
@@ -195,7 +195,7 @@ def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fi
     before = _nats(subject, some).mean()
     name = f"{select}_massive_{fill}_pre"
     own = float(_nats(subject, some, Condition(name, mask.interventions(fill, "pre"))).mean() - before)
-    found: list[float] = []
+    means: list[float] = []
     for start in range(0, permutations, CHUNK):
         subject.tell(f"disruption: {select}, {fill}, random mask {start + 1} of {permutations}")
         drawn = [masks.random(mask, 1000 + seed) for seed in range(start, min(start + CHUNK, permutations))]
@@ -204,8 +204,8 @@ def _rank(subject: Subject, some: Sequence[Text], mask: Mask, key: tuple[str, Fi
             "masks": [each.digest() for each in drawn],
             "fill": fill,
         }
-        found += kept(subject, "random masks", asked, functools.partial(_means, subject, some, drawn, fill))
-    deltas = np.array(found) - before
+        means += ask_once(subject, "random masks", asked, functools.partial(_means, subject, some, drawn, fill))
+    deltas = np.array(means) - before
     return [
         row("permutation_p", (1 + int((deltas >= own).sum())) / (1 + len(deltas)), len(deltas), condition=name),
         row("permutation_delta_nats", own, len(some), condition=name),
@@ -220,9 +220,9 @@ def _means(subject: Subject, texts: Sequence[Text], drawn: Sequence[Mask], fill:
     batches = [
         torch.cat([text.tokens for text in texts[start : start + BATCH]]) for start in range(0, len(texts), BATCH)
     ]
-    found = []
+    means = []
     for mask in drawn:
         with applied(subject.model, mask.interventions(fill, "pre")):
             nats = torch.cat([token_nats(subject.model, batch) for batch in batches])
-        found.append(float(nats.double().mean()))
-    return found
+        means.append(float(nats.double().mean()))
+    return means

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from analysis.heads.plasticity import Options as Estimation
+from analysis.heads.plasticity import PlasticityOptions as Estimation
 from analysis.measure.heads.analysis import measure as measure_heads
-from analysis.measure.heads.captured import BUCKETS, DOCUMENTS, captured
+from analysis.measure.heads.captured import BUCKETS, DOCUMENTS, open_or_capture
 from analysis.measure.subject import Options, Subject
 
 SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS}
@@ -19,7 +19,7 @@ def write(root: Path, subject: Subject, options: Options, *, replace: bool = Fal
     Raises
     ------
     DataError
-        In the words of `captured` and of the command `heads`.
+        In the words of `open_or_capture` and of the command `heads`.
     """
-    held = captured(subject, options)
+    held = open_or_capture(subject, options)
     return measure_heads(root, str(held.root), Estimation(), name=subject.name, replace=replace).files

@@ -42,10 +42,10 @@ def measure(subject: Subject, options: Options) -> list[Row]:
     DataError
         When fewer than two heads have a plasticity.
     """
-    return _ablated(subject, options, _ranked(subject, findings(subject, options)))
+    return _ablation_rows(subject, options, _rank(subject, findings(subject, options)))
 
 
-def _ranked(subject: Subject, found: Sequence[Finding]) -> Heads:
+def _rank(subject: Subject, found: Sequence[Finding]) -> Heads:
     """Heads that have a late plasticity, the least plastic first; ties by layer and head."""
     ranked = [(each.metrics[RANK], (each.layer, each.head)) for each in found if RANK in each.metrics]
     if len(ranked) < 2:
@@ -57,7 +57,7 @@ def _ranked(subject: Subject, found: Sequence[Finding]) -> Heads:
     return [head for _, head in sorted(ranked)]
 
 
-def _ablated(subject: Subject, options: Options, order: Heads) -> list[Row]:
+def _ablation_rows(subject: Subject, options: Options, order: Heads) -> list[Row]:
     """Rows of all conditions, given heads in the order of their plasticity."""
     few = Options(
         texts=options.texts,
@@ -94,9 +94,9 @@ def _rows(subject: Subject, options: Options, condition: Condition, unit: str, h
     names: dict[str, Any] = {"condition": condition.name, "unit_id": unit}
     rows: list[Row] = []
     for seed, items in items_of(subject, "passkey", options):
-        found = answers(subject, items, condition)
-        right = sum(each.right for each in found)
-        rows.append(row("passkey_accuracy", right / len(found), len(found), seed=seed, **names))
+        replies = answers(subject, items, condition)
+        right = sum(each.right for each in replies)
+        rows.append(row("passkey_accuracy", right / len(replies), len(replies), seed=seed, **names))
     texts = subject.texts(options)
     changed, usual = losses(subject, texts, condition), losses(subject, texts)
     tokens = sum(each.tokens for each in usual)

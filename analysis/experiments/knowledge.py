@@ -39,7 +39,7 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
         When the model's book has none of the four tasks.
     """
     chosen, _ = masks.split_texts(subject, options)
-    top = masks.top(masks.measured(subject, chosen, "pre"))
+    top = masks.top(masks.measure_norms(subject, chosen, "pre"))
     conditions = [BASELINE, Condition("top1", top.interventions("mean", "pre"))]
     conditions += [
         Condition(f"random-{draw}", masks.random(top, draw).interventions("mean", "pre")) for draw in range(draws)
@@ -50,7 +50,7 @@ def measure(subject: Subject, options: Options, *, draws: int = 3) -> list[Row]:
             subject.tell(f"knowledge: {task}, {condition.name}")
             single = condition.name in ("baseline", "top1", "random-0")
             rows += answer_rows(subject, task, options, condition, units=single)
-        rows += _pooled(rows, task, draws)
+        rows += _random_mean(rows, task, draws)
         for name in ("top1", *(["random"] if draws else [])):
             rows += _degradation(rows, task, name)
     for name in ("baseline", "top1", *(["random"] if draws else [])):
@@ -62,17 +62,17 @@ def value(rows: Iterable[Row], condition: str, metric: str) -> float | None:
     """The value of one row without unit."""
     for each in rows:
         if each["condition"] == condition and each["metric"] == metric and not each["unit_id"]:
-            found: float | None = each["value"]
-            return found
+            number: float | None = each["value"]
+            return number
     return None
 
 
-def _pooled(rows: list[Row], task: str, draws: int) -> list[Row]:
+def _random_mean(rows: list[Row], task: str, draws: int) -> list[Row]:
     """Mean accuracy over the draws of the control."""
     if not draws:
         return []
-    found = [value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
-    return [row(f"{task}_accuracy", statistics.mean(found), draws, condition="random")]
+    accuracies = [value(rows, f"random-{draw}", f"{task}_accuracy") or 0.0 for draw in range(draws)]
+    return [row(f"{task}_accuracy", statistics.mean(accuracies), draws, condition="random")]
 
 
 def _degradation(rows: list[Row], task: str, condition: str) -> list[Row]:
@@ -81,29 +81,29 @@ def _degradation(rows: list[Row], task: str, condition: str) -> list[Row]:
         for name, metric in (("baseline", "accuracy"), ("baseline", "chance"), (condition, "accuracy"))
     )
     n = next(each["n"] for each in rows if each["metric"] == f"{task}_accuracy" and each["condition"] == "baseline")
-    found = []
+    degradations = []
     for metric, base, reason in (
         ("degradation", before, "no right answer before"),
         ("degradation_over_chance", before - chance, "not above chance before"),
     ):
         share = (before - after) / base if base > 0 else None
-        found.append(row(f"{task}_{metric}", share, n, condition=condition, reason="" if base > 0 else reason))
-    return found
+        degradations.append(row(f"{task}_{metric}", share, n, condition=condition, reason="" if base > 0 else reason))
+    return degradations
 
 
 def _categories(rows: list[Row], condition: str, tasks: list[str]) -> list[Row]:
     metrics = ["accuracy"] if condition == "baseline" else ["accuracy", "degradation", "degradation_over_chance"]
-    found = []
+    means = []
     for category, members in CATEGORIES.items():
         for metric in metrics:
             each = [value(rows, condition, f"{task}_{metric}") for task in members if task in tasks]
             if len(each) < len(members) or None in each:
-                found.append(
+                means.append(
                     row(
                         f"{category}_{metric}", None, 0, condition=condition, reason="not all of its tasks have a value"
                     )
                 )
                 continue
             mean = sum(part for part in each if part is not None) / len(each)
-            found.append(row(f"{category}_{metric}", mean, len(each), condition=condition))
-    return found
+            means.append(row(f"{category}_{metric}", mean, len(each), condition=condition))
+    return means

@@ -32,7 +32,7 @@ PARTS: dict[str, tuple[Intervention, ...]] = {
 NO_BOS = "the tokenizer puts no beginning token in front"
 
 
-def ablated(part: str, layer: int, name: str) -> Condition:
+def ablation(part: str, layer: int, name: str) -> Condition:
     """Zero output of a part ("mlp", "attention", "both", "both_bos") of one layer."""
     interventions = tuple(dataclasses.replace(each, layers=(layer,)) for each in PARTS[part])
     return Condition(name, interventions, decode=part != "both_bos")
@@ -53,7 +53,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
         if missing:
             rows += absent_rows(subject, part, missing, layer=layer)
         else:
-            rows += effect_rows(subject, texts, options, ablated(part, layer, part), layer=layer)
+            rows += effect_rows(subject, texts, options, ablation(part, layer, part), layer=layer)
     rows += effect_rows(subject, texts, few, Condition("sweep_baseline"))
     for each in range(subject.layers):
         for part in PARTS:
@@ -62,7 +62,7 @@ def measure(subject: Subject, options: Options, *, layer: int = LAYER, swept_ite
             if missing:
                 rows += absent_rows(subject, name, missing, layer=each)
             else:
-                rows += effect_rows(subject, texts, few, ablated(part, each, name), layer=each)
+                rows += effect_rows(subject, texts, few, ablation(part, each, name), layer=each)
     return rows
 
 

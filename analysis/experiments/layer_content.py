@@ -68,19 +68,19 @@ def rows(surveys: Sequence[TextSurvey]) -> list[Row]:
     shares, whole = contributions(surveys), _explained(surveys)[..., None]
     values = {name: np.stack([getattr(survey, name) for survey in surveys]) for name in (*ADDED, *PROJECTED)}
     values |= {name: np.where(whole, values[name], np.nan) for name in ADDED} | shares
-    found: list[Row] = []
+    table: list[Row] = []
     for place, layer in enumerate(layers):
         for kind, tokens in enumerate(TOKENS):
             for name, each in values.items():
                 reason = why_missing(surveys, name, place)
-                found += over_texts(name, each[:, place, kind], reason, condition=tokens, layer=layer)
-        found += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
+                table += over_texts(name, each[:, place, kind], reason, condition=tokens, layer=layer)
+        table += over_texts("unexplained", [survey.unexplained[place] for survey in surveys], layer=layer)
     for name, each in shares.items():
         for kind, tokens in enumerate(TOKENS):
             means = each[:, :, kind].mean(axis=1)  # undefined as soon as one layer is
             reason = "undefined in at least one layer"
-            found += per_text(name, surveys, means, len(layers), reason, condition=tokens)
-    return found
+            table += per_text(name, surveys, means, len(layers), reason, condition=tokens)
+    return table
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:

@@ -64,42 +64,42 @@ def rows(surveys: Sequence[TextSurvey], lambdas: Sequence[float] = LAMBDAS) -> l
     """
     where = together(surveys)[0].where
     layers = surveys[0].layers.tolist()
-    found: list[Row] = []
+    table: list[Row] = []
     for tensor in TENSORS:
         norms = np.stack([getattr(survey, f"norms_{tensor}") for survey in surveys]).astype(np.float64)
         means = norms.mean(axis=(-2, -1), keepdims=True)
         ratios = np.divide(norms, means, out=np.zeros_like(norms), where=means > 0)  # (texts, L, H, d)
         for threshold in lambdas:
             large = massive(norms, threshold)
-            found += _counts(surveys, tensor, f"{where} lambda={threshold:g}", large, ratios)
+            table += _counts(surveys, tensor, f"{where} lambda={threshold:g}", large, ratios)
         inequality = np.array([[gini(layer) for layer in text] for text in norms])
         largest = ratios.max(axis=(-2, -1))
         for place, layer in enumerate(layers):
             at: dict[str, Any] = {"condition": where, "layer": layer, "reason": f"all {tensor} are zero"}
-            found += over_texts(f"gini_{tensor}", inequality[:, place], **at)
-            found += over_texts(f"largest_ratio_{tensor}", largest[:, place], **at)
-        found += per_text(f"gini_{tensor}", surveys, inequality.mean(axis=1), len(layers), condition=where)
-        found += per_text(f"largest_ratio_{tensor}", surveys, largest.max(axis=1), len(layers), condition=where)
-    return found
+            table += over_texts(f"gini_{tensor}", inequality[:, place], **at)
+            table += over_texts(f"largest_ratio_{tensor}", largest[:, place], **at)
+        table += per_text(f"gini_{tensor}", surveys, inequality.mean(axis=1), len(layers), condition=where)
+        table += per_text(f"largest_ratio_{tensor}", surveys, largest.max(axis=1), len(layers), condition=where)
+    return table
 
 
 def _counts(
     surveys: Sequence[TextSurvey], tensor: str, condition: str, large: NDArray[np.bool_], ratios: NDArray[np.float64]
 ) -> list[Row]:
     counts = large.sum(axis=(-2, -1))  # (texts, L)
-    found: list[Row] = []
+    table: list[Row] = []
     for place, layer in enumerate(surveys[0].layers.tolist()):
-        found += over_texts(f"massive_{tensor}", counts[:, place], condition=condition, layer=layer)
+        table += over_texts(f"massive_{tensor}", counts[:, place], condition=condition, layer=layer)
     totals = counts.sum(axis=1)
-    found += over_texts(f"massive_total_{tensor}", totals, condition=condition)
-    found += per_text(f"massive_total_{tensor}", surveys, totals, counts.shape[1], condition=condition)
+    table += over_texts(f"massive_total_{tensor}", totals, condition=condition)
+    table += per_text(f"massive_total_{tensor}", surveys, totals, counts.shape[1], condition=condition)
     everywhere = int(large.all(axis=0).sum())
-    found.append(row(f"massive_every_text_{tensor}", everywhere, len(surveys), condition=condition))
+    table.append(row(f"massive_every_text_{tensor}", everywhere, len(surveys), condition=condition))
     chosen = ratios[large]
     none = "" if len(chosen) else f"no dimension of {tensor} passes lambda in any text"
     mean = float(chosen.mean()) if len(chosen) else None
-    found.append(row(f"massive_ratio_{tensor}", mean, len(chosen), condition=condition, reason=none))
-    return found
+    table.append(row(f"massive_ratio_{tensor}", mean, len(chosen), condition=condition, reason=none))
+    return table
 
 
 def measure(

@@ -54,12 +54,12 @@ def _spikes(ratio: NDArray[np.float64], norm: NDArray[np.float64], layers: NDArr
     after = np.where(np.isfinite(ratio[1:]), ratio[1:], 0.0)
     jump = np.diff(norm)
     above = np.flatnonzero(after > SPIKE_RATIO)
-    found = {
+    spikes = {
         SPIKES[0]: int(above[0]) if len(above) else None,
         SPIKES[1]: int(after.argmax()) if after.max() > 1 else None,
         SPIKES[2]: int(jump.argmax()) if jump.max() > 0 else None,
     }
-    return {name: None if place is None else int(layers[place]) for name, place in found.items()}
+    return {name: None if place is None else int(layers[place]) for name, place in spikes.items()}
 
 
 def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> list[Row]:
@@ -78,34 +78,34 @@ def survey_rows(surveys: Sequence[TextSurvey], taus: Sequence[float] = TAUS) -> 
     """
     layers = together(surveys)[0].layers.tolist()
     bos = [float(survey.first_is_bos) for survey in surveys]
-    found = [row("first_is_bos", float(np.mean(bos)), len(bos))]
+    rows = [row("first_is_bos", float(np.mean(bos)), len(bos))]
     for condition, (field, null) in ROWS.items():
         scores = np.stack([getattr(survey, field) for survey in surveys])  # (texts, L, H)
         nulls = np.stack([getattr(survey, null) for survey in surveys])
         for place, layer in enumerate(layers):
             at: dict[str, Any] = {"condition": condition, "layer": layer}
             for head in range(scores.shape[2]):
-                found += over_texts("sink_score", scores[:, place, head], head=head, **at)
+                rows += over_texts("sink_score", scores[:, place, head], head=head, **at)
             means = scores[:, place].mean(axis=1)
-            found += over_texts("sink_score", means, **at)
-            found += over_texts("uniform_null", nulls[:, place], **at)
-            found += over_texts("sink_excess", means - nulls[:, place], **at)
-        found += per_text("sink_score", surveys, scores.mean(axis=(1, 2)), scores[0].size, condition=condition)
-        found += _rates(surveys, condition, scores, taus)
-    return found + _nulls(surveys) + _first_token(surveys) + _spike_rows(surveys) + _entropy(surveys)
+            rows += over_texts("sink_score", means, **at)
+            rows += over_texts("uniform_null", nulls[:, place], **at)
+            rows += over_texts("sink_excess", means - nulls[:, place], **at)
+        rows += per_text("sink_score", surveys, scores.mean(axis=(1, 2)), scores[0].size, condition=condition)
+        rows += _rates(surveys, condition, scores, taus)
+    return rows + _nulls(surveys) + _first_token(surveys) + _spike_rows(surveys) + _entropy(surveys)
 
 
 def _rates(surveys: Sequence[TextSurvey], rows: str, scores: NDArray[np.float64], taus: Sequence[float]) -> list[Row]:
-    found: list[Row] = []
+    table: list[Row] = []
     for tau in taus:
         sinks = scores >= tau
         condition = f"{rows} tau={tau:g}"
         for place, layer in enumerate(surveys[0].layers.tolist()):
-            found += over_texts("sink_rate", sinks[:, place].mean(axis=1), condition=condition, layer=layer)
+            table += over_texts("sink_rate", sinks[:, place].mean(axis=1), condition=condition, layer=layer)
         rates = sinks.mean(axis=(1, 2))
-        found += over_texts("sink_rate", rates, condition=condition)
-        found += per_text("sink_rate", surveys, rates, sinks[0].size, condition=condition)
-    return found
+        table += over_texts("sink_rate", rates, condition=condition)
+        table += per_text("sink_rate", surveys, rates, sinks[0].size, condition=condition)
+    return table
 
 
 def _nulls(surveys: Sequence[TextSurvey]) -> list[Row]:
@@ -120,7 +120,7 @@ def _nulls(surveys: Sequence[TextSurvey]) -> list[Row]:
 
 
 def _first_token(surveys: Sequence[TextSurvey]) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     fields = {
         "first_norm": "residual_first",
         "content_norm": "residual_mean",
@@ -130,8 +130,8 @@ def _first_token(surveys: Sequence[TextSurvey]) -> list[Row]:
     for name, field in fields.items():
         values = np.stack([getattr(survey, field) for survey in surveys])
         for place, at in enumerate(_states(surveys)):
-            found += over_texts(name, values[:, place], "all other tokens are zero", **at)
-    return found
+            rows += over_texts(name, values[:, place], "all other tokens are zero", **at)
+    return rows
 
 
 def _states(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
@@ -140,35 +140,35 @@ def _states(surveys: Sequence[TextSurvey]) -> list[dict[str, Any]]:
 
 
 def _spike_rows(surveys: Sequence[TextSurvey]) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     ratios = np.mean([survey.residual_ratio for survey in surveys], axis=0)[1:]
     at_layer = dict(zip(surveys[0].layers.tolist(), ratios.tolist(), strict=True))
     for name, layer in spike_layers(surveys).items():
         none = NO_SPIKE[name] if layer is None else ""
-        found.append(row("spike_layer", layer, len(surveys), condition=name, reason=none))
+        rows.append(row("spike_layer", layer, len(surveys), condition=name, reason=none))
         ratio = None if layer is None else at_layer[layer]
         reason = none or ("" if ratio is not None and np.isfinite(ratio) else "all other tokens are zero")
-        found.append(row("spike_ratio", ratio, len(surveys), condition=name, reason=reason))
+        rows.append(row("spike_ratio", ratio, len(surveys), condition=name, reason=reason))
     for survey in surveys:
         for name, layer in _spikes(survey.residual_ratio, survey.residual_first, survey.layers).items():
             none = NO_SPIKE[name] if layer is None else ""
-            found.append(row("spike_layer", layer, 1, condition=name, unit_id=survey.text, reason=none))
-    return found
+            rows.append(row("spike_layer", layer, 1, condition=name, unit_id=survey.text, reason=none))
+    return rows
 
 
 def _entropy(surveys: Sequence[TextSurvey]) -> list[Row]:
     """Entropy of hidden states: the condition names variant and tokens."""
     values = np.stack([survey.hidden_entropy for survey in surveys])  # (texts, L + 1, 2, 3)
     ranks = np.stack([survey.hidden_rank for survey in surveys])
-    found: list[Row] = []
+    rows: list[Row] = []
     for place, at in enumerate(_states(surveys)):
         before = f"{at['condition']} " if "condition" in at else ""
         for kind, tokens in enumerate(ENTROPY_TOKENS):
             reason = NO_RANK if ranks[:, :, kind].any() else LEFT_OUT
             for column, variant in enumerate(VARIANTS):
                 there = {**at, "condition": f"{before}{variant} {tokens}"}
-                found += over_texts("hidden_entropy", values[:, place, kind, column], reason, **there)
-    return found
+                rows += over_texts("hidden_entropy", values[:, place, kind, column], reason, **there)
+    return rows
 
 
 def measure(
@@ -179,5 +179,5 @@ def measure(
     swept_items: int = bos_interventions.SWEPT_ITEMS,
 ) -> list[Row]:
     """Sinks of a subject's texts, and what ablations at the beginning token and disrupted dimensions do to it."""
-    found = survey_rows(surveyed(subject, options), taus)
-    return found + bos_interventions.sink_rows(subject, options, swept_items=swept_items)
+    rows = survey_rows(surveyed(subject, options), taus)
+    return rows + bos_interventions.sink_rows(subject, options, swept_items=swept_items)

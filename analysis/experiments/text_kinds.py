@@ -30,11 +30,11 @@ def measure(subject: Subject, options: Options) -> list[Row]:
         raise DataError("text_kinds compares the kinds of text that are written here; leave --texts out")
     rows: list[Row] = []
     for kind in kinds:
-        found = findings(subject, options, kind)
+        heads = findings(subject, options, kind)
         for metric in METRICS:
-            values = [each.metrics[metric] for each in found if metric in each.metrics]
+            values = [each.metrics[metric] for each in heads if metric in each.metrics]
             mean = float(np.mean(values)) if values else None
-            reason = "" if values else next(each.reasons[metric] for each in found)
+            reason = "" if values else next(each.reasons[metric] for each in heads)
             rows.append(row(metric, mean, len(values), condition=kind, reason=reason))
             rows += [
                 row(
@@ -46,6 +46,6 @@ def measure(subject: Subject, options: Options) -> list[Row]:
                     head=each.head,
                     reason=each.reasons.get(metric, ""),
                 )
-                for each in found
+                for each in heads
             ]
     return rows

@@ -141,7 +141,7 @@ def all_pairs(
             given = queries.of(int(members[0])) if counted else vectors[:0]
             # before the product, which overwrites the keys
             rough = _rough_scores(eligible, given) if counted else np.empty((0, 0), np.float32)
-            found = kernel.accumulate(
+            added = kernel.accumulate(
                 _factored(eligible, law),
                 scores[column, chosen],
                 scores[drifts[column], chosen] if law.beta.any() else still[: chosen.size],
@@ -165,7 +165,7 @@ def all_pairs(
                 profile,
                 excluded,
             )
-            direct, formed = direct + found[0], formed + found[1]
+            direct, formed = direct + added[0], formed + added[1]
     if single and direct > DOUBTFUL * formed:
         return all_pairs(keys, counts, laws, queries, context, cells, "double")
     for _, members in runs:
@@ -358,10 +358,10 @@ def sampled_pairs(
 
 def _runs(laws: dict[int, Law]) -> list[tuple[Law, IntArray]]:
     """Gather the bins that share one law."""
-    found: dict[int, tuple[Law, list[int]]] = {}
+    by_law: dict[int, tuple[Law, list[int]]] = {}
     for place, law in laws.items():
-        found.setdefault(id(law), (law, []))[1].append(place)
-    return [(law, np.array(members, dtype=np.int64)) for law, members in found.values()]
+        by_law.setdefault(id(law), (law, []))[1].append(place)
+    return [(law, np.array(members, dtype=np.int64)) for law, members in by_law.values()]
 
 
 def _factored(rows: FloatArray, law: Law) -> FloatArray:

@@ -9,7 +9,7 @@ from analysis.heads.head import Float64Array, Head
 from analysis.heads.laws import Estimator
 from analysis.heads.missing import Scalar
 from analysis.heads.pairs import drawn_pairs
-from analysis.heads.plasticity import Options, Prepared, laws_of, prepared
+from analysis.heads.plasticity import PlasticityOptions, Prepared, laws_of, prepared
 
 MODELS: tuple[Estimator, ...] = ("bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
 PAIRS_PER_BIN = 500
@@ -37,7 +37,7 @@ class Gap:
 
 def gaps_to_empirical(
     head: Head,
-    options: Options | None = None,
+    options: PlasticityOptions | None = None,
     estimators: tuple[Estimator, ...] = MODELS,
     pairs_per_bin: int = PAIRS_PER_BIN,
     given: Prepared | None = None,
@@ -57,7 +57,7 @@ def gaps_to_empirical(
     given : Prepared, optional
         What `plasticity` was given for the same head and options, so that nothing is done twice.
     """
-    chosen = replace(options or Options(), cap=None)
+    chosen = replace(options or PlasticityOptions(), cap=None)
     known = given or prepared(head, chosen)
     shared, precision = known.shared, chosen.precision if head.keys.dtype == np.float32 else "double"
     laws = {
@@ -83,7 +83,7 @@ def _gap(estimator: Estimator, bins: list[Float64Array]) -> Gap:
         nothing = Scalar(None, 0, "no query bin has a pair")
         return Gap(estimator=estimator, by_pair=nothing, by_bin=nothing)
     pairs = np.concatenate(bins)
-    means = np.array([np.mean(found) for found in bins])
+    means = np.array([np.mean(part) for part in bins])
     return Gap(
         estimator=estimator,
         by_pair=Scalar(float(np.abs(pairs).mean()), pairs.size),

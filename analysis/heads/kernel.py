@@ -275,10 +275,10 @@ def tally(
 @summed
 def total(values: FloatArray) -> float:
     """Give the sum of an array."""
-    found = 0.0
+    subtotal = 0.0
     for k in range(values.size):
-        found += values[k]
-    return found
+        subtotal += values[k]
+    return subtotal
 
 
 @compiled
@@ -354,7 +354,7 @@ def evaluate(
             if left_out[k] < end:
                 excluded[bins[b], reasons[k]] += 1
                 dropped += 1
-        found = 0.0
+        subtotal = 0.0
         for first in range(0, end, TILE):
             last = min(first + TILE, end)
             whole = (last - first + LANES - 1) // LANES * LANES
@@ -368,13 +368,13 @@ def evaluate(
             far, middle = distances[first:], middles[first:]
             for k in range(whole):
                 places[k] = along * far[k] + int((shift - middle[k]) * by_midpoint)
-            found += total(values[: last - first])
+            subtotal += total(values[: last - first])
             for k in range(last - first):
                 cell = flat[places[k]]
                 cell[PAIRS] += 1.0
                 cell[PLASTICITY] += values[k]
                 side[far[k], MEAN_GAP] += gaps[k]
-        profile[bins[b]] += found - dropped  # what is left out counts as one
+        profile[bins[b]] += subtotal - dropped  # what is left out counts as one
 
 
 @compiled

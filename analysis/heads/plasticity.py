@@ -18,7 +18,7 @@ CELLS = (16, 16)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class PlasticityOptions:
     """How a head is analysed.
 
     Parameters
@@ -104,7 +104,7 @@ class Plasticity:
         Sums by bin and cell, from which the maps are made.
     """
 
-    options: Options
+    options: PlasticityOptions
     context: int
     queries: IntArray
     taus: Float64Array
@@ -155,14 +155,16 @@ class Prepared:
     laws: dict[int, Law]
 
 
-def prepared(head: Head, options: Options, queries: Moments | None = None, keys: Keys | None = None) -> Prepared:
+def prepared(
+    head: Head, options: PlasticityOptions, queries: Moments | None = None, keys: Keys | None = None
+) -> Prepared:
     """Make a head ready for `plasticity`, whose parameters these are; `keys` are its keys in groups, where known."""
     shared = setting(head, options, keys)
     return Prepared(options.estimator, shared, laws_of(head, shared, options.estimator, queries, options.precision))
 
 
 def plasticity(
-    head: Head, options: Options | None = None, queries: Moments | None = None, given: Prepared | None = None
+    head: Head, options: PlasticityOptions | None = None, queries: Moments | None = None, given: Prepared | None = None
 ) -> Plasticity:
     """Estimate the attention plasticity of a head.
 
@@ -180,7 +182,7 @@ def plasticity(
     given : Prepared, optional
         What `prepared` made of the same, where it is needed elsewhere too.
     """
-    chosen = options or Options()
+    chosen = options or PlasticityOptions()
     known = given or prepared(head, chosen, queries)
     shared, laws = known.shared, known.laws
     counted = chosen.estimator == "empirical"
@@ -203,7 +205,7 @@ def plasticity(
     return _result(head, chosen, shared, sums)
 
 
-def setting(head: Head, options: Options, keys: Keys | None = None) -> Setting:
+def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> Setting:
     """Sort queries into bins, and keys into groups where they are not given so."""
     bins = options.bins or head.buckets
     queries = describe.binned(head, bins)
@@ -236,7 +238,7 @@ def means(sums: Float64Array, count: Float64Array) -> Float64Array:
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
-def _result(head: Head, options: Options, shared: Setting, sums: Sums) -> Plasticity:
+def _result(head: Head, options: PlasticityOptions, shared: Setting, sums: Sums) -> Plasticity:
     eligible = pair_counts(shared.counts).sum(axis=1)
     evaluated = eligible if options.cap is None else np.minimum(eligible, options.cap)
     tested = np.isin(np.arange(eligible.size), shared.enough)

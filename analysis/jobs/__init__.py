@@ -13,14 +13,14 @@ from analysis.jobs.failure import Failure, JobsFailed
 from analysis.jobs.folder import JobFolder
 from analysis.jobs.perform import report
 from analysis.jobs.resources import Resources
-from analysis.jobs.running import Progress, run_jobs
+from analysis.jobs.running import JobProgress, run_jobs
 
 __all__ = [
     "EXECUTORS",
     "Failure",
     "JobFolder",
+    "JobProgress",
     "JobsFailed",
-    "Progress",
     "Resources",
     "open_executor",
     "report",

@@ -22,7 +22,7 @@ LOOK_SHARE = 0.01  # and this much for each of them: a thousand on a network fil
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class JobProgress:
     """How far a set of jobs is.
 
     Parameters
@@ -64,7 +64,7 @@ class _State:
 
     names: Sequence[str]
     folders: Sequence[JobFolder]
-    tell: Callable[[Progress], None]
+    tell: Callable[[JobProgress], None]
     begun: float = field(default_factory=time.monotonic)
     kept: set[int] = field(default_factory=set)
     done: set[int] = field(default_factory=set)
@@ -94,7 +94,7 @@ class _State:
         seconds = time.monotonic() - self.begun
         ended = len(self.done) + len(self.failed)
         self.tell(
-            Progress(
+            JobProgress(
                 total=len(self.names),
                 kept=len(self.kept),
                 done=len(self.done),
@@ -125,7 +125,7 @@ def run_jobs(
     names: Sequence[str] | None = None,
     version: str = "",
     valid: Callable[[T], bool] = lambda result: True,
-    progress: Callable[[Progress], None] = lambda state: None,
+    progress: Callable[[JobProgress], None] = lambda state: None,
 ) -> list[T]:
     """Run a function once for each set of arguments, each as a job in a process of its own.
 
@@ -151,7 +151,7 @@ def run_jobs(
     valid : Callable
         Whether an earlier result still counts, for instance whether the files that it names are there.
     progress : Callable
-        Called with a `Progress` at every event and when a running job reports; in this thread.
+        Called with a `JobProgress` at every event and when a running job reports; in this thread.
 
     Returns
     -------

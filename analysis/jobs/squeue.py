@@ -61,13 +61,13 @@ def states(user: str) -> dict[str, str] | None:
 
 def parse(text: str) -> dict[str, str]:
     """Read lines of array id, array index, job id and state, as `states` asks for them."""
-    found = {}
+    by_job = {}
     for line in text.splitlines():
         words = line.split()
         if len(words) == 4:
             array, index, job, state = words
-            found[f"{array}_{index}" if index.isdigit() else job] = state
-    return found
+            by_job[f"{array}_{index}" if index.isdigit() else job] = state
+    return by_job
 
 
 def alive(state: str | None) -> bool:

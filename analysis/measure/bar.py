@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from analysis.jobs import Progress as Jobs
+from analysis.jobs import JobProgress
 
 
 class Bar:
@@ -29,7 +29,7 @@ class Bar:
             left = f"{duration(seconds_left)} left" if seconds_left is not None else ""
             self._shown.update(self._task, completed=done, total=total, rate=rate, left=left)
 
-    def follow(self, state: Jobs) -> None:
+    def follow(self, state: JobProgress) -> None:
         """Say what happened to a job, and show how far all of them are and what each reports."""
         if state.event:
             self.say(state.event)

@@ -59,7 +59,7 @@ def code(module: str) -> str:
     return code_of(ROOT, [module, __name__])
 
 
-def named(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:
+def cache_name(step: Callable[..., Any], asked: Mapping[str, Any], module: str = "") -> str:
     """The name under which a step's answer is kept.
 
     Parameters
@@ -82,7 +82,7 @@ def cached(
     Parameters
     ----------
     name : str
-        What `named` returns.
+        What `cache_name` returns.
     folder : Path or None
         Where files of the cache lie; None keeps nothing beyond this process.
     remember : bool

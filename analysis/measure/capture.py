@@ -10,7 +10,7 @@ from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar, duration
 from analysis.models.captures import capture, manifest
 from analysis.models.captures.options import CaptureOptions
-from analysis.models.captures.progress import Progress
+from analysis.models.captures.progress import CaptureProgress
 from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.texts import Source
@@ -54,7 +54,7 @@ def run(
     )
     options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
     resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
-    if capture.finished(options):
+    if capture.is_finished(options):
         print("captured already, with these very options", file=sys.stderr)
         return out
     if executor == "local" and jobs == 1 and resources == Resources():
@@ -69,7 +69,7 @@ def run(
 def _here(options: CaptureOptions) -> None:
     with bar("documents") as shown:
 
-        def tell(state: Progress) -> None:
+        def tell(state: CaptureProgress) -> None:
             rate = f"{state.tokens_per_second:,.0f} tokens/s" if state.tokens_per_second else ""
             shown.update(state.done, state.total, rate, state.seconds_left)
 
@@ -91,7 +91,7 @@ def _there(options: CaptureOptions) -> bool:
 def share(options: CaptureOptions, shard: tuple[int, int]) -> None:
     """A job: capture every n-th document."""
 
-    def tell(state: Progress) -> None:
+    def tell(state: CaptureProgress) -> None:
         total = f" of {state.total}" if state.total is not None else ""
         left = f", {duration(state.seconds_left)} left" if state.seconds_left is not None else ""
         report(f"{state.done}{total} documents{left}")

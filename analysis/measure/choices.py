@@ -23,13 +23,13 @@ _MEASURES = re.compile(
 
 def experiments(folder: Path, *, named: bool = False) -> tuple[str, ...]:
     """Names of the experiments in a folder: those of `--all`, or where `named` those that run by name only."""
-    found = []
+    names = []
     for path in sorted(folder.glob("[!_]*.py")):
         text = path.read_text(encoding="utf-8")
         by_name = re.search(r"^BY_NAME = True\b", text, re.MULTILINE) is not None
         if _MEASURES.search(text) and re.search(r"^SETTINGS\b", text, re.MULTILINE) and by_name == named:
-            found.append(path.stem)
-    return tuple(found)
+            names.append(path.stem)
+    return tuple(names)
 
 
 FOLDER = Path(__file__).parents[1] / "experiments"

@@ -78,7 +78,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
     if publish:
         from analysis.models.captures import hub
 
-        click.echo("\n".join(hub.told(asked["out"], publish)))
+        click.echo("\n".join(hub.upload_lines(asked["out"], publish)))
         click.echo(hub.send(asked["out"], publish) if send else "nothing was sent; --send sends it", err=not send)
 
 

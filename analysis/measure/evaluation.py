@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.measure.cache import cached, named
+from analysis.measure.cache import cache_name, cached
 from analysis.measure.subject import Subject, Text
 from analysis.models import interventions
 from analysis.models.answers.forwards import encode
@@ -96,7 +96,7 @@ def answers(subject: Subject, items: Sequence[Item], condition: Condition = BASE
             {"id": item.id, "text": text, "verdict": parse(item, text)} for item, text in zip(items, texts, strict=True)
         ]
 
-    return [Outcome(**row) for row in kept(subject, "answers", asked, ask)]
+    return [Outcome(**row) for row in ask_once(subject, "answers", asked, ask)]
 
 
 def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASELINE) -> list[Loss]:
@@ -126,7 +126,7 @@ def losses(subject: Subject, texts: Sequence[Text], condition: Condition = BASEL
             ]
         return rows
 
-    return [Loss(**row) for row in kept(subject, "losses", asked, ask)]
+    return [Loss(**row) for row in ask_once(subject, "losses", asked, ask)]
 
 
 def _record(condition: Condition) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _home(ask: Any) -> str:
     return str(getattr(ask, "func", ask).__module__)
 
 
-def kept(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
+def ask_once(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
     """A JSON value that `ask()` makes, from an earlier run or experiment where the question was the very same.
 
     The key hashes the weights' identity, the question and the code of `ask`; a model without identity (made in memory)
@@ -146,5 +146,5 @@ def kept(subject: Subject, what: str, asked: dict[str, Any], ask: Any) -> Any:
     """
     if subject.identity is None:
         return ask()
-    name = named(kept, {"what": what, "asked": asked, "identity": subject.identity}, _home(ask))
+    name = cache_name(ask_once, {"what": what, "asked": asked, "identity": subject.identity}, _home(ask))
     return cached(name, ask, subject.folder)[0]

@@ -34,7 +34,7 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", name.rstrip("/").rpartition("/")[2].lower()).strip("-._") or "model"
 
 
-def named(model: str) -> str:
+def checked_name(model: str) -> str:
     """The name, when it can be one of a file.
 
     Raises
@@ -59,7 +59,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     tables : mapping of str to DataFrame
         Tables by experiment.
     model : str
-        Name of the files, see `named`.
+        Name of the files, see `checked_name`.
     manifest : mapping
         What made them: command, versions, settings; no times and no facts of the machine.
 
@@ -68,7 +68,7 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
     DataError
         When a table holds what the schema refuses.
     """
-    written = {name: text(floored(table), name).encode() for name, table in tables.items()}
+    written = {name: text(floor_noise(table), name).encode() for name, table in tables.items()}
     paths = []
     for name, content in written.items():
         path = path_of(root, name, model)
@@ -76,13 +76,13 @@ def save(root: Path, tables: Mapping[str, pd.DataFrame], model: str, manifest: M
         same = old == content or (bool(old) and _alike(old, content))
         if not same:
             path = put(root, name, model, content.decode())
-        if not same or _lasting(noted(path)) != _lasting(_plain(manifest)):
+        if not same or _lasting(manifest_beside(path)) != _lasting(_plain(manifest)):
             write(path.with_suffix(".json"), sealed(dict(manifest), path), lasting=True)
         paths.append(path)
     return paths
 
 
-def floored(table: pd.DataFrame) -> pd.DataFrame:
+def floor_noise(table: pd.DataFrame) -> pd.DataFrame:
     """A tidy table (`metric`, `value`) with every value below `NOISE` of its metric's largest as 0; others as they are.
 
     One column holds all metrics, so a floor by the column's scale would take the smallest metric for noise.
@@ -110,13 +110,13 @@ def _alike(old: bytes, new: bytes) -> bool:
     return bool((near | (one["value"] == two["value"])).all())
 
 
-def noted(table: Path) -> dict[str, Any] | None:
+def manifest_beside(table: Path) -> dict[str, Any] | None:
     """The manifest beside a table; None when there is none that can be read."""
     try:
-        found = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
+        manifest = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return manifest if isinstance(manifest, dict) else None
 
 
 def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
@@ -126,10 +126,10 @@ def others(table: Path, manifest: Mapping[str, Any]) -> list[str]:
     """
     if not table.is_file():
         return []
-    old = noted(table)
+    old = manifest_beside(table)
     if old is None:
         return ["no manifest says what it holds"]
-    before, now = _asked(old), _asked(_plain(manifest))
+    before, now = _settings(old), _settings(_plain(manifest))
     return [f"{name} {before[name]}, now {now[name]}" for name in before if name in now and before[name] != now[name]]
 
 
@@ -157,7 +157,7 @@ def refuse(root: Path, standing: Mapping[Path, Sequence[str]]) -> None:
         )
 
 
-def _asked(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What decides the numbers, by the name that the command line gives it."""
     model, capture = manifest.get("model"), manifest.get("capture")
     said: dict[str, Any] = {name: model.get(name) for name in WEIGHTS} if isinstance(model, dict) else {}
@@ -188,5 +188,5 @@ def _lasting(manifest: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """As JSON gives it back."""
-    found: dict[str, Any] = json.loads(json.dumps(manifest))
-    return found
+    plain: dict[str, Any] = json.loads(json.dumps(manifest))
+    return plain

@@ -195,10 +195,10 @@ def _of(quantity: Quantity, values: pd.Series, where: str) -> float:
     if quantity.over in ("layer", "lead") and len(own) != 1:
         raise DataError(f"{where}: {len(own)} rows of layer {quantity.layer}, not one")
     others = layers[layers.index != quantity.layer]
-    found = {
+    by_scope = {
         "layer": own.sum(skipna=False),
         "largest": layers.max(),
         "mean": layers[layers.index >= quantity.layer].mean(),
         "lead": own.sum(skipna=False) - others.max(),
     }
-    return float(found[quantity.over])
+    return float(by_scope[quantity.over])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.measure.choices import EXPERIMENTS
-from analysis.measure.measurements import named
+from analysis.measure.measurements import checked_name
 from analysis.measure.subject import Options
 from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.checkpoints.shapes import Shape
@@ -188,7 +188,7 @@ def outline(recipe: Recipe) -> list[str]:
             lines.append(f"{entry.name}: its shape is not written in {recipe.file}; estimated when it is loaded")
             continue
         source = entry.source
-        found = entry.shape.estimate(
+        estimated = entry.shape.estimate(
             entry.name,
             context=recipe.longest,
             logits=recipe.scored,
@@ -196,7 +196,7 @@ def outline(recipe: Recipe) -> list[str]:
             quantize=source.quantize,
             double=source.double,
         )
-        lines.append(check(found, free))
+        lines.append(check(estimated, free))
     return lines
 
 
@@ -236,7 +236,7 @@ def run_recipe(
         failed and why.
     """
     from analysis.measure.bar import bar
-    from analysis.measure.run import Plan, emptied, measure, unforeseen
+    from analysis.measure.run import Plan, empty_folder, measure, unforeseen
 
     foreign = [entry.name for entry in recipe.models if entry.source.trust_remote_code]
     if foreign and not trusted:
@@ -270,7 +270,7 @@ def run_recipe(
                 said = error if isinstance(error, ThesisError) else unforeseen(error)
                 shown.say(f"{entry.name}: {said}")
                 failed.append(f"{entry.name}: {said}")
-            emptied()
+            empty_folder()
         for name in unlisted([entry.name for entry in recipe.models], root):
             shown.say(
                 f"{name}: {SUBJECTS} has no row of it, so that no table or figure shows it; add one with its role "
@@ -315,8 +315,8 @@ def weigh(root: Path, source: ModelSource, context: int, scored: int | None = No
     from analysis.models.checkpoints.estimate import check, estimate, room
 
     place = dataclasses.replace(source, name=resolve(root, source.name))
-    found = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
-    return check(found, room(source.device), anyway=anyway)
+    estimated = dataclasses.replace(estimate(place, context=context, logits=scored), name=source.name)
+    return check(estimated, room(source.device), anyway=anyway)
 
 
 def longest_prompt(root: Path, source: ModelSource) -> int:
@@ -331,10 +331,10 @@ def longest_prompt(root: Path, source: ModelSource) -> int:
     from analysis.models.checkpoints.builtin import resolve
     from analysis.models.checkpoints.loading import configuration
 
-    found = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
+    config = configuration(dataclasses.replace(source, name=resolve(root, source.name))).get_text_config()
     asked: dict[str, Any] = experiment("context_length").SETTINGS
     longest = int(asked["longest"])
-    trained = int(getattr(found, "max_position_embeddings", 0) or longest)
+    trained = int(getattr(config, "max_position_embeddings", 0) or longest)
     return min(longest, round(float(max(asked["ratios"])) * trained))
 
 
@@ -378,7 +378,7 @@ def _entry(content: Any, shared: Mapping[str, Any], file: str, where: str) -> En
         facts["cross_layers"] = tuple(facts.get("cross_layers", ()))
         shape = Shape(**facts)
     try:
-        return Entry(named(made["name"]), ModelSource(made["id"], **asked), shape)
+        return Entry(checked_name(made["name"]), ModelSource(made["id"], **asked), shape)
     except ThesisError as error:
         raise DataError(f"{file}: {where}: {error}") from None
 

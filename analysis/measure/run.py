@@ -18,7 +18,7 @@ from typing import Any
 
 from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.measure.bar import Bar, bar, duration
-from analysis.measure.cache import named
+from analysis.measure.cache import cache_name
 from analysis.measure.measurements import others, refuse, save
 from analysis.measure.rows import frame
 from analysis.measure.subject import Options, Subject, open_subject
@@ -83,7 +83,7 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
         names; then nothing is measured.
     """
     tell("loading the model")
-    subject = _opened(plan, tell)
+    subject = _open(plan, tell)
     _threads(subject)
     if not plan.replace:
         refuse(plan.root, {table: others(table, manifest) for table, manifest in _standing(plan, subject)})
@@ -100,7 +100,7 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
                 raise unforeseen(error) from error
             failed[name] = unforeseen(error)
         if name in failed:
-            emptied()
+            empty_folder()
     if len(plan.experiments) == 1 and failed:
         raise failed[plan.experiments[0]]
     if failed:
@@ -119,7 +119,7 @@ def unforeseen(error: Exception) -> ModelError:
     return ModelError(f"{type(error).__name__}: {said} ({Path(place.filename).name}:{place.lineno})")
 
 
-def _opened(plan: Plan, tell: Callable[[str], None]) -> Subject:
+def _open(plan: Plan, tell: Callable[[str], None]) -> Subject:
     folder = plan.root / KEPT / "answers"
     return open_subject(plan.root, plan.source, options=plan.options, name=plan.name, folder=folder, tell=tell)
 
@@ -138,7 +138,7 @@ def _table(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any
     return path_of(plan.root, name, file)
 
 
-def emptied() -> None:
+def empty_folder() -> None:
     """Give back the memory of what is over, before more is loaded."""
     gc.collect()
     torch = sys.modules.get("torch")
@@ -215,12 +215,12 @@ def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]
         return None
     asked = {"options": plan.options, "more": more, "identity": subject.identity, "name": subject.name}
     asked["length"] = subject.training_length
-    return plan.root / KEPT / "done" / named(module.measure, asked, module.__name__)
+    return plan.root / KEPT / "done" / cache_name(module.measure, asked, module.__name__)
 
 
 def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:
     options, source, default = plan.options, plan.source, ModelSource
-    shown = _shown(plan.root, str(subject.facts["model"]))
+    shown = _display_name(plan.root, str(subject.facts["model"]))
     asked: dict[str, Any] = {
         "dtype": source.dtype if source.dtype != default.dtype else None,
         "quantize": source.quantize,
@@ -257,7 +257,7 @@ def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, 
     }
 
 
-def _shown(root: Path, model: str) -> str:
+def _display_name(root: Path, model: str) -> str:
     """A model as a manifest names it: folders without the place of this machine's project."""
     path = Path(model)
     if not path.is_absolute():
@@ -321,7 +321,7 @@ def _here(plans: Sequence[Plan]) -> list[Path]:
                 if len(plans) == 1:
                     raise unforeseen(error) from error
                 failed.append(unforeseen(error))
-            emptied()
+            empty_folder()
     if len(failed) > 1:
         raise ModelError("\n".join(dict.fromkeys(str(error) for error in failed)))
     if failed:
@@ -342,7 +342,7 @@ def _teller(shown: Bar, plan: Plan) -> Callable[[str], None]:
 def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources) -> list[Path]:
     folder = root / KEPT / "jobs"
     names = [plan.source.name for plan in plans]
-    found: list[Path] = []
+    tables: list[Path] = []
     with bar("jobs") as shown, open_executor(executor, folder, workers=len(plans), resources=resources) as pool:
         outcomes = run_jobs(
             share,
@@ -354,8 +354,8 @@ def _jobs(root: Path, plans: Sequence[Plan], executor: str, resources: Resources
             progress=shown.follow,
         )
     for paths in outcomes:
-        found += [Path(path) for path in paths]
-    return found
+        tables += [Path(path) for path in paths]
+    return tables
 
 
 def share(plan: Plan) -> list[str]:

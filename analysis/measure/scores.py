@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.measure.evaluation import BASELINE, Condition, Outcome, answers, losses
 from analysis.measure.rows import Row, row
-from analysis.measure.subject import LONGEST, Options, Subject, Text, spread
+from analysis.measure.subject import LONGEST, Options, Subject, Text, standard_deviation
 from analysis.tasks.items import TASKS, Item
 
 MOST = 700.0  # nats whose exponential a float holds
@@ -27,23 +27,23 @@ def loss_rows(
     `delta_nats` is the mean nats minus the baseline's on the same texts, `delta_nats_sd` its standard deviation over
     texts (ddof 1), where there are two or more.
     """
-    found, usual = losses(subject, texts, condition), losses(subject, texts)
-    tokens = sum(each.tokens for each in found)
-    mean, before = (sum(each.nats for each in some) / tokens for some in (found, usual))
+    changed, usual = losses(subject, texts, condition), losses(subject, texts)
+    tokens = sum(each.tokens for each in changed)
+    mean, before = (sum(each.nats for each in some) / tokens for some in (changed, usual))
     names: dict[str, Any] = {"condition": condition.name, "layer": layer}
     high = "" if mean < MOST else f"the mean is {mean:.0f} nats, whose exponential no number holds"
     rows = [
-        row("perplexity", math.exp(mean) if mean < MOST else None, len(found), reason=high, **names),
-        row("nats", mean, len(found), **names),
-        row("delta_nats", mean - before, len(found), **names),
+        row("perplexity", math.exp(mean) if mean < MOST else None, len(changed), reason=high, **names),
+        row("nats", mean, len(changed), **names),
+        row("delta_nats", mean - before, len(changed), **names),
     ]
-    pairs = zip(found, usual, strict=True)
-    sd = spread([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
+    pairs = zip(changed, usual, strict=True)
+    sd = standard_deviation([after.nats / after.tokens - own.nats / own.tokens for after, own in pairs])
     if sd is not None:
-        rows.append(row("delta_nats_sd", sd, len(found), **names))
+        rows.append(row("delta_nats_sd", sd, len(changed), **names))
     if units:
         rows += [
-            row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names) for each in found
+            row("text_nats", each.nats / each.tokens, 1, unit_id=each.id, seed=each.seed, **names) for each in changed
         ]
     return rows
 

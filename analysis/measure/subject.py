@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.measure.measurements import named, slug
+from analysis.measure.measurements import checked_name, slug
 from analysis.measure.used import Used, WatchedBook
 from analysis.models.attention.positions import check_position_blind, positional
 from analysis.models.checkpoints.builtin import resolve
@@ -126,12 +126,12 @@ class Subject:
     @property
     def identity(self) -> str | None:
         """What tells these weights, as they are loaded, from others; None when nothing does."""
-        found = self.facts.get("fingerprint") or self.facts.get("revision")
-        if not found:
+        fingerprint = self.facts.get("fingerprint") or self.facts.get("revision")
+        if not fingerprint:
             return None
         more = [f"{name} {self.facts[name]}" for name in ("load_as", "scaling", "bos") if name in self.facts]
         more += ["double"] * bool((self.facts.get("quantization") or {}).get("double"))
-        return " ".join([f"{found} {self.precision} {self.positional}", *more])
+        return " ".join([f"{fingerprint} {self.precision} {self.positional}", *more])
 
     @property
     def layers(self) -> int:
@@ -259,9 +259,9 @@ def open_subject(
     parts = [slug(place)]
     parts[0] += suffix
     parts += [precision] * (precision != usual) + ["double"] * bool(source.quantize and source.double)
-    parts += _asked(source, options)
+    parts += _name_parts(source, options)
     return Subject(
-        name=named(name or "-".join(parts)),
+        name=checked_name(name or "-".join(parts)),
         model=loaded.model,
         tokenizer=loaded.tokenizer,
         book=WatchedBook(_book(card), used),
@@ -280,17 +280,17 @@ def open_subject(
 def _card(folder: Path) -> dict[str, Any]:
     path = folder / CARD
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        card = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise DataError(
             f"{path}: not readable as JSON ({error}); write the model again: python build.py lab population --export"
         ) from None
-    return found if isinstance(found, dict) else {}
+    return card if isinstance(card, dict) else {}
 
 
-def _asked(source: ModelSource, options: Options | None) -> list[str]:
+def _name_parts(source: ModelSource, options: Options | None) -> list[str]:
     """Parts of a name that say how a model is loaded and what it reads, where either is not as usual."""
     parts = [source.position] if source.position != AS_CONFIGURED else []
     parts += [f"as-{slug(source.load_as)}"] if source.load_as is not None else []
@@ -330,7 +330,7 @@ def _length(loaded: Loaded) -> int:
     return int(getattr(text, "max_position_embeddings", 0) or 2048)
 
 
-def spread(values: Sequence[float]) -> float | None:
+def standard_deviation(values: Sequence[float]) -> float | None:
     """Standard deviation (ddof 1) of at least two values, else None."""
     import numpy as np
 

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from typing import Literal
 
-from analysis.measure.cache import Form, cached, named
+from analysis.measure.cache import Form, cache_name, cached
 from analysis.measure.subject import Options, Subject
 from analysis.models.surveys.forward import SurveyOptions, survey
 from analysis.models.surveys.record import TextSurvey, load, save
@@ -32,13 +32,13 @@ def surveys(
         When the architecture does not show what is measured.
     """
     wanted = SurveyOptions(where=where, bos=subject.tokenizer.bos_token_id)
-    found = []
+    by_text = []
     for text in subject.texts(options, kind):
         digest = hashlib.blake2b(text.tokens.numpy().tobytes(), digest_size=8).hexdigest()
         asked = {"text": digest, "id": text.id, "options": wanted, "identity": subject.identity}
         one = functools.partial(survey, subject.model, text.tokens, wanted, text=text.id)
         if subject.identity:
-            found.append(cached(named(surveys, asked), one, subject.folder, SURVEY)[0])
+            by_text.append(cached(cache_name(surveys, asked), one, subject.folder, SURVEY)[0])
         else:
-            found.append(one())
-    return found
+            by_text.append(one())
+    return by_text

@@ -78,15 +78,15 @@ class WatchedBook:
         form: str | None = None,
     ) -> list[Item]:
         """Items of the book, noted."""
-        found = self.book.items(task, count, seed, tokenizer, length=length, depth=depth, form=form)
-        self.used.add_items(found)
-        return found
+        drawn = self.book.items(task, count, seed, tokenizer, length=length, depth=depth, form=form)
+        self.used.add_items(drawn)
+        return drawn
 
     def texts(self, kind: str, count: int, tokens: int, seed: int, tokenizer: Any) -> list[str]:
         """Texts of the book, noted."""
-        found = self.book.texts(kind, count, tokens, seed, tokenizer)
-        self.used.add_texts(kind, found)
-        return found
+        drawn = self.book.texts(kind, count, tokens, seed, tokenizer)
+        self.used.add_texts(kind, drawn)
+        return drawn
 
 
 def _digest(content: str) -> str:

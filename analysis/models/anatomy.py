@@ -49,13 +49,13 @@ class Block:
         ModelError
             When one projection makes all three together.
         """
-        found = getattr(self.attention, f"{side}_norm", None) or getattr(self.attention, f"{side}_proj", None)
-        if found is None:
+        last = getattr(self.attention, f"{side}_norm", None) or getattr(self.attention, f"{side}_proj", None)
+        if last is None:
             raise ModelError(
                 f"{type(self.attention).__name__} makes queries, keys and values in one projection; "
                 f"interventions on '{side}' before the rotary embedding need separate ones"
             )
-        module: Module = found
+        module: Module = last
         return module
 
 
@@ -67,7 +67,7 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
     ModelError
         When a block's attention, MLP or output projection is not found.
     """
-    found: dict[int, Block] = {}
+    by_layer: dict[int, Block] = {}
     for module in model.modules():
         for attention in module.children():
             layer = getattr(attention, "layer_idx", None)
@@ -82,10 +82,10 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
                     f"{type(module).__name__}: no {'MLP' if mlp is None else 'output projection'} found in layer "
                     f"{layer}; looked for {', '.join(MLP if mlp is None else OUT)}"
                 )
-            found[int(layer)] = Block(int(layer), module, attention, mlp, out, *_heads(model, attention))
-    if not found:
+            by_layer[int(layer)] = Block(int(layer), module, attention, mlp, out, *_heads(model, attention))
+    if not by_layer:
         raise ModelError(f"{type(model).__name__}: no decoder block with attention and MLP found")
-    return tuple(found[layer] for layer in sorted(found))
+    return tuple(by_layer[layer] for layer in sorted(by_layer))
 
 
 def _heads(model: PreTrainedModel, attention: Module) -> tuple[int, int, int, int]:

@@ -68,10 +68,10 @@ class Intervention:
 
     def record(self) -> dict[str, Any]:
         """The intervention as JSON values, for a cache's key."""
-        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if self.dims is not None:
-            found["dims"] = {str(layer): np.flatnonzero(mask).tolist() for layer, mask in sorted(self.dims.items())}
-        return found
+            fields["dims"] = {str(layer): np.flatnonzero(mask).tolist() for layer, mask in sorted(self.dims.items())}
+        return fields
 
     def touches(self, layer: int) -> bool:
         """Whether it acts in a layer."""

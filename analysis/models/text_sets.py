@@ -65,11 +65,11 @@ def texts_of(name: str, part: str | None) -> Texts:
     DataError
         When what the set is read from is not installed; the message ends with the line that installs it.
     """
-    found = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
+    some = ((title, text) for title, text in SETS[name]() if part in (None, part_of(f"{name}/{title}")))
     if name not in JOINED:
-        yield from found
+        yield from some
         return
-    yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in found)
+    yield f"{name}-{part or 'all'}", "\n\n".join(text for _, text in some)
 
 
 def _manual() -> Texts:
@@ -99,8 +99,8 @@ def _kjv() -> Texts:
     ).stdout
     books: dict[str, list[str]] = {}
     for line in said.splitlines():
-        if found := VERSE.fullmatch(line.strip()):
-            books.setdefault(found[1], []).append(found[2])
+        if verse := VERSE.fullmatch(line.strip()):
+            books.setdefault(verse[1], []).append(verse[2])
     for title in sorted(books):
         yield title, "\n".join(books[title])
 
@@ -151,8 +151,8 @@ def _repeated(read: Callable[[], Texts]) -> Callable[[], Texts]:
 
     def again() -> Texts:
         for title, text in read():
-            if found := SENTENCE.search(text):
-                yield title, " ".join([found[0]] * max(2, len(text) // (len(found[0]) + 1)))
+            if sentence := SENTENCE.search(text):
+                yield title, " ".join([sentence[0]] * max(2, len(text) // (len(sentence[0]) + 1)))
 
     return again
 

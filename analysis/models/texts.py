@@ -160,10 +160,10 @@ def _text(path: Path) -> str:
 def _lines(path: Path, field: str) -> Iterator[tuple[str, str]]:
     for where, row in values(path):
         number = int(where.rpartition(":")[2])
-        yield _named(row, field, where, number - 1)
+        yield _document(row, field, where, number - 1)
 
 
-def _named(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
+def _document(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
     """Name and text of a row; what is no text is no document, and is never written out as one."""
     if not isinstance(row, dict) or field not in row:
         have = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
@@ -181,7 +181,7 @@ def _hub(source: Source) -> Iterator[tuple[str, str]]:
     try:
         rows = library.load_dataset(name, configuration or None, split=source.split, streaming=True)
         for index, row in enumerate(rows):
-            yield _named(row, source.field, f"{source.place}: row {index + 1}", index)
+            yield _document(row, source.field, f"{source.place}: row {index + 1}", index)
     except DataError:
         raise
     except Exception as error:  # the library raises many kinds; all mean that the texts cannot be had

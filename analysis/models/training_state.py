@@ -46,8 +46,8 @@ def fetch(work: Path, made: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     mend = f"delete it and train from the start: rm {path}"
     try:
-        found = torch.load(path, weights_only=True)
-        kind, old, state = found["format"], found["made"], found["state"]
+        saved = torch.load(path, weights_only=True)
+        kind, old, state = saved["format"], saved["made"], saved["state"]
     except Exception as error:  # torch raises whatever the damaged part led to
         raise ModelError(f"{path}: the checkpoint is damaged ({type(error).__name__}); {mend}") from error
     if kind != FORMAT or not isinstance(state, dict):

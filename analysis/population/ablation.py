@@ -38,10 +38,10 @@ def ablation_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Ca
         row: Row = {"layer": layer, "head": head}
         with without(model, layer, head):
             for multiple, contexts in prompts.items():
-                found = answers(model, contexts)
-                row[f"asked_{multiple}x"] = len(found)
-                row[f"right_{multiple}x"] = sum(each.exact for each in found)
-                row[f"nats_{multiple}x"] = math.fsum(each.nats for each in found) / len(found)
+                replies = answers(model, contexts)
+                row[f"asked_{multiple}x"] = len(replies)
+                row[f"right_{multiple}x"] = sum(each.exact for each in replies)
+                row[f"nats_{multiple}x"] = math.fsum(each.nats for each in replies) / len(replies)
             row["text_nats"] = mean_nats(model, recipe, TEXTS)
         rows.append(row)
     return rows

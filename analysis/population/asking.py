@@ -73,12 +73,12 @@ def answers(model: PreTrainedModel, contexts: Sequence[Context], *, decode: bool
     """Put every question to the model, in order; with `decode`, wrong answers come with what was said."""
     torch = need("torch")
     model.train(False)
-    found: list[Answer] = []
+    replies: list[Answer] = []
     rows = max(1, PASS // len(contexts[0].words))
     with torch.inference_mode():
         for at in range(0, len(contexts), rows):
-            found += _chunk(model, contexts[at : at + rows], decode)
-    return found
+            replies += _chunk(model, contexts[at : at + rows], decode)
+    return replies
 
 
 def _chunk(model: PreTrainedModel, contexts: Sequence[Context], decode: bool) -> list[Answer]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.jobs import Progress, Resources, open_executor, run_jobs
+from analysis.jobs import JobProgress, Resources, open_executor, run_jobs
 from analysis.measure.bar import bar
 from analysis.population import tables, work
 from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
@@ -25,12 +25,12 @@ def families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) ->
 
     The arm that never rotates has no base, so it stands with the first.
     """
-    found = []
+    jobs = []
     for base in bases:
         for together in ORDER:
             chosen = [arm for arm in together if arm in arms and not (arm == "E" and base != bases[0])]
-            found += [(base, seed, "".join(chosen)) for seed in seeds if chosen]
-    return found
+            jobs += [(base, seed, "".join(chosen)) for seed in seeds if chosen]
+    return jobs
 
 
 def run(
@@ -58,7 +58,7 @@ def run(
     asked = families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
     if compare:
         return [line for base, seed, some in asked for arm in some for line in compared(root, Which(base, seed, arm))]
-    known = tables.known(root)
+    known = tables.complete_models(root)
     missing = [
         (base, seed, some)
         for base, seed, some in asked
@@ -74,7 +74,7 @@ def run(
     resources = Resources(partition=partition, minutes=minutes, memory=memory)
     with bar("families") as shown, open_executor(executor, folder, workers=jobs, resources=resources) as pool:
 
-        def tell(state: Progress) -> None:
+        def tell(state: JobProgress) -> None:
             if state.event:
                 shown.say(state.event)
             said = "; ".join(state.reports.values())
@@ -82,16 +82,16 @@ def run(
 
         # what a family wrote is in the tables, where this run looked; a result kept in a job's folder tells nothing
         version = f"{work.recipe_digest(Recipe())}-{time.time_ns()}"
-        found = run_jobs(work.family, calls, pool, folder, names=names, version=version, progress=tell)
-    return [f"{model}: trained and measured" for some in found for model in some]
+        reports = run_jobs(work.family, calls, pool, folder, names=names, version=version, progress=tell)
+    return [f"{model}: trained and measured" for some in reports for model in some]
 
 
 def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str]:
     """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
     recipe = recipe or Recipe()
-    made = work.trained(root, which, recipe, lambda text: print(text, file=sys.stderr))
+    made = work.load_or_train(root, which, recipe, lambda text: print(text, file=sys.stderr))
     lines = []
-    for name, rows in work.measured(made, recipe, tell=lambda text: None).items():
+    for name, rows in work.measure(made, recipe, tell=lambda text: None).items():
         mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
         old = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({mark: []})
         old = old[old[mark] == value].reset_index(drop=True)

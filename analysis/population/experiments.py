@@ -41,14 +41,14 @@ def experiment_rows(
         training_length=recipe.length,
         training_seed=which.seed,
     )
-    found: dict[str, pd.DataFrame] = {}
+    tables: dict[str, pd.DataFrame] = {}
     rows = []
     for quantity in QUANTITIES:
         name = quantity.frame
-        if name not in found:
+        if name not in tables:
             tell(f"experiment {quantity.experiment}, {name}")
-            found[name] = _measured(name, subject)
-        value, reason = of_model(quantity, found[name], f"{name} of {which.name}")
+            tables[name] = _measure(name, subject)
+        value, reason = of_model(quantity, tables[name], f"{name} of {which.name}")
         lacks = value != value
         if lacks and not reason:
             raise DataError(f"{name} of {which.name}: no value of {quantity.key}, and no reason for that")
@@ -56,7 +56,7 @@ def experiment_rows(
     return rows
 
 
-def _measured(name: str, subject: Subject) -> pd.DataFrame:
+def _measure(name: str, subject: Subject) -> pd.DataFrame:
     """Rows of an experiment as they are read back: absent layers and heads empty."""
     import pandas as pd
 

@@ -16,7 +16,7 @@ from analysis.models.checkpoints.builtin import folder
 from analysis.models.libraries import need
 from analysis.population import card, tables
 from analysis.population.recipe import Recipe, Which, architecture
-from analysis.population.work import Made, recipe_digest, trained
+from analysis.population.work import Made, load_or_train, recipe_digest
 from artifacts.errors import ModelError
 from artifacts.store.files import write
 from artifacts.store.reader import read
@@ -40,7 +40,7 @@ def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
     recipe = recipe or Recipe()
     written: list[Path] = []
     for name, which in SUBJECTS.items():
-        made = trained(root, which, recipe, report)
+        made = load_or_train(root, which, recipe, report)
         held = _measured(root, made)
         written += _publish(folder(root, name), name, made, recipe, held)
     return written

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.heads.head import Head as Vectored
-from analysis.heads.plasticity import Options, plasticity
+from analysis.heads.plasticity import PlasticityOptions, plasticity
 from analysis.language import documents
 from analysis.language.words import tokens, world
 from analysis.measure.heads.finding import METRICS, analyse
@@ -57,16 +57,16 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     over the mean length of the others'.
     """
     mixed = _mixed(recipe.length)
-    held = captured(model, recipe.length, mixed)
+    held = capture_vectors(model, recipe.length, mixed)
     sinks = sunk(model, mixed[:SUNK])
     signed = [words for words, _ in prompts.backcopies(world(), SUNK, recipe.length)]
     copies = sunk(model, signed)
     rows = []
     for head in held.heads:
-        found = analyse(held, head, Options())
+        finding = analyse(held, head, PlasticityOptions())
         place = (head.layer, head.query)
-        values = {name: found.metrics.get(name) for name in METRICS}
-        reasons = dict.fromkeys(found.reasons[name] for name in METRICS if name in found.reasons)
+        values = {name: finding.metrics.get(name) for name in METRICS}
+        reasons = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
         mass, null, ratio = sinks[place]
         rows.append(
             {
@@ -87,8 +87,8 @@ def reach_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     training length, since rotation moves the queries of a wide one as content would.
     """
     length = REACH * recipe.length
-    held = captured(model, length, _mixed(length), REACH * BUCKETS)
-    options = Options(cap=PAIRS)
+    held = capture_vectors(model, length, _mixed(length), REACH * BUCKETS)
+    options = PlasticityOptions(cap=PAIRS)
     rows = []
     for place in held.heads:
         queries, keys = held.queries(place), held.keys(place)
@@ -125,7 +125,7 @@ def _mixed(length: int) -> list[list[str]]:
     return [documents.sequence(world(True), draw, length)[0] for draw in draws]
 
 
-def captured(model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS) -> Held:
+def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]], buckets: int = BUCKETS) -> Held:
     """One query and one key a bucket and document of `length` words, at places that are the same for all models."""
     random = np.random.default_rng(0)
     size = length // buckets

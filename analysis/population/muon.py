@@ -62,9 +62,9 @@ def orthogonal(matrices: Any) -> Any:
     """Matrices (n, rows, columns) with their singular values brought near 1 by five Newton-Schulz steps."""
     a, b, c = COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
-    found = matrices.transpose(1, 2) if tall else matrices
-    found = found / found.flatten(1).norm(dim=1).clamp(min=SMALL)[:, None, None]
+    iterate = matrices.transpose(1, 2) if tall else matrices
+    iterate = iterate / iterate.flatten(1).norm(dim=1).clamp(min=SMALL)[:, None, None]
     for _ in range(STEPS):
-        square = found @ found.transpose(1, 2)
-        found = a * found + (b * square + c * square @ square) @ found
-    return found.transpose(1, 2) if tall else found
+        square = iterate @ iterate.transpose(1, 2)
+        iterate = a * iterate + (b * square + c * square @ square) @ iterate
+    return iterate.transpose(1, 2) if tall else iterate

@@ -42,8 +42,8 @@ def key_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callabl
             tell(f"keys at {multiple:g}x, {name}")
             count = CONTEXTS if name == "own" else FEWER
             with encoded(model, name, multiple):
-                found = answers(model, prompts.keys(which.seed, length, count), decode=True)
-            rows.append({"encoding": name, "multiple": multiple, **_told(found)})
+                replies = answers(model, prompts.keys(which.seed, length, count), decode=True)
+            rows.append({"encoding": name, "multiple": multiple, **_class_letter(replies)})
     return rows
 
 
@@ -72,7 +72,7 @@ def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None
         yield
 
 
-def _told(found: Sequence[Answer]) -> Row:
+def _class_letter(found: Sequence[Answer]) -> Row:
     return {
         "asked": len(found),
         "right": sum(each.exact for each in found),
@@ -170,12 +170,12 @@ def nats(model: PreTrainedModel, texts: Sequence[Sequence[str]]) -> Any:
     functional = torch.nn.functional
     model.train(False)
     inputs = torch.tensor([tokens(words) for words in texts])
-    found = []
+    losses = []
     rows = max(1, 4096 // inputs.shape[1])
     with torch.inference_mode():
         for at in range(0, len(inputs), rows):
             part = inputs[at : at + rows]
             logits = model(part, use_cache=False).logits[:, :-1]
             loss = functional.cross_entropy(logits.flatten(0, 1), part[:, 1:].flatten(), reduction="none")
-            found.append(loss.view(len(part), -1))
-    return torch.cat(found)
+            losses.append(loss.view(len(part), -1))
+    return torch.cat(losses)

@@ -42,7 +42,7 @@ def lacking(root: Path, model: str) -> list[str]:
     return [name for name in TABLES if name != OF_SEEDS and model not in _models(root, name)]
 
 
-def known(root: Path) -> set[str]:
+def complete_models(root: Path) -> set[str]:
     """Models that every table has rows of."""
     return set.intersection(*(_models(root, name) for name in TABLES if name != OF_SEEDS))
 

@@ -245,11 +245,11 @@ def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:
     """Nats of every word but the first, shape (rows, words - 1)."""
     functional: Any = need("torch").nn.functional
     logits = model(tokens, use_cache=False).logits[:, :-1]
-    found: Tensor = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
-    return found.view(tokens.shape[0], -1)
+    losses: Tensor = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
+    return losses.view(tokens.shape[0], -1)
 
 
 def key_loss(model: PreTrainedModel, recipe: Recipe) -> float:
     """Nats a word, full stop included, of the answers to held-out questions for keys at the training length."""
-    found = answers(model, prompts.keys(HELD_OUT, recipe.length, recipe.held_out))
-    return math.fsum(each.nats for each in found) / sum(len(each.ask.answer) + 1 for each in found)
+    replies = answers(model, prompts.keys(HELD_OUT, recipe.length, recipe.held_out))
+    return math.fsum(each.nats for each in replies) / sum(len(each.ask.answer) + 1 for each in replies)

@@ -84,31 +84,31 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
         if not wanted:
             continue
         start = time.process_time()
-        made = trained(place, which, recipe)
+        made = load_or_train(place, which, recipe)
         middle = time.process_time()
-        rows = measured(made, recipe, wanted)
+        rows = measure(made, recipe, wanted)
         tables.add(place, rows, manifest(recipe))
         _times(place, which, middle - start, time.process_time() - middle)
         written.append(which.name)
     return written
 
 
-def trained(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
+def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
     """The model, from its file below `out/population/weights` or trained into it."""
     torch = need("torch")
     path = root / HOME / "weights" / f"{which.name}.pt"
     asked = {"model": which.name, "recipe": recipe.facts(which.arm)}
     if path.is_file():
         try:
-            found = torch.load(path, weights_only=True)
-            old, facts, weights = found["made"], found["facts"], found["weights"]
+            saved = torch.load(path, weights_only=True)
+            old, facts, weights = saved["made"], saved["facts"], saved["weights"]
         except Exception as error:  # torch raises whatever the damaged part led to
             raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
         if old != asked:
             raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
-    start = trained(root, which.start, recipe, tell).trained.weights if which.start else None
-    least = trained(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
+    start = load_or_train(root, which.start, recipe, tell).trained.weights if which.start else None
+    least = load_or_train(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
     begun = time.monotonic()
     first: list[int] = []
 
@@ -138,7 +138,7 @@ def _differing(old: dict[str, Any], new: dict[str, Any]) -> str:
     return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
 
 
-def measured(
+def measure(
     made: Made, recipe: Recipe, wanted: Sequence[str] = tuple(tables.TABLES), tell: Callable[[str], None] = report
 ) -> Tables:
     """Tables of a model, those that are wanted; its name is in the first column."""
@@ -161,8 +161,8 @@ def measured(
         "population_models": lambda: [facts(made, recipe)],
     }
     say("measuring")
-    found = {name: make() for name, make in makers.items() if name in wanted}
-    named = {name: [{"model": which.name, **row} for row in rows] for name, rows in found.items()}
+    by_table = {name: make() for name, make in makers.items() if name in wanted}
+    named = {name: [{"model": which.name, **row} for row in rows] for name, rows in by_table.items()}
     if "population_keys" not in wanted:  # the letters' order is that of the prompts
         return named
     prompts = [{"seed": which.seed, **row} for row in outcomes.prompt_rows(which.seed, recipe)]

@@ -17,7 +17,7 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option("--model", required=True, metavar="FOLDER_OR_ID", help="The model that is run, or that has answered.")
+@click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file or a Hub id.")
 @click.option(
     "--predictions",
     multiple=True,
@@ -61,7 +61,7 @@ def lbp(obj: dict[str, Any], /, predictions: tuple[Path, ...], more: tuple[Path,
 
 
 @bench.command()
-@click.option("--model", required=True, metavar="FOLDER_OR_ID", help="The model that is run, or that was run.")
+@click.option("--model", required=True, metavar="NAME_OR_ID", help="A known name, a folder, a GGUF file or a Hub id.")
 @click.option(
     "--results",
     multiple=True,

@@ -13,7 +13,7 @@ from artifacts.store.json_lines import values
 from artifacts.store.text_file import json_of
 
 
-def kept(path: Path) -> list[tuple[str, dict[str, Any]]]:
+def saved_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """The records of a file, each with its place; none when there is no file.
 
     Raises
@@ -27,11 +27,11 @@ def kept(path: Path) -> list[tuple[str, dict[str, Any]]]:
     whole, _, torn = content.rpartition(b"\n")
     if torn:
         write(path, whole + b"\n" if whole else b"")
-    found = list(values(path))
-    for where, record in found:
+    records = list(values(path))
+    for where, record in records:
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
             raise DataError(f"{where}: no record with an id; mend or remove the line")
-    return found
+    return records
 
 
 def append(path: Path, records: Sequence[Mapping[str, Any]]) -> None:

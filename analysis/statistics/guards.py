@@ -45,10 +45,10 @@ def raised(name: str, seen: str) -> Notes:
 
 def fired(note: str) -> tuple[str, ...]:
     """Name the guards that a row's note carries, in order of appearance and each once."""
-    found = (
+    names = (
         name for part in note.split(SEPARATOR.strip()) for name in NAMES if part.strip().startswith(f"{PREFIX}{name}:")
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))
 
 
 def independent_share(note: str) -> float | None:

@@ -66,8 +66,8 @@ def log_perplexity_difference(
     change = change - before
     row = bind(Estimate, study=study, comparison=comparison, test="log_perplexity_difference", unit=unit)
     row = bind(row, n=change.size, effect_name="percent_increase")
-    found, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
-    estimate, ends = float(change.mean()), found.ends
+    test, notes = _mean_over_texts(change, size, unit, draws, seed, confidence)
+    estimate, ends = float(change.mean()), test.ends
     increase = finite(_percent(estimate))
     effect_ends = (finite(_percent(ends[0])), finite(_percent(ends[1]))) if ends else (None, None)
     if increase is None:
@@ -76,9 +76,9 @@ def log_perplexity_difference(
         estimate=estimate,
         ci_low=ends[0] if ends else None,
         ci_high=ends[1] if ends else None,
-        statistic=found.statistic,
-        df=found.df,
-        p_value=found.p_value,
+        statistic=test.statistic,
+        df=test.df,
+        p_value=test.p_value,
         effect=increase,
         effect_ci_low=effect_ends[0],
         effect_ci_high=effect_ends[1],
@@ -134,8 +134,8 @@ def disruption_contrast(
     _same_texts(place, *logs)
     first, second = logs[0] - logs[1], logs[2] - logs[3]
     size = max(float(np.max(np.abs(values))) for values in logs)
-    found, notes = _mean_over_texts(first - second, size, unit, draws, seed, confidence)
-    ends = found.ends
+    estimate, notes = _mean_over_texts(first - second, size, unit, draws, seed, confidence)
+    ends = estimate.ends
     ratio, ratio_ends = None, None
     if float(second.mean()) <= 0:
         notes.append(no("ratio of percentages", "its interval", because="the second model does not get worse"))
@@ -165,9 +165,9 @@ def disruption_contrast(
         estimate=float((first - second).mean()),
         ci_low=ends[0] if ends else None,
         ci_high=ends[1] if ends else None,
-        statistic=found.statistic,
-        df=found.df,
-        p_value=found.p_value,
+        statistic=estimate.statistic,
+        df=estimate.df,
+        p_value=estimate.p_value,
         effect_name="ratio_of_percentages",
         effect=ratio,
         effect_ci_low=finite(ratio_ends[0]) if ratio_ends else None,

@@ -96,9 +96,9 @@ def levels(values: FloatArray) -> IntArray:
     scaled = at_unit_scale(values)
     order = np.argsort(scaled, kind="stable")
     steps = np.diff(scaled[order], prepend=scaled[order[0]]) > NOISE * float(np.max(np.abs(scaled)))
-    found = np.empty(values.size, dtype=np.int64)
-    found[order] = np.cumsum(steps)
-    return found
+    ranks = np.empty(values.size, dtype=np.int64)
+    ranks[order] = np.cumsum(steps)
+    return ranks
 
 
 def at_unit_scale(values: FloatArray) -> FloatArray:

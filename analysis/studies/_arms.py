@@ -54,7 +54,7 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
     DataError
         When a stored share is none of the task's items.
     """
-    found: dict[Key, Arm] = {}
+    by_key: dict[Key, Arm] = {}
     for row in drope_script_rates[drope_script_rates["experiment"].astype(str) == experiment].to_dict("records"):
         task, share, stored = str(row["task"]), float(row["value"]), str(row["stored"])
         n = items[task]
@@ -67,10 +67,10 @@ def arms(drope_script_rates: pd.DataFrame, experiment: str, items: Mapping[str, 
                 answered = Answered(n, (_all_items(share, n),))
         except ValueError as error:
             raise DataError(f"drope_script_rates, experiment {experiment}, {', '.join(key)}: {error}") from error
-        found[key] = Arm(None if answered.unread else 100 * share, answered)
-    if not found:
+        by_key[key] = Arm(None if answered.unread else 100 * share, answered)
+    if not by_key:
         raise DataError(f"drope_script_rates has no row of experiment {experiment!r}")
-    return found
+    return by_key
 
 
 def agrees(arm: Arm, printed: pd.Series) -> bool:

@@ -62,10 +62,10 @@ def corrected(
         of = apart(row)
         counted = home is not None and home["role"] in COUNTED
         named.append(f"{home['family']}{f' ({of})' if of else ''}" if home is not None and counted else "")
-    found = holm(rows, named)
+    adjusted = holm(rows, named)
     return [
         row if home is None or home["role"] == PRIMARY else replace(row, adjustment=f"{row.adjustment}, {home['role']}")
-        for row, home in zip(found, homes, strict=True)
+        for row, home in zip(adjusted, homes, strict=True)
     ]
 
 

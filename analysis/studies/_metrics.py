@@ -80,10 +80,10 @@ def correlations(models: pd.DataFrame, score: str, study: str, test_families: pd
             metric, values, list(rows["family"]), study=study, comparison=name, unit="model", note=note
         )
         tests += [left_out, given, inside]
-    found = corrected(tests, test_families, study)
-    counted = Counter(row.adjustment for row in found if row.p_value is not None)
+    estimates = corrected(tests, test_families, study)
+    counted = Counter(row.adjustment for row in estimates if row.p_value is not None)
     coefficients = {method.__name__ for method in METHODS}
-    return [guarded(row, counted[row.adjustment]) if row.test in coefficients else row for row in found]
+    return [guarded(row, counted[row.adjustment]) if row.test in coefficients else row for row in estimates]
 
 
 def _without(models: pd.DataFrame, metric: str) -> tuple[str, ...]:

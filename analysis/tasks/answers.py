@@ -48,13 +48,13 @@ def chosen(text: str, options: Sequence[str]) -> str | None:
 
     Of two options that start at the same place the longer one counts, so "new york" is not "new".
     """
-    found: tuple[int, int, str] | None = None
+    first: tuple[int, int, str] | None = None
     for option in options:
         words = r"\s+".join(map(re.escape, option.split()))
         match = re.search(BEFORE + words + AFTER, text, re.IGNORECASE)
-        if match and (found is None or (match.start(), -match.end()) < found[:2]):
-            found = (match.start(), -match.end(), option)
-    return None if found is None else found[2]
+        if match and (first is None or (match.start(), -match.end()) < first[:2]):
+            first = (match.start(), -match.end(), option)
+    return None if first is None else first[2]
 
 
 def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
@@ -71,8 +71,8 @@ def judge(text: str, answer: str, options: Sequence[str] = ()) -> Outcome:
         question: then the first sentence must hold the answer as whole words, and is unparsed when it has no words.
     """
     if options:
-        found = chosen(text, options)
-        return UNPARSED if found is None else RIGHT if found.casefold() == answer.casefold() else WRONG
+        choice = chosen(text, options)
+        return UNPARSED if choice is None else RIGHT if choice.casefold() == answer.casefold() else WRONG
     sentence = next((part for part in re.split(r"[.?!\n]", text) if re.search(r"\w", part)), "")
     if not sentence:
         return UNPARSED
@@ -106,13 +106,13 @@ def number(text: str, digits: Mapping[str, str] | None = None) -> str:
     if digits is None:
         match = DIGITS.search(text)
         return re.sub(r"\D", "", match.group()) if match else ""
-    found = ""
+    numeral = ""
     for word in text.split():
         if word in digits:
-            found += digits[word]
-        elif found:
+            numeral += digits[word]
+        elif numeral:
             break
-    return found
+    return numeral
 
 
 def error_class(said: str, key: str) -> str:

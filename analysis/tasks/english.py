@@ -124,7 +124,7 @@ class EnglishBook:
         if kind not in KINDS:
             raise DataError(f"there are no English texts of kind {kind!r}; there are {', '.join(KINDS)}")
         make = prose.paragraph if kind == "prose" else prose.function
-        found = []
+        written = []
         for number in range(count):
             draw = random.Random(f"texts/{seed}/{kind}/{number}")
             text = make(draw)
@@ -132,8 +132,8 @@ class EnglishBook:
                 # one part more than is missing by the parts' mean length, so that few rounds do
                 parts = text.count("\n\n") + 1
                 text = "\n\n".join([text, *(make(draw) for _ in range((tokens - have) * parts // have + 1))])
-            found.append(text)
-        return found
+            written.append(text)
+        return written
 
 
 BOOK = EnglishBook()
@@ -209,12 +209,12 @@ def _keyed(
 
 def _others(key: str, draw: random.Random) -> list[str]:
     """Three different numbers of the key's length: one digit changed, two swapped, another one."""
-    found: list[str] = []
+    others: list[str] = []
     for kind in ("swapped", "one-digit", "other"):
-        while (other := miss(key, kind, draw)) in found:
+        while (other := miss(key, kind, draw)) in others:
             pass
-        found.append(other)
-    return found
+        others.append(other)
+    return others
 
 
 def _facts(task: str, count: int, draw: random.Random) -> list[Item]:

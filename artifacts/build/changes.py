@@ -109,8 +109,8 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
         raise DataError(
             f"no revision {revision!r}; `git log --oneline` lists them" if inside else f"{root} is no checkout"
         )
-    found = _git(root, "show", f"{revision}:{path}")
-    return found.stdout if found.returncode == 0 else None
+    text = _git(root, "show", f"{revision}:{path}")
+    return text.stdout if text.returncode == 0 else None
 
 
 def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -138,7 +138,7 @@ def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
             yield from _frames(name, _csv(old), _csv(new), tolerance)
 
 
-def compared(name: str, before: str, after: str, tolerance: float) -> list[Change]:
+def compare(name: str, before: str, after: str, tolerance: float) -> list[Change]:
     """Differences of a result from an earlier text of it, both CSV."""
     return list(_frames(name, _csv(before), _csv(after), tolerance))
 

@@ -139,9 +139,9 @@ class Engine:
             words += [f"{path} is new" for path in now if path not in then]
             words += [f"{path} is gone" for path in then if path not in now]
         for path, known in entry["outputs"].items():
-            found = self.reader.digest(path)
-            if found != known:
-                words.append(f"{path} changed since it was built" if found else f"{path} was removed")
+            digest = self.reader.digest(path)
+            if digest != known:
+                words.append(f"{path} changed since it was built" if digest else f"{path} was removed")
         return words
 
     def _run(self, step: Step) -> Contents:
@@ -198,8 +198,8 @@ class Engine:
         entry = self.state.steps.get(step.key, {"outputs": {}})
         outputs = {}
         for path, content in contents.items():
-            found, known = self.reader.digest(path), entry["outputs"].get(path, "")
-            if found and known and found != known:
+            digest, known = self.reader.digest(path), entry["outputs"].get(path, "")
+            if digest and known and digest != known:
                 self.report("note", step.key, f"{path} changed since it was built; built again")
             write(self.root / path, content.encode() if isinstance(content, str) else content)
             self.reader.forget(path)

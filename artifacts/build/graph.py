@@ -70,11 +70,11 @@ class Graph:
         """
         kinds = list(kinds)
         keys = [name] if ":" in name else [f"{kind}:{name}" for kind in kinds]
-        found = [self.steps[key] for key in keys if key in self.steps and self.steps[key].kind.name in kinds]
-        if len(found) > 1:
-            raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in found)}")
-        if found:
-            return found[0]
+        steps = [self.steps[key] for key in keys if key in self.steps and self.steps[key].kind.name in kinds]
+        if len(steps) > 1:
+            raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in steps)}")
+        if steps:
+            return steps[0]
         names = [step.name for step in self.steps.values() if step.kind.name in kinds]
         label = " or ".join(kinds)
         raise SpecError(f"no {label} called {name!r}; {nearest(name, names)}`python build.py list` shows all")

@@ -57,10 +57,10 @@ class Job:
         from artifacts.store.reader import read
         from artifacts.typeset import armour
 
-        found = {name: read(self.root, name) for name in self.artifacts}
+        by_name = {name: read(self.root, name) for name in self.artifacts}
         if self.kind in TYPESET:
-            return {name: armour.frame(each) for name, each in found.items()}
-        return self._examined(found) if self.kind in EXAMINING else found
+            return {name: armour.frame(each) for name, each in by_name.items()}
+        return self._examined(by_name) if self.kind in EXAMINING else by_name
 
     def _examined(self, found: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """The frames without rows of other documents and their models; results hold none."""

@@ -100,7 +100,7 @@ class Outline:
                     raise SpecError(f"{node.file}: {key} uses {other}, which does not exist")
                 up[other][key] = None
             self.down[key] = tuple(below)
-        self.up = {key: tuple(found) for key, found in up.items()}
+        self.up = {key: tuple(keys) for key, keys in up.items()}
 
     def below(self, key: str) -> tuple[str, ...]:
         """All that a node rests on, near ones first."""
@@ -112,12 +112,12 @@ class Outline:
 
     @staticmethod
     def _reach(key: str, edges: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        found: dict[str, None] = {}
+        reach: dict[str, None] = {}
         front = list(edges[key])
         while front:
-            found.update(dict.fromkeys(front))
-            front = [far for near in front for far in edges[near] if far not in found]
-        return tuple(found)
+            reach.update(dict.fromkeys(front))
+            front = [far for near in front for far in edges[near] if far not in reach]
+        return tuple(reach)
 
 
 def nodes(steps: Iterable[_Step]) -> list[Node]:

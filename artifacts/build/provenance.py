@@ -9,7 +9,7 @@ from artifacts.store.canonical import content_hash
 from artifacts.store.descriptor import files, resource
 from artifacts.store.manifest import manifest
 from artifacts.store.paths import SUFFIXES
-from artifacts.store.results import settled, text
+from artifacts.store.results import bytes_to_keep, text
 from artifacts.store.table_file import rows, words
 
 
@@ -29,7 +29,7 @@ def build(job: Job) -> dict[str, bytes]:
         for name in (name for name in names if name != "provenance"):
             for file in files(job.root, name):
                 entries.append(_entry(job, name, kind, file))
-    return {path: settled(job.root / path, text(pd.DataFrame(entries), "provenance").encode())}
+    return {path: bytes_to_keep(job.root / path, text(pd.DataFrame(entries), "provenance").encode())}
 
 
 def _entry(job: Job, name: str, kind: str, file: str) -> dict[str, object]:

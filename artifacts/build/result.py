@@ -6,7 +6,7 @@ import pandas as pd
 
 from artifacts.build.job import Job
 from artifacts.errors import SpecError
-from artifacts.store.results import settled, text
+from artifacts.store.results import bytes_to_keep, text
 
 
 def build(job: Job) -> dict[str, bytes]:
@@ -15,4 +15,4 @@ def build(job: Job) -> dict[str, bytes]:
     if not isinstance(frame, pd.DataFrame):
         raise SpecError(f"{job.file}: {job.function}() returned a {type(frame).__name__}; return a DataFrame")
     path = f"artifacts/results/{job.name}.csv"
-    return {path: settled(job.root / path, text(frame, job.name).encode())}
+    return {path: bytes_to_keep(job.root / path, text(frame, job.name).encode())}

@@ -111,14 +111,14 @@ def _project(root: Path) -> Iterator[str]:
 
 def _stamps(root: Path, paths: Iterable[str]) -> dict[str, Stamp | None]:
     place, stat = str(root), os.stat
-    found: dict[str, Stamp | None] = {}
+    stamps: dict[str, Stamp | None] = {}
     for path in paths:
         try:
             it = stat(f"{place}/{path}")
-            found[path] = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
+            stamps[path] = (it.st_mtime_ns, it.st_ctime_ns, it.st_size, it.st_ino)
         except OSError:
-            found[path] = None
-    return found
+            stamps[path] = None
+    return stamps
 
 
 def _hash(stamps: Mapping[str, Stamp | None]) -> str:

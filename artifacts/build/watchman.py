@@ -35,7 +35,7 @@ def _tell(word: str) -> None:
     with _lock:
         for _ in range(2):
             if _line is None:
-                _line = _called()
+                _line = _start()
             try:
                 _line.write(word.encode())
                 _line.flush()
@@ -46,7 +46,7 @@ def _tell(word: str) -> None:
                 _line = None
 
 
-def _called() -> IO[bytes]:
+def _start() -> IO[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", __file__],
         stdin=subprocess.PIPE,

@@ -30,7 +30,7 @@ def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
     for _, row in rows(root / path):
         have.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
     whose = readers(root)
-    found = []
+    lacks = []
     for number, row in rows(root / other):
         wanted = all(row[name] == word for name, word in asked["when"].items())
         if not wanted or whose.foreign(row.get("source", "")):
@@ -39,8 +39,8 @@ def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
         missing = [value for value in asked["values"] if value not in have.get(name, set())]
         if missing:
             kind = " and ".join(asked["when"].values())
-            found.append(
+            lacks.append(
                 f"no {asked['field']} {', '.join(missing)} of {name!r}, which {other}, row {number}, says is {kind}; "
                 "add the rows, with a reason where nothing is known"
             )
-    return found
+    return lacks

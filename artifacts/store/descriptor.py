@@ -59,9 +59,9 @@ def files(root: Path, name: str) -> list[str]:
         When a measurement stands as CSV and as Parquet: only one of them is it.
     """
     single = [f"artifacts/{room}/{name}.csv" for room in ("sources", "results")]
-    found = [path for path in single if (root / path).is_file()]
-    if found:
-        return found
+    present = [path for path in single if (root / path).is_file()]
+    if present:
+        return present
     folder = root / "artifacts/measurements" / name
     tables = sorted(path for suffix in SUFFIXES for path in folder.glob(f"*{suffix}"))
     for path in tables:
@@ -87,9 +87,9 @@ def standard(root: Path) -> dict[str, Any]:
     Every resource has a schema in full. The measurements of an experiment are one resource a file, since a resource of
     several files is one table, and theirs name no model. What has no rows yet is left out.
     """
-    found = package(root)
-    resources = [part for entry in found["resources"] for part in _parts(root, entry)]
-    return {**{key: value for key, value in found.items() if key not in OWN}, "resources": resources}
+    described = package(root)
+    resources = [part for entry in described["resources"] for part in _parts(root, entry)]
+    return {**{key: value for key, value in described.items() if key not in OWN}, "resources": resources}
 
 
 def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -98,12 +98,12 @@ def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
         schema = {**entry["schema"], "fields": fields_of(entry, path, header)}
         measured = entry["path"].startswith("measurements/")
         name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
-        found = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
+        part = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
         if path.endswith(PARQUET):
-            found |= {"format": "parquet", "mediatype": "application/vnd.apache.parquet"}
+            part |= {"format": "parquet", "mediatype": "application/vnd.apache.parquet"}
         if "range" in entry:  # JSON has no infinity: an end that is open is null
-            found["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
-        yield found
+            part["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
+        yield part
 
 
 def _finite(number: float) -> float | None:
@@ -132,20 +132,20 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
         raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
-    found = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
+    described = {"path": ROOMS[kind].format(name) if "path" not in entry else entry["path"], **entry}
     if "path" not in entry:
-        found["kind"] = kind
-    if found["path"] not in [room.format(name) for room in ROOMS.values()]:
+        described["kind"] = kind
+    if described["path"] not in [room.format(name) for room in ROOMS.values()]:
         raise DataError(
-            f"{where}: `path` is {str(found['path'])[:80]!r}; a table lies at sources/{name}.csv or the like"
+            f"{where}: `path` is {str(described['path'])[:80]!r}; a table lies at sources/{name}.csv or the like"
         )
-    short = {key: found.pop(key) for key in ("fields", "key", "refers") if key in found}
-    found["schema"] = _schema(found.get("schema", short), columns, where)
-    if not isinstance(found.get("range", {}), dict):
+    short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
+    described["schema"] = _schema(described.get("schema", short), columns, where)
+    if not isinstance(described.get("range", {}), dict):
         raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
-    if "covers" in found and (not isinstance(found["covers"], dict) or set(found["covers"]) != set(COVERS)):
+    if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
         raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
-    return found
+    return described
 
 
 def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
@@ -174,9 +174,9 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
             or not isinstance(reference.get("resource"), str)
         ):
             raise DataError(f"{where}: a foreign key without `reference: {{resource: ..., fields: [...]}}`")
-        if len(listed(key.get("fields"))) != len(listed(reference.get("fields"))) or not listed(key.get("fields")):
+        if len(as_list(key.get("fields"))) != len(as_list(reference.get("fields"))) or not as_list(key.get("fields")):
             raise DataError(f"{where}: a foreign key and its `reference` need as many `fields`")
-    for column in [*listed(schema.get("primaryKey")), *(each for key in keys for each in listed(key["fields"]))]:
+    for column in [*as_list(schema.get("primaryKey")), *(each for key in keys for each in as_list(key["fields"]))]:
         if column not in names:
             raise DataError(
                 f"{where}: a key names the column {column!r}; {nearest(str(column), names)}its fields have none"
@@ -184,7 +184,7 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
     return schema
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """One name or several, as Table Schema allows both, in a list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 

@@ -78,14 +78,14 @@ def draft(path: Path) -> Path:
 
 def sweep(folder: Path) -> list[Path]:
     """Remove what killed processes were writing below `folder`; return it."""
-    found = []
+    removed = []
     for place, _, names in os.walk(folder):
         for name in names:
             match = _DRAFT.fullmatch(name)
             if match and not _runs(int(match[1])):
                 (Path(place) / name).unlink(missing_ok=True)
-                found.append(Path(place) / name)
-    return found
+                removed.append(Path(place) / name)
+    return removed
 
 
 def _runs(process: int) -> bool:

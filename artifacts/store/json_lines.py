@@ -43,9 +43,9 @@ def value(line: bytes, where: str) -> Any:
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: not UTF-8 (byte {error.start} of it); save the file in that encoding") from None
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
         if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(parsed, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         half = str(error.object)[error.start]
         raise DataError(
@@ -53,4 +53,4 @@ def value(line: bytes, where: str) -> Any:
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
-    return found
+    return parsed

@@ -26,12 +26,12 @@ def manifest(root: Path, table: str) -> dict[str, Any]:
     """
     file = Path(table).with_suffix(".json").as_posix()
     try:
-        found = json_of(root, file)
+        content = json_of(root, file)
     except FileNotFoundError:
         return {}
-    if not isinstance(found.get("versions", {}), dict) or not isinstance(found.get("command", ""), str):
+    if not isinstance(content.get("versions", {}), dict) or not isinstance(content.get("command", ""), str):
         raise DataError(f"{file}: `versions` is no object, or `command` no text; restore the file")
-    return found
+    return content
 
 
 def sealed(content: dict[str, Any], path: Path) -> bytes:
@@ -68,10 +68,10 @@ def _spelt(value: Any, depth: int, start: str) -> str:
 def broken(root: Path, table: str) -> str:
     """What the manifest says against its table; empty when they agree, or there is no manifest."""
     file = Path(table).with_suffix(".json").as_posix()
-    found = manifest(root, table)
-    if not found and not (root / file).is_file():
+    content = manifest(root, table)
+    if not content and not (root / file).is_file():
         return ""
-    seal = found.get(SEAL)
+    seal = content.get(SEAL)
     if not isinstance(seal, dict):
         return f"{file} has no seal; when the table is whole, run: python -m artifacts.store.manifest {table}"
     if seal.get("blake2") != identity(root / table):
@@ -88,8 +88,8 @@ def main(tables: list[str]) -> None:
     """Seal the tables given, or all that have a manifest without a seal."""
     root = Path.cwd()
     paths = (path for suffix in SUFFIXES for path in root.glob(f"artifacts/measurements/*/*{suffix}"))
-    found = tables or sorted(path.relative_to(root).as_posix() for path in paths)
-    for table in found:
+    chosen = tables or sorted(path.relative_to(root).as_posix() for path in paths)
+    for table in chosen:
         content = manifest(root, table)
         if content and (tables or SEAL not in content):
             write((root / table).with_suffix(".json"), sealed(content, root / table))

@@ -35,11 +35,11 @@ def read(root: Path, name: str) -> pd.DataFrame:
         raise DataError(f"no artifact called {name!r} under artifacts/; `python build.py list` shows all")
     statuses = [(path, (root / path).stat()) for path in [*paths, SCHEMA]]
     stamp = tuple((path, status.st_mtime_ns, status.st_size) for path, status in statuses)
-    return _kept(root, name, stamp).copy()
+    return _read_once(root, name, stamp).copy()
 
 
 @functools.lru_cache(maxsize=256)
-def _kept(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
+def _read_once(root: Path, name: str, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
     """The frame of an artifact, read once a process: hundreds of claims read the same few tables."""
     described = resource(root, name)
     frames = [_frame(root, path, described) for path, *_ in stamp[:-1]]

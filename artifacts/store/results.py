@@ -40,7 +40,7 @@ def text(frame: pd.DataFrame, name: str) -> str:
     return canonical(frame).to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 
 
-def settled(path: Path, new: bytes) -> bytes:
+def bytes_to_keep(path: Path, new: bytes) -> bytes:
     """The bytes to keep at `path`: the old ones when they `agree` with the new."""
     if not path.is_file():
         return new

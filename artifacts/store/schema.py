@@ -15,7 +15,7 @@ from typing import Any
 
 from artifacts.errors import DataError
 from artifacts.store.covering import uncovered
-from artifacts.store.descriptor import fields_of, files, listed, resource
+from artifacts.store.descriptor import as_list, fields_of, files, resource
 from artifacts.store.manifest import broken
 from artifacts.store.paths import SCHEMA
 from artifacts.store.table_file import header_of, rows, words
@@ -52,8 +52,8 @@ def check(root: Path, name: str) -> list[Fault]:
         return []
     if not paths:
         return [Fault(f"artifacts/{described['path']}", 0, "", "the file is missing; restore it from version control")]
-    found = [fault for path in paths for fault in _check_file(root, described, path)]
-    return found or [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
+    wrong = [fault for path in paths for fault in _check_file(root, described, path)]
+    return wrong or [Fault(path, 0, "", lack) for path in paths for lack in uncovered(root, described, path)]
 
 
 def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]:
@@ -69,16 +69,16 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
         message = message if len(message) < 300 else f"{message[:300]}..."
         return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
     try:
-        primary = [name for name in listed(described["schema"].get("primaryKey")) if name in wanted]
+        primary = [name for name in as_list(described["schema"].get("primaryKey")) if name in wanted]
         foreign, lost = _foreign(root, described)
         if lost:
             return [Fault(path, 0, field, words) for field, words in lost.items()]
-        found = [Fault(path, *told) for told in faults(root / path, fields, primary, foreign)]
+        wrong = [Fault(path, *told) for told in faults(root / path, fields, primary, foreign)]
     except DataError as error:
         return [Fault(SCHEMA, 0, described["name"], str(error))]
     except csv.Error as error:
         return [Fault(path, 0, "", f"is no table ({error}); restore it from version control")]
-    return found or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
+    return wrong or sorted(_own_checks(root, described, path), key=lambda fault: fault.row)
 
 
 def _damage(root: Path, described: dict[str, Any], path: str) -> str:
@@ -103,22 +103,22 @@ def _foreign(
     """By the fields of each foreign key, the table that it names and the cells that stand there; and what is wrong with
     tables that cannot be asked, once for each key: every row would fail for a reason that is not its own.
     """
-    found, lost = {}, {}
+    keys, lost = {}, {}
     for key in described["schema"].get("foreignKeys", []):
         other = resource(root, key["reference"]["resource"])
         if other is None:
             raise DataError(f"a foreign key names {key['reference']['resource']!r}, which no resource describes")
-        file, names = f"artifacts/{other['path']}", tuple(listed(key["fields"]))
+        file, names = f"artifacts/{other['path']}", tuple(as_list(key["fields"]))
         try:
             if fault := _damage(root, other, file):
                 raise DataError(fault)
-            found[names] = (other["name"], cells_of(root / file, listed(key["reference"]["fields"])))
+            keys[names] = (other["name"], cells_of(root / file, as_list(key["reference"]["fields"])))
         except FileNotFoundError:
             lost[", ".join(names)] = f"names rows of {file}, which is missing; restore it first"
         except DataError as error:
             words = str(error).removeprefix(f"{Path(file).name}: ")
             lost[", ".join(names)] = f"names rows of {file}, which cannot be read ({words}); mend that first"
-    return found, lost
+    return keys, lost
 
 
 def _cut(text: str, awaits: str) -> str:
@@ -170,7 +170,7 @@ def beyond(described: dict[str, Any], metric: str, value: float) -> str:
 
 def require(root: Path, names: Sequence[str]) -> None:
     """Raise DataError with all faults of the artifacts called `names`, one a line."""
-    found = [str(fault) for name in names for fault in check(root, name)]
-    if found:
-        shown = found[:20] + ([f"... and {len(found) - 20} more"] if len(found) > 20 else [])
+    lines = [str(fault) for name in names for fault in check(root, name)]
+    if lines:
+        shown = lines[:20] + ([f"... and {len(lines) - 20} more"] if len(lines) > 20 else [])
         raise DataError("\n".join(shown))

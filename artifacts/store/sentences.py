@@ -61,7 +61,7 @@ def normalised(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a Markdown document outside code."""
-    found: list[Sentence] = []
+    parts: list[Sentence] = []
     headings: list[tuple[int, str]] = []
     code = False
     for number, line in enumerate(text.splitlines(), start=1):
@@ -74,8 +74,8 @@ def sentences(text: str) -> list[Sentence]:
             level = len(match[1])
             headings = [each for each in headings if each[0] < level] + [(level, match[2])]
         names = tuple(name for _, name in headings)
-        found += [Sentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
-    return found
+        parts += [Sentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
+    return parts
 
 
 def printed(reported: str, document: str) -> str:
@@ -159,10 +159,10 @@ def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "
     inside = [sentence for sentence in document if heading in sentence.headings] or list(document)
     words = f"{row['statement']} {row['reported']}"
     if row["kind"] == "cell check":
-        found = tabled(row, inside) or alone(row, inside) if heading else None
+        place = tabled(row, inside) or alone(row, inside) if heading else None
     else:
-        found = best(words, inside, document, SHARED) or best(words, document, document, ELSEWHERE)
-    if found is None:
+        place = best(words, inside, document, SHARED) or best(words, document, document, ELSEWHERE)
+    if place is None:
         return {
             "claim": row["claim"],
             "document": row["source"],
@@ -175,9 +175,9 @@ def anchored(row: Mapping[str, str], document: Sequence[Sentence], text: str = "
     return {
         "claim": row["claim"],
         "document": row["source"],
-        "heading": found.headings[-1] if found.headings else heading,
-        "line": str(found.line),
-        "anchor": found.anchor,
+        "heading": place.headings[-1] if place.headings else heading,
+        "line": str(place.line),
+        "anchor": place.anchor,
         "match": "value" if row["kind"] == "cell check" else "sentence",
         "reported": reported,
     }
@@ -206,20 +206,20 @@ def tabled(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | Non
         printing = [place for place, cell in enumerate(cells) if place and _prints(cell, reported)]
         if cells is head or not printing:
             continue
-        label = _named(cells[0], named)
-        column = max(_named(head[place], named) if place < len(head) else 0.0 for place in printing)
+        label = _share_named(cells[0], named)
+        column = max(_share_named(head[place], named) if place < len(head) else 0.0 for place in printing)
         if label:
             scores.append((label + column, sentence))
     top = max((score for score, _ in scores), default=0.0)
-    found = [sentence for score, sentence in scores if score == top]
-    return found[0] if len(found) == 1 else None
+    highest = [sentence for score, sentence in scores if score == top]
+    return highest[0] if len(highest) == 1 else None
 
 
 def alone(row: Mapping[str, str], inside: Iterable[Sentence]) -> Sentence | None:
     """The only sentence that prints what a check reports; None where there are several, or none."""
     reported = _typed(row["reported"])
-    found = [each for each in inside if reported and _prints(_typed(each.text), reported)]
-    return found[0] if len(found) == 1 else None
+    printing = [each for each in inside if reported and _prints(_typed(each.text), reported)]
+    return printing[0] if len(printing) == 1 else None
 
 
 def _prints(cell: str, reported: str) -> bool:
@@ -227,7 +227,7 @@ def _prints(cell: str, reported: str) -> bool:
     return all(_stands(piece, cell) for piece in pieces)
 
 
-def _named(label: str, named: set[str]) -> float:
+def _share_named(label: str, named: set[str]) -> float:
     """The share of a label's words and numbers that are among those named."""
     own = _names(label)
     return len(own & named) / len(own) if own else 0.0

@@ -116,24 +116,24 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 @functools.lru_cache(maxsize=8)
 def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, Subject]:
-    found: dict[str, Subject] = {}
+    by_name: dict[str, Subject] = {}
     for row in _rows(path):
         words = _picked(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
         seed = _number(words.pop("seed"), SUBJECTS)
-        found[words["model"]] = Subject(**words, seed=seed)
-    return found
+        by_name[words["model"]] = Subject(**words, seed=seed)
+    return by_name
 
 
 @functools.lru_cache(maxsize=8)
 def _families(path: Path, stamp: tuple[int, int], models: Path, also: tuple[int, int]) -> tuple[Family, ...]:
     known = [_picked(row, MODELS, "model", "display_name", "family") for row in _rows(models)]
-    found = []
+    declared = []
     for row in _rows(path):
         words = _picked(row, FAMILIES, "family", "order", "entity", "color", "mark", "dash", "hatch")
         name, order = words.pop("family"), _number(words.pop("order"), FAMILIES) or 0
         own = tuple((each["model"], each["display_name"]) for each in known if each["family"] == name)
-        found.append(Family(name=name, order=order, models=own, **words))
-    return tuple(sorted(found, key=lambda each: each.order))
+        declared.append(Family(name=name, order=order, models=own, **words))
+    return tuple(sorted(declared, key=lambda each: each.order))
 
 
 def _picked(row: dict[str, str], where: str, *names: str) -> dict[str, Any]:

@@ -38,14 +38,14 @@ def json_of(root: Path, file: str) -> dict[str, Any]:
     """The object that a JSON file holds; DataError when it holds none."""
     text = text_of(root, file)
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except json.JSONDecodeError as caught:
         raise DataError(f"{file}:{caught.lineno}: no JSON ({caught.msg}); restore the file") from None
     except (ValueError, RecursionError):
         raise DataError(f"{file}: no JSON that can be read; restore the file") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise DataError(f"{file}: holds no JSON object; restore the file")
-    return found
+    return content
 
 
 def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
@@ -60,12 +60,12 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
 
     text = text_of(root, file, error)
     try:
-        found = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as caught:
         mark = getattr(caught, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
         raise error(f"{file}{line}: {getattr(caught, 'problem', None) or caught}") from None
-    left, stack = MOST_NODES, [found]
+    left, stack = MOST_NODES, [content]
     while stack:
         node = stack.pop()
         left -= 1
@@ -75,4 +75,4 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
             stack += node
         if left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values once its aliases are written out; write fewer of them")
-    return found
+    return content

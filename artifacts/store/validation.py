@@ -47,8 +47,8 @@ def _enum(values: Sequence[Any], kind: str) -> Check:
 
 
 def _pattern(pattern: str, kind: str) -> Check:
-    found = re.compile(pattern)
-    return lambda value, cell: "" if found.fullmatch(cell) else f"{short(cell)} is not of the form {pattern}"
+    compiled = re.compile(pattern)
+    return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} is not of the form {pattern}"
 
 
 def _bound(value: Any, kind: str) -> float:
@@ -107,10 +107,10 @@ class Column:
 
     def read(self, cell: str) -> tuple[Any, str]:
         """What a cell means, and what is wrong with it; an empty cell is None. Most cells stand many times."""
-        found = self._known.get(cell)
-        if found is None:
-            found = self._known[cell] = self._read(cell)
-        return found
+        value = self._known.get(cell)
+        if value is None:
+            value = self._known[cell] = self._read(cell)
+        return value
 
     def _read(self, cell: str) -> tuple[Any, str]:
         if not cell:

@@ -63,7 +63,7 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
     """A table of data with all its text armoured; `data` itself is left as it is."""
     import pandas as pd
 
-    found = data
+    result = data
     for column in data.columns:
         if pd.api.types.is_numeric_dtype(data[column]) or pd.api.types.is_bool_dtype(data[column]):
             continue
@@ -71,9 +71,9 @@ def frame(data: pd.DataFrame) -> pd.DataFrame:
         joined = "".join(cells)
         if not worn(joined) and not any(char in joined for char in _MARKUP):
             continue
-        found = found if found is not data else data.copy()
-        found[column] = [armoured(cell) if isinstance(cell, str) else cell for cell in data[column]]
-    return found
+        result = result if result is not data else data.copy()
+        result[column] = [armoured(cell) if isinstance(cell, str) else cell for cell in data[column]]
+    return result
 
 
 def guarded(source: str, where: str) -> str:
@@ -87,8 +87,8 @@ def guarded(source: str, where: str) -> str:
         Naming `where` and what was found.
     """
     body = source.partition(r"\begin{document}")[2] or source
-    if found := _PRIMITIVES.search(body):
-        raise SpecError(f"{where}: {found[1]} in its LaTeX; an exhibit reads and writes no file")
-    if found := _WORN.search(body):
-        raise SpecError(f"{where}: {plain(found[0])!r} of the data reached its LaTeX unescaped; escape it there")
+    if match := _PRIMITIVES.search(body):
+        raise SpecError(f"{where}: {match[1]} in its LaTeX; an exhibit reads and writes no file")
+    if match := _WORN.search(body):
+        raise SpecError(f"{where}: {plain(match[0])!r} of the data reached its LaTeX unescaped; escape it there")
     return source

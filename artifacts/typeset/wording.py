@@ -91,7 +91,7 @@ def readable(text: str, names: Mapping[str, str]) -> str:
 _UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]+[a-z0-9]*(?:_[a-z0-9]+)+(?![\w/]|\.\w)")
 
 
-def stated(row: pd.Series, digits: int = 2) -> str:
+def correlation_phrase(row: pd.Series, digits: int = 2) -> str:
     """A correlation in one phrase: `$r = -0.67$ $[-0.95, 0.16]$, $p = 0.067$, Holm $p = 0.486$`, less what is empty."""
     show, p = fixed(digits), pvalue(relation=True)
     phrase = f"${SYMBOLS[row['effect_name']]} = {show.show(row['estimate'], 'plain')}$"

@@ -31,12 +31,12 @@ def build(job: Job) -> dict[str, str | bytes]:
             raise SpecError(
                 f"figure() returned a {type(figure).__name__}; return a figures.Figure, or figures.from_matplotlib(...)"
             )
-        found: dict[str, str | bytes] = {
+        outputs: dict[str, str | bytes] = {
             f"out/figures/{job.name}.tex": tex(figure, job.name),
             f"out/figures/{job.name}.float.tex": float_tex(figure, job.name),
         }
-        found |= {f"out/figures/{file}": content for file, content in assets(figure, job.name).items()}
+        outputs |= {f"out/figures/{file}": content for file, content in assets(figure, job.name).items()}
     except (DataError, SpecError) as error:
         text = str(error)
         raise type(error)(text if text.startswith(job.file) else f"{job.file}: {text}") from error
-    return found
+    return outputs

@@ -97,7 +97,7 @@ def points(canvas: Canvas, item: Drawn) -> list[Plot]:
     for i in range(len(s.x)):
         radius = 1.8 if s.sizes is None else max(1.8, 5.0 * math.sqrt(s.sizes[i] / largest))
         groups.setdefault((item.looks[i] if item.looks else item.look, f"{radius:.1f}"), []).append(i)
-    found = []
+    plots = []
     for (shown, size), members in groups.items():
         plot: Plot = {"kind": "points", "look": shown, "size": size, "faint": len(s.x) > 150}
         plot["x_errors"], plot["y_errors"] = s.x_low is not None, s.y_low is not None
@@ -109,8 +109,8 @@ def points(canvas: Canvas, item: Drawn) -> list[Plot]:
             )
             for i in members
         ]
-        found.append(plot)
-    return found
+        plots.append(plot)
+    return plots
 
 
 def value_text(value: float, decimals: int | None) -> str:
@@ -166,7 +166,7 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
         (*canvas.point(*xy(p, v)), *(_deltas(along, v, s.low[i], s.high[i]) if errors else ()))
         for i, (p, v) in enumerate(zip(places, values, strict=True))
     ]
-    found = [plot]
+    plots = [plot]
     thick = abs(across.at(places[0] + item.thick) - across.at(places[0]))
     said = bar_texts(s)
     paper = "white" if canvas.ready.panel.rules else ""  # a reference line stops before a number
@@ -190,14 +190,14 @@ def bars(canvas: Canvas, item: Drawn) -> list[Plot]:
     if s.reported is not None:
         told = [canvas.point(*xy(p, r)) for p, r in zip(places, s.reported, strict=True) if r is not None and r == r]
         if told:
-            found.append({"kind": "reported", "rows": told})
-    return found
+            plots.append({"kind": "reported", "rows": told})
+    return plots
 
 
 def stacked(canvas: Canvas, items: Sequence[Drawn]) -> list[Plot]:
     """All layers of a panel's stacks, from the ground up."""
     height: dict[float, float] = {}
-    found = []
+    plots = []
     for item in items:
         s = item.series
         assert isinstance(s, Stacked)
@@ -212,8 +212,8 @@ def stacked(canvas: Canvas, items: Sequence[Drawn]) -> list[Plot]:
             if text and room > 3.0 and width(text, "scriptsize") < wide - 0.6:
                 middle = canvas.mm(x, base + y / 2)
                 canvas.say(*middle, text, "center", _ink(item.look), size="scriptsize", fill=_paper(item.look))
-        found.append({"kind": "stacked", "look": item.look, "rows": rows})
-    return found
+        plots.append({"kind": "stacked", "look": item.look, "rows": rows})
+    return plots
 
 
 def _ink(shown: Look) -> str:

@@ -36,20 +36,20 @@ def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: 
                 offset += heights[j]
             start = wishes / len(members)
         blocks.append((members, start))
-    found = [0.0] * len(wanted)
+    places = [0.0] * len(wanted)
     for members, start in blocks:
         for j in members:
-            found[j] = start + heights[j] / 2
+            places[j] = start + heights[j] / 2
             start += heights[j]
     edge = high
     for j in reversed(order):
-        found[j] = min(found[j], edge - heights[j] / 2)
-        edge = found[j] - heights[j] / 2
+        places[j] = min(places[j], edge - heights[j] / 2)
+        edge = places[j] - heights[j] / 2
     edge = low
     for j in order:
-        found[j] = max(found[j], edge + heights[j] / 2)
-        edge = found[j] + heights[j] / 2
-    return found
+        places[j] = max(places[j], edge + heights[j] / 2)
+        edge = places[j] + heights[j] / 2
+    return places
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +111,9 @@ def place(
     best: tuple[float, list[int]] | None = None
     for attempt in range(_ATTEMPTS):
         start = first if not attempt else [rng.randrange(len(o)) for o in options]
-        found = _descend(points, options, start)
-        if best is None or found[0] < best[0]:
-            best = found
+        placed = _descend(points, options, start)
+        if best is None or placed[0] < best[0]:
+            best = placed
         if best[0] < _CALM * len(points):
             break
     return [o[k][0] for o, k in zip(options, best[1] if best else [], strict=True)]
@@ -125,11 +125,11 @@ _CALM = 3.0
 """The mean cost of a label below which no search goes on: a leader costs more than two."""
 _KEPT = 40
 """Places tried for each label, the best by themselves."""
-Options = list[tuple[Placed, float]]
+Places = list[tuple[Placed, float]]
 Point = tuple[float, float]
 
 
-def _descend(points: Sequence[Point], options: Sequence[Options], start: Sequence[int]) -> tuple[float, list[int]]:
+def _descend(points: Sequence[Point], options: Sequence[Places], start: Sequence[int]) -> tuple[float, list[int]]:
     """Move one label at a time to its best place, until none moves; return the total cost and the choice."""
     chosen = list(start)
     for _ in range(20):
@@ -182,20 +182,20 @@ def _options(
     obstacles: Sequence[tuple[float, float]],
 ) -> list[tuple[Placed, float]]:
     """Boxes around one point with what each costs on its own."""
-    found = []
+    options = []
     gap = radius + 0.6
     for dx, dy in _AROUND:
         step = gap if not (dx and dy) else gap * 0.6
         cx, cy = x + dx * (step + w / 2), y + dy * (step + h / 2)
-        found.append((_box(cx, cy, w, h, leader=False), 0.0 if dx and not dy else 0.4 if dy and not dx else 0.7))
+        options.append((_box(cx, cy, w, h, leader=False), 0.0 if dx and not dy else 0.4 if dy and not dx else 0.7))
     for reach in (2.5, 4.5, 7.0, 10.0, 14.0, 19.0):
         for k in range(16):
             angle = 2 * math.pi * k / 16
             east, north = math.cos(angle), math.sin(angle)
             cx, cy = x + east * (reach + w / 2 * abs(east)), y + north * (reach + h / 2)
-            found.append((_box(cx, cy, w, h, leader=True), 2.0 + reach * 0.6))
+            options.append((_box(cx, cy, w, h, leader=True), 2.0 + reach * 0.6))
     scored = []
-    for placed, start in found:
+    for placed, start in options:
         cost = start
         cost += 6 * sum(1 for px, py in points if (px, py) != (x, y) and placed.holds(px, py, radius * 0.7))
         cost += 3 * sum(1 for px, py in obstacles if (px, py) != (x, y) and placed.holds(px, py, 0.3))

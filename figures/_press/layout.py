@@ -87,7 +87,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
         xs = _scales(figure, panels, "x", [wide] * count)
     ticks = [x_ticks(panel, x) for panel, x in zip(panels, xs, strict=True)]
     low = 0.0
-    found: list[Place | None] = [None] * count
+    places: list[Place | None] = [None] * count
     if figure.legend == "below" and legend_height:
         low += legend_height
     for r in reversed(range(rows)):
@@ -98,7 +98,7 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
         for i, outer in zip(members, outers, strict=True):
             c = i % columns
             title = _title(figure, panels[i].panel, i)
-            found[i] = Place(
+            places[i] = Place(
                 ready=panels[i], x=xs[i], y=ys[i], low=low, room=lefts[c], x_ticks=ticks[i], x_outer=outer,
                 left=sum(lefts[: c + 1]) + sum(rights[:c]) + c * (wide + GAP_MM), title=title,
                 y_outer=c == 0 or not figure.share_y,
@@ -113,19 +113,19 @@ def lay_out(figure: Figure, name: str, legend_height: float) -> Page:
     return Page(
         width=figure.width,
         height=low,
-        places=tuple(p for p in found if p is not None),
+        places=tuple(p for p in places if p is not None),
         legend_low=top if figure.legend == "above" else 0.0,
     )
 
 
 def _ready(figure: Figure, name: str) -> list[Ready]:
     shared = {a: categories(figure.panels, a) for a in ("x", "y") if (figure.share_x if a == "x" else figure.share_y)}
-    found = []
+    panels = []
     for i, panel in enumerate(figure.panels, 1):
         where = f"figure {name}" + (f", panel {i}" if len(figure.panels) > 1 else "")
         names = {a: shared.get(a) or categories([panel], a) for a in ("x", "y")}
-        found.append(ready(panel, where, figure.entities, names))
-    return found
+        panels.append(ready(panel, where, figure.entities, names))
+    return panels
 
 
 def _title(figure: Figure, panel: Panel, i: int) -> str:
@@ -154,11 +154,11 @@ def _scales(figure: Figure, panels: Sequence[Ready], axis: str, lengths: Sequenc
     spans = [_span(panel, axis) for panel in panels]
     if shared:
         spans = [[v for s in spans for v in s]] * len(panels)
-    found = [_scale(p, axis, s, length) for p, s, length in zip(panels, spans, lengths, strict=True)]
-    if shared and len({s.kind for s in found}) == 1:
-        lows, highs = [s.low for s in found], [s.high for s in found]
-        found = [replace(s, low=min(lows), high=max(highs)) for s in found]
-    return [_ticked(p, axis, s) for p, s in zip(panels, found, strict=True)]
+    scales = [_scale(p, axis, s, length) for p, s, length in zip(panels, spans, lengths, strict=True)]
+    if shared and len({s.kind for s in scales}) == 1:
+        lows, highs = [s.low for s in scales], [s.high for s in scales]
+        scales = [replace(s, low=min(lows), high=max(highs)) for s in scales]
+    return [_ticked(p, axis, s) for p, s in zip(panels, scales, strict=True)]
 
 
 def _span(panel: Ready, axis: str) -> list[float]:
@@ -190,8 +190,8 @@ def _scale(panel: Ready, axis: str, values: Sequence[float], length: float) -> S
         return Scale(kind="linear", low=low, high=high, length=length, reverse=axis == "y")
     grown = panel.bars == axis
     pad = max(0.05 if grown or axis == "y" else 0.03, CLEAR_MM / max(length - 2 * CLEAR_MM, CLEAR_MM))
-    found = settle(spec, values, length=length, pad=pad, grounded=grown)
-    return found if not grown else _headroom(panel, axis, found)
+    scale = settle(spec, values, length=length, pad=pad, grounded=grown)
+    return scale if not grown else _headroom(panel, axis, scale)
 
 
 def _blocks(panel: Ready, axis: str) -> bool:

@@ -66,7 +66,7 @@ def rows_of(figure: Figure, name: str) -> Legend:
     SpecError
         Two names have one picture, in whichever panels, or one name has two.
     """
-    found: dict[str, Entry] = {}
+    by_label: dict[str, Entry] = {}
     if figure.legend == "none":
         return Legend()
     for i, panel in enumerate(figure.panels, 1):
@@ -81,24 +81,24 @@ def rows_of(figure: Figure, name: str) -> Legend:
             )
             where = f"figure {name}, panel {i}, {series.title}"
             for entry in _of(series, look(base, series), figure, where, _values(series, panel)):
-                known = found.get(entry.label)
+                known = by_label.get(entry.label)
                 if known is not None and known.image == entry.image and _differ(known, entry):
                     raise SpecError(
                         f"figure {name}: the legend's '{entry.label}' is drawn in two ways: give it one entity"
                     )
                 if known is None or (known.image != "line" and entry.image == "line"):
-                    found[entry.label] = entry
-    if len(found) < 2:
+                    by_label[entry.label] = entry
+    if len(by_label) < 2:
         return Legend()
     pictures: dict[tuple[object, ...], str] = {}
-    for entry in found.values():
+    for entry in by_label.values():
         other = pictures.setdefault(entry.seen, entry.label)
         if other != entry.label:
             raise SpecError(
                 f"figure {name}: the legend's '{other}' and '{entry.label}' look the same: give one another entity, or "
                 "both one label"
             )
-    items = sorted(found.values(), key=lambda e: e.image == "reported")  # what marks need comes after who they mark
+    items = sorted(by_label.values(), key=lambda e: e.image == "reported")  # what marks need comes after who they mark
     for count in range(len(items), 0, -1):
         rows = tuple(tuple(items[k : k + count]) for k in range(0, len(items), count))
         columns = tuple(
@@ -136,7 +136,7 @@ def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> 
     if each is not None:
         looks = dict.fromkeys(look(style(e, figure.entities, where), Series(origin=series.origin)) for e in each)
         return [Entry(label=shown_.label, look=shown_, image="points") for shown_ in looks if shown_.label]
-    found = []
+    made = []
     if shown.label:
         image = (
             "line"
@@ -146,10 +146,10 @@ def _of(series: Series, shown: Look, figure: Figure, where: str, axis: Axis) -> 
             else "bar"
         )
         marks = isinstance(series, Line) and (series.marks if series.marks is not None else len(series.x) <= 20)
-        found.append(Entry(label=shown.label, look=shown, image=image, marks=marks))
+        made.append(Entry(label=shown.label, look=shown, image=image, marks=marks))
     if isinstance(series, Bars) and series.reported is not None:
-        found.append(Entry(label=series.reported_label, look=shown, image="reported"))
-    return found
+        made.append(Entry(label=series.reported_label, look=shown, image="reported"))
+    return made
 
 
 def entries(legend: Legend, page: Page) -> list[dict[str, Any]]:
@@ -157,12 +157,12 @@ def entries(legend: Legend, page: Page) -> list[dict[str, Any]]:
     whole = sum(legend.columns) + APART_MM * (len(legend.columns) - 1)
     start = max(0.0, (page.width - whole) / 2)
     top = page.legend_low + legend.height
-    found = []
+    fields = []
     for r, row in enumerate(legend.rows):
         x = start
         y = top - (r + 0.5) * (FOOT + 0.4)
         for c, entry in enumerate(row):
-            found.append(
+            fields.append(
                 {
                     "image": entry.image,
                     "look": entry.look,
@@ -176,4 +176,4 @@ def entries(legend: Legend, page: Page) -> list[dict[str, Any]]:
                 }
             )
             x += legend.columns[c] + APART_MM
-    return found
+    return fields

@@ -55,8 +55,8 @@ def matplotlib_style(entity: str) -> dict[str, Any]:
         share, _, other = mix.partition("!")
         end = 1.0 if other == "white" else 0.0
         rgb = [v * int(share) / 100 + end * (1 - int(share) / 100) for v in rgb]
-    found: dict[str, Any] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
-    return {**found, "markerfacecolor": "white"} if shown.hollow else found
+    settings: dict[str, Any] = {"color": tuple(rgb), "marker": _MARKS[shown.mark], "linestyle": _DASHES[shown.dash]}
+    return {**settings, "markerfacecolor": "white"} if shown.hollow else settings
 
 
 def from_matplotlib(
@@ -171,7 +171,7 @@ def _take_out(axes: Axes, words: list[str]) -> tuple[str, str]:
 def _error_bars(axes: Axes, held: Any) -> str:
     """Write a container's error bars as one plot per direction, and take its lines out of the axes."""
     _, caps, stems = held.lines
-    found = ""
+    text = ""
     for stem in stems:
         segments = [s for s in stem.get_segments() if len(s)]
         flat = all(abs(s[0][1] - s[-1][1]) < 1e-12 for s in segments)
@@ -182,7 +182,7 @@ def _error_bars(axes: Axes, held: Any) -> str:
             for s in segments
         )
         tone = f"{_color(stem.get_color()[0])}, line width=0.6pt, solid"
-        found += (
+        text += (
             f"\\addplot[draw=none, mark=none, errors, error bars/.cd, {axis} dir=both, {axis} explicit, "
             f"error bar style={{{tone}}}, "
             f"error mark options={{{tone}, rotate=90, mark size=1.4pt}}]\n"
@@ -191,7 +191,7 @@ def _error_bars(axes: Axes, held: Any) -> str:
         stem.remove()
     for cap in caps:
         cap.remove()
-    return found
+    return text
 
 
 def _color(color: Any) -> str:

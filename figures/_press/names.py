@@ -60,8 +60,8 @@ def name_points(canvas: Canvas) -> None:
     # grid lines, bands and fits stop before a name
     clear: dict[str, Any] = {"size": "scriptsize", "fill": "white, fill opacity=0.75, text opacity=1"}
     widths = [width(t, "scriptsize") for t in texts]
-    found = place(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
-    for spot, text, color, box in zip(spots_named, texts, colors, found, strict=True):
+    placed = place(spots_named, widths, 3.1, (canvas.x.length, canvas.y.length), obstacles, MARK_MM)
+    for spot, text, color, box in zip(spots_named, texts, colors, placed, strict=True):
         x, y = spot
         if box.left > x:
             canvas.say(box.left, box.middle[1], latex(text), "west", color, **clear)
@@ -97,21 +97,21 @@ class Edge:
 
 def edge_names(ready: Ready) -> list[Edge]:
     """What stands at the right edge: names of lines, horizontal rules and horizontal ranges."""
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for item in ready.drawn:
         s = item.series
         if isinstance(s, Line) and s.direct:
             text = s.direct if isinstance(s.direct, str) else item.look.label
             end, at = max(zip(s.x, s.y, strict=True))
-            found.append(Edge(lines=(text,), color=item.look.text, at=at, end=end))
+            edges.append(Edge(lines=(text,), color=item.look.text, at=at, end=end))
     for rule in ready.panel.rules:
         if rule.axis == "y" and rule.label:
-            found.append(_crossing(ready, rule.label, rule.entity, ready.position(rule.at, "y")))
+            edges.append(_crossing(ready, rule.label, rule.entity, ready.position(rule.at, "y")))
     for shade in ready.panel.shades:
         if shade.axis == "y" and shade.label:
             ends = [ready.position(end, "y") for end in (shade.low, shade.high) if end is not None]
-            found.append(_crossing(ready, shade.label, shade.entity or "neutral", sum(ends) / len(ends)))
-    return found
+            edges.append(_crossing(ready, shade.label, shade.entity or "neutral", sum(ends) / len(ends)))
+    return edges
 
 
 def _crossing(ready: Ready, label: str, entity: str, at: float) -> Edge:
@@ -127,8 +127,8 @@ def _stops_short(canvas: Canvas, name: Edge) -> bool:
 def name_tops(canvas: Canvas) -> None:
     """Write the names of vertical rules and ranges above the axes, apart from each other."""
     widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.tops]
-    found = spread([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
-    for (_, text, color), x in zip(canvas.tops, found, strict=True):
+    places = spread([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
+    for (_, text, color), x in zip(canvas.tops, places, strict=True):
         canvas.say(x, canvas.y.length + 1.3, latex(text), "base", color, size="scriptsize")
 
 

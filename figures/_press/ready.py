@@ -74,7 +74,7 @@ def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mappi
     """Make one panel ready; `names` are the categories along each axis, as `categories` gives them."""
     slots, heads, rows = _rows(panel)
     names = {**names, "y": rows} if rows else names
-    found = Ready(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
+    plain = Ready(panel=panel, where=where, drawn=(), names=names, heads=heads, own=own)
     bars = [s for s in panel.series if isinstance(s, Bars)]
     forests = [s for s in panel.series if isinstance(s, Forest)]
     free = iter(range(1, 1000))
@@ -85,14 +85,14 @@ def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mappi
         base = look(style(entity, own, place), series)
         each = getattr(series, "entities", None)
         looks = tuple(look(style(e, own, place), series) for e in each) if each is not None else ()
-        item = Drawn(series=_numeric(series, found), look=base, looks=looks)
+        item = Drawn(series=_numeric(series, plain), look=base, looks=looks)
         if isinstance(series, Bars):
             side = "y" if series.horizontal else "x"
-            step = _step([found.position(v, side) for s in bars for v in getattr(s, side)])
+            step = _step([plain.position(v, side) for s in bars for v in getattr(s, side)])
             thick = step * (0.8 / len(bars) if len(bars) > 1 else 0.62)
             item = replace(item, shift=(bars.index(series) - (len(bars) - 1) / 2) * thick, thick=thick)
         elif isinstance(series, Stacked):
-            item = replace(item, thick=0.66 * _step([found.position(v, "x") for v in series.x]))
+            item = replace(item, thick=0.66 * _step([plain.position(v, "x") for v in series.x]))
         elif isinstance(series, Forest):
             dodge = (forests.index(series) - (len(forests) - 1) / 2) * min(0.3, 0.7 / len(forests))
             keys = zip(_groups(series), series.rows, strict=True)
@@ -105,7 +105,7 @@ def ready(panel: Panel, where: str, own: Mapping[str, Style | str], names: Mappi
         if any(isinstance(s, Stacked) for s in panel.series)
         else ""
     )
-    return replace(found, drawn=tuple(drawn), bars=grows)
+    return replace(plain, drawn=tuple(drawn), bars=grows)
 
 
 def categories(panels: Sequence[Panel], axis: str) -> tuple[str, ...]:
@@ -169,18 +169,18 @@ def span(item: Drawn, axis: str) -> list[float]:
         return [*s.estimate, *s.low, *s.high] if axis == "x" else []
     if isinstance(s, Bundle):
         return list(s.x) if axis == "x" else [v for line in s.lines for v in line if v == v]
-    found = list(getattr(s, axis))
+    values = list(getattr(s, axis))
     if isinstance(s, Points):
-        return found + list(getattr(s, f"{axis}_low") or ()) + list(getattr(s, f"{axis}_high") or ())
+        return values + list(getattr(s, f"{axis}_low") or ()) + list(getattr(s, f"{axis}_high") or ())
     if isinstance(s, Bars) and axis != ("x" if s.horizontal else "y"):
-        return [v + side * item.thick / 2 + item.shift for v in found for side in (-1.3, 1.3)]
+        return [v + side * item.thick / 2 + item.shift for v in values for side in (-1.3, 1.3)]
     if isinstance(s, Stacked) and axis == "x":
-        return [v + side * item.thick * 0.8 for v in found for side in (-1, 1)]
+        return [v + side * item.thick * 0.8 for v in values for side in (-1, 1)]
     if isinstance(s, Line | Fit | Bars) and axis == ("x" if isinstance(s, Bars) and s.horizontal else "y"):
-        found += [*(s.low or ()), *(s.high or ())]
+        values += [*(s.low or ()), *(s.high or ())]
         if isinstance(s, Bars):
-            found += [v for v in s.reported or () if v is not None and v == v]
-    return found
+            values += [v for v in s.reported or () if v is not None and v == v]
+    return values
 
 
 def stack_tops(items: Sequence[Drawn]) -> dict[float, float]:

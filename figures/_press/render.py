@@ -73,13 +73,13 @@ def assets(figure: Figure, name: str) -> dict[str, bytes]:
     from figures._press.view import oriented, rasters
 
     check(figure, name)
-    found = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
+    files = {f"{name}{suffix}": content for suffix, content in figure.files.items()}
     for i, s in rasters(figure):
         panel = figure.panels[i]
         low, high = limits(s)
         flip = not (panel.y.reverse or bool(panel.y.categories))
-        found[f"{name}-{i + 1}.png"] = heat_png(oriented(s, panel.x.reverse, flip), low, high, s.colors)
-    return found
+        files[f"{name}-{i + 1}.png"] = heat_png(oriented(s, panel.x.reverse, flip), low, high, s.colors)
+    return files
 
 
 def _first_sentence(caption: str) -> str:
@@ -104,15 +104,15 @@ def _render(template: str, fields: dict[str, Any]) -> str:
     try:
         return _environment().get_template(template).render(fields)
     except jinja2.TemplateSyntaxError as error:
-        raise SpecError(f"{_shown(error.filename or template)}:{error.lineno}: {error.message}") from None
+        raise SpecError(f"{_template_path(error.filename or template)}:{error.lineno}: {error.message}") from None
     except jinja2.TemplateNotFound as error:
         raise SpecError(f"no template '{error.name}' in figures/ or figures/_press/templates/") from None
     except (jinja2.UndefinedError, TypeError, ValueError, KeyError, AttributeError) as error:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.endswith(".j2")]
-        place = f"{_shown(frames[-1].filename)}:{frames[-1].lineno}" if frames else template
+        place = f"{_template_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else template
         raise SpecError(f"{place}: {error}") from None
 
 
-def _shown(file: str) -> str:
+def _template_path(file: str) -> str:
     path = Path(file)
     return f"figures/{path.relative_to(ROOM)}" if path.is_absolute() else f"figures/_press/templates/{file}"

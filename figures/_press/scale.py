@@ -55,10 +55,10 @@ class Scale:
         """The coordinate that PGFPlots is given."""
         if self.kind == "log":
             return value
-        found = self._along(value)
+        along = self._along(value)
         if self.kind == "edges":  # cells are counted from below (from the left) whichever way the values grow
-            return len(self.edges) - 1 - found if self.reverse else found
-        return -found if self.reverse else found
+            return len(self.edges) - 1 - along if self.reverse else along
+        return -along if self.reverse else along
 
     def _along(self, value: float) -> float:
         if self.kind == "log":

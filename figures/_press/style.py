@@ -90,7 +90,7 @@ def of_family(family: Family, known: Mapping[str, Subject]) -> dict[str, Style]:
     """
     models = family.models
     first = 0 if len(models) >= len(_STEPS) else 1
-    found = {
+    styles = {
         family.entity: Style(
             color=family.color, mark=family.mark, dash=family.dash, hatch=family.hatch, label=family.name
         )
@@ -99,18 +99,18 @@ def of_family(family: Family, known: Mapping[str, Subject]) -> dict[str, Style]:
         subject = known.get(key)
         label = (subject.label if subject else "") or name
         if subject and subject.side:
-            found[key] = replace(_SIDES[subject.side], label=label)
+            styles[key] = replace(_SIDES[subject.side], label=label)
         elif len(models) == 1:
-            found[key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
+            styles[key] = Style(color=family.color, mark=family.mark, dash=family.dash, label=label)
         else:
-            found[key] = Style(
+            styles[key] = Style(
                 color=family.color + _STEPS[(first + place) % len(_STEPS)],
                 mark=family.mark,
                 dash=_DASHES[place % len(_DASHES)],
                 hatch=_HATCHES[place % len(_HATCHES)],
                 label=label,
             )
-    return found
+    return styles
 
 
 STYLES: Mapping[str, Style] = {
@@ -217,10 +217,10 @@ def style(entity: str, own: Mapping[str, Style | str], where: str) -> Style:
         When nobody knows the entity; names the nearest match.
     """
     if entity in own:
-        found = own[entity]
-        if isinstance(found, Style):
-            return found
-        base = style(found, {}, where)
+        target = own[entity]
+        if isinstance(target, Style):
+            return target
+        base = style(target, {}, where)
         return Style(color=base.color, mark=base.mark, dash=base.dash, hatch=base.hatch, label=entity)
     key = _BY_PLAIN.get(_plain(entity))
     if key is not None:

@@ -51,7 +51,7 @@ def rasters(figure: Figure) -> list[tuple[int, Heatmap]]:
 def _panel(figure: Figure, name: str, page: Page, place: Place, i: int) -> dict[str, Any]:
     ready, x, y = place.ready, place.x, place.y
     canvas = Canvas(ready, x, y)
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "left": f"{place.left:.2f}",
         "low": f"{place.low:.2f}",
         "width": f"{x.length:.2f}",
@@ -60,19 +60,19 @@ def _panel(figure: Figure, name: str, page: Page, place: Place, i: int) -> dict[
         "y": _axis(place, "y"),
         "title": place.title,
     }
-    found["title_up"] = f"{place.title_up:.2f}"
-    found["shades"] = [_shade(canvas, s, k, figure) for k, s in enumerate(ready.panel.shades)]
-    found["rules"] = [_rule(canvas, r, figure) for r in ready.panel.rules]
-    found["plots"] = _plots(canvas, f"{name}-{i + 1}.png")
-    found["guides"] = _rows(canvas)
+    fields["title_up"] = f"{place.title_up:.2f}"
+    fields["shades"] = [_shade(canvas, s, k, figure) for k, s in enumerate(ready.panel.shades)]
+    fields["rules"] = [_rule(canvas, r, figure) for r in ready.panel.rules]
+    fields["plots"] = _plots(canvas, f"{name}-{i + 1}.png")
+    fields["guides"] = _rows(canvas)
     arrows: list[dict[str, Any]] = []
     _annotate(canvas, figure, arrows)
     name_tops(canvas)
     name_edges(canvas)
     name_points(canvas)
     heat = [d.series for d in ready.drawn if isinstance(d.series, Heatmap)]
-    found["heat"] = _heat(heat[0], x, y) if heat else None
-    return {**found, "words": canvas.words, "leaders": canvas.leaders, "arrows": arrows}
+    fields["heat"] = _heat(heat[0], x, y) if heat else None
+    return {**fields, "words": canvas.words, "leaders": canvas.leaders, "arrows": arrows}
 
 
 def _axis(place: Place, axis: str) -> dict[str, Any]:
@@ -126,18 +126,18 @@ def _tick(scale: Scale, value: float, named: bool) -> float:
 
 
 def _plots(canvas: Canvas, picture: str) -> list[Plot]:
-    found: list[Plot] = []
+    plots: list[Plot] = []
     drawn = canvas.ready.drawn
     piles = sharing(drawn, Stacked)
     if piles:
-        found += stacked(canvas, piles)
+        plots += stacked(canvas, piles)
     behind = sorted(drawn, key=_layer)
     for item in behind:
         if isinstance(item.series, Heatmap):
-            found.append(_matrix(item, canvas, picture))
+            plots.append(_matrix(item, canvas, picture))
         elif not isinstance(item.series, Stacked):
-            found += _DRAW[type(item.series)](canvas, item)
-    return found
+            plots += _DRAW[type(item.series)](canvas, item)
+    return plots
 
 
 def _layer(item: Drawn) -> int:
@@ -186,14 +186,14 @@ def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
 
 def _rows(canvas: Canvas) -> list[Plot]:
     """Light lines that lead the eye from a forest's row names to their estimates."""
-    found: list[Plot] = []
+    plots: list[Plot] = []
     if not sharing(canvas.ready.drawn, Forest):
-        return found
+        return plots
     for i in range(len(canvas.ready.names["y"])):
         if i not in canvas.ready.heads:
             at = canvas.y.at(float(i))
-            found.append({"a": canvas.share(0, at), "b": canvas.share(canvas.x.length, at)})
-    return found
+            plots.append({"a": canvas.share(0, at), "b": canvas.share(canvas.x.length, at)})
+    return plots
 
 
 def _shade(canvas: Canvas, shade: Shade, k: int, figure: Figure) -> dict[str, Any]:

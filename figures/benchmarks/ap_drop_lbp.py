@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.store.frames import pick
-from artifacts.typeset.wording import listed, stated
+from artifacts.typeset.wording import correlation_phrase, listed
 from figures import Axis, Figure, Fit, Panel, Points
 
 
@@ -38,7 +38,7 @@ def figure(
     added = listed(list(matched_models.loc[~matched_models["in_source"].astype(bool), "display_name"]))
     tests = (lbp_correlations, lbp_correlations_extended)
     said = [
-        f"$n = {n}$: {stated(pick(frame, comparison='ap_drop', test='pearson'))}"
+        f"$n = {n}$: {correlation_phrase(pick(frame, comparison='ap_drop', test='pearson'))}"
         for n, frame in zip((seven, eight), tests, strict=True)
     ]
     return Figure(

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.store.frames import pick
-from artifacts.typeset.wording import MODES, stated
+from artifacts.typeset.wording import MODES, correlation_phrase
 from figures import Axis, Figure, Fit, Panel, Points
 
 
@@ -45,7 +45,8 @@ def figure(
         )
         tests = length_decline_tests[length_decline_tests["test"] == "pearson"]
         said += [
-            f"{words}, $n = {n}$: {stated(pick(tests, comparison=f'ap_drop, {mode}, n = {n}'))}" for n in (seven, eight)
+            f"{words}, $n = {n}$: {correlation_phrase(pick(tests, comparison=f'ap_drop, {mode}, n = {n}'))}"
+            for n in (seven, eight)
         ]
     return Figure(
         panels=panels,

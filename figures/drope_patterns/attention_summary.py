@@ -10,7 +10,7 @@ MODELS = {"rope": "RoPE", "drope": "DroPE"}
 
 def figure(attention_layers: pd.DataFrame, attention_agreement: pd.DataFrame, drope_protocols: pd.DataFrame) -> Figure:
     """One panel per quantity, and the differences."""
-    found = attention_agreement[attention_agreement["layers"] == "all layers"].set_index("kind")
+    agreement = attention_agreement[attention_agreement["layers"] == "all layers"].set_index("kind")
     panels = [
         Panel(
             title=title,
@@ -41,7 +41,7 @@ def figure(attention_layers: pd.DataFrame, attention_agreement: pd.DataFrame, dr
             y=Axis(label="points"),
         )
     )
-    n = int(found["n"].iloc[0])
+    n = int(agreement["n"].iloc[0])
     return Figure(
         panels=panels,
         columns=3,
@@ -53,7 +53,7 @@ def figure(attention_layers: pd.DataFrame, attention_agreement: pd.DataFrame, dr
         ),
         short="Attention to BOS and to neighbours by layer",
         note=(
-            f"DroPE attends less to neighbours in {found['layers_drope_less']['local']} layers and more to BOS in "
-            f"{found['layers_drope_more']['bos']}, among them the last {found['late_run']['bos']}."
+            f"DroPE attends less to neighbours in {agreement['layers_drope_less']['local']} layers and more to BOS in "
+            f"{agreement['layers_drope_more']['bos']}, among them the last {agreement['late_run']['bos']}."
         ),
     )

@@ -12,7 +12,7 @@ def figure(
     layer1_ratios: pd.DataFrame, layer_norms: pd.DataFrame, balance_layers: pd.DataFrame, drope_protocols: pd.DataFrame
 ) -> Figure:
     """Bars of layer 1, and the norms of all layers."""
-    found = layer1_ratios.set_index("metric")
+    ratios = layer1_ratios.set_index("metric")
     norms = layer_norms[layer_norms["layer"] == 1].set_index("tensor").loc[list(TENSORS)]
 
     def bars(metrics: dict[str, str], decimals: int) -> list[Bars]:
@@ -20,7 +20,7 @@ def figure(
             Bars(
                 entity=entity,
                 x=list(metrics.values()),
-                y=[found[f"{entity}_published"][metric] for metric in metrics],
+                y=[ratios[f"{entity}_published"][metric] for metric in metrics],
                 values=True,
                 decimals=decimals,
             )

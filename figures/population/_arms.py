@@ -35,10 +35,10 @@ def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
     DataError
         When there is none.
     """
-    found: pd.DataFrame = rows[rows["base"].isin([0, base])]
-    if found.empty:
+    own: pd.DataFrame = rows[rows["base"].isin([0, base])]
+    if own.empty:
         raise DataError(f"no model of base {base} is there yet; train some: python build.py lab population")
-    return found
+    return own
 
 
 def seeds(rows: pd.DataFrame) -> str:

@@ -62,11 +62,11 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
 
 def bundles(rows: pd.DataFrame, across: str, value: str) -> list[Series]:
     """One bundle an arm, a line a seed."""
-    found: list[Series] = []
+    series: list[Series] = []
     for arm, part in rows.groupby("arm"):
         wide = part.pivot(index="seed", columns=across, values=value)
         name = str(arm)
-        found.append(
+        series.append(
             Bundle(
                 entity=name,
                 label=f"{name}: {ARMS[name]}",
@@ -76,4 +76,4 @@ def bundles(rows: pd.DataFrame, across: str, value: str) -> list[Series]:
                 origin="measured",
             )
         )
-    return found
+    return series

@@ -20,13 +20,13 @@ def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.Dat
     rows = rows[rows["encoding"] == "own"]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     known = population_relations_every.dropna(subset="rho")
-    found = dict(zip(known["outcome"], known["rho"].astype(float), strict=True))
+    rho = dict(zip(known["outcome"], known["rho"].astype(float), strict=True))
     panels = []
     for metric, (label, factor) in METRICS.items():
         part = rows[(rows["outcome"] == metric) & rows["model"].isin(decline.index)]
         panels.append(
             Panel(
-                title=f"mean $\\rho$ {found[metric]:+.2f}" if metric in found else "",
+                title=f"mean $\\rho$ {rho[metric]:+.2f}" if metric in rho else "",
                 series=[
                     Points(
                         entity=str(arm),

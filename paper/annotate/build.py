@@ -13,9 +13,9 @@ from artifacts.store.documents import documents
 from artifacts.typeset import addresses
 from paper.annotate.copies import Copy, copies
 from paper.annotate.coverage import Coverage, coverage
-from paper.annotate.inputs import judged, printed
+from paper.annotate.inputs import printed_numbers, rows_by_source
 from paper.annotate.lines import lines
-from paper.annotate.placing import CHANGED, HEADING, Placed, placed
+from paper.annotate.placing import CHANGED, HEADING, Placed, place
 from paper.metadata import read as read_metadata
 from paper.site.build import keep
 from paper.site.overview import VERDICTS
@@ -88,16 +88,16 @@ def annotate(root: Path, folder: Path, sources: Iterable[str]) -> tuple[list[Ann
     others : list of str
         Files of the folder that are no document.
     """
-    rows = judged(root)
+    rows = rows_by_source(root)
     recorded = {key: [row["anchor"] for row in own if row["anchor"]] for key, own in rows.items()}
-    found, others = copies(folder, recorded)
+    held, others = copies(folder, recorded)
     names = [re.compile(pattern) for pattern in read_metadata(root).names]
     titles = {document.key: document.title for document in documents(root)}
     sources = list(sources)
     done = []
-    for copy in found:
-        places = placed(rows[copy.document], copy)
-        data = printed(root, sources, copy.document, copy.sentences)
+    for copy in held:
+        places = place(rows[copy.document], copy)
+        data = printed_numbers(root, sources, copy.document, copy.sentences)
         done.append(Annotated(copy, titles[copy.document], tuple(places), coverage(copy, places, data, names)))
     keep(root / FOLDER, _pages(done, others, (root / "out/site/ledger.html").is_file()))
     return done, others

@@ -43,22 +43,24 @@ def copies(folder: Path, anchors: Mapping[str, Collection[str]]) -> tuple[list[C
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; give the one that holds your copies of the documents")
-    found: dict[str, Copy] = {}
+    by_source: dict[str, Copy] = {}
     others = []
     for path in sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()):
         text = _text(path)
         parts = tuple(sentences(text))
-        key = _document({part.anchor for part in parts}, anchors) or _named(path.name, anchors)
+        key = _document({part.anchor for part in parts}, anchors) or _source_key(path.name, anchors)
         if not key:
             others.append(path.name)
-        elif key in found:
-            raise DataError(f"{folder}: {found[key].file} and {path.name} are both document {key}; keep one of them")
+        elif key in by_source:
+            raise DataError(
+                f"{folder}: {by_source[key].file} and {path.name} are both document {key}; keep one of them"
+            )
         else:
-            found[key] = Copy(key, path.name, tuple(text.split("\n")), parts)
-    if not found:
+            by_source[key] = Copy(key, path.name, tuple(text.split("\n")), parts)
+    if not by_source:
         known = ", ".join(f"{key}*{SUFFIXES[0]}" for key in anchors)
         raise DataError(f"{folder}: none of its files is a document that is judged here; those are {known}")
-    return [found[key] for key in anchors if key in found], others
+    return [by_source[key] for key in anchors if key in by_source], others
 
 
 def _text(path: Path) -> str:
@@ -75,6 +77,6 @@ def _document(held: Collection[str], anchors: Mapping[str, Collection[str]]) -> 
     return best if best and shares[best] >= SHARE else ""
 
 
-def _named(name: str, known: Collection[str]) -> str:
+def _source_key(name: str, known: Collection[str]) -> str:
     fitting = [key for key in known if re.match(rf"{re.escape(key)}(?![0-9A-Za-z])", name)]
     return max(fitting, key=len, default="")

@@ -83,12 +83,12 @@ class Coverage:
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """Every heading in order; numbers before the first are under an empty one."""
-        found: dict[tuple[str, ...], tuple[int, Counter[str]]] = {}
+        tallies: dict[tuple[str, ...], tuple[int, Counter[str]]] = {}
         for each in self.stated:
-            _, counts = found.setdefault(each.sentence.headings, (each.sentence.line, Counter()))
+            _, counts = tallies.setdefault(each.sentence.headings, (each.sentence.line, Counter()))
             counts.update(mark.state for mark in each.marks)
         return tuple(
-            Section(names[-1] if names else "", len(names), line, counts) for names, (line, counts) in found.items()
+            Section(names[-1] if names else "", len(names), line, counts) for names, (line, counts) in tallies.items()
         )
 
 

@@ -16,7 +16,7 @@ from paper.site.project import records
 PLACES = "places"
 
 
-def judged(root: Path) -> dict[str, list[dict[str, Any]]]:
+def rows_by_source(root: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of the ledger with their places, by document; those on the thesis itself left out.
 
     Raises
@@ -25,16 +25,16 @@ def judged(root: Path) -> dict[str, list[dict[str, Any]]]:
         When no row is about another document.
     """
     places = {row["claim"]: row for row in records(root, "claim_places")}
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_source: dict[str, list[dict[str, Any]]] = {}
     for row in records(root, "claims"):
         if row["source"] != THESIS:
-            found.setdefault(row["source"], []).append({**places[row["claim"]], **row})
-    if not found:
+            by_source.setdefault(row["source"], []).append({**places[row["claim"]], **row})
+    if not by_source:
         raise DataError("the ledger has no row on a document other than the thesis, so there is nothing to annotate")
-    return found
+    return by_source
 
 
-def printed(
+def printed_numbers(
     root: Path, sources: Iterable[str], document: str, copy: Sequence[Sentence]
 ) -> Mapping[str, frozenset[Decimal]]:
     """By heading of a document's copy, the sizes of all values that the sources hold from there.
@@ -43,7 +43,7 @@ def printed(
     """
     sections = {row["source"]: row["section"] for row in records(root, PLACES) if row["document"] == document}
     headings = {place: under(section, copy) for place, section in sections.items()}
-    found: dict[str, set[Decimal]] = {}
+    numbers: dict[str, set[Decimal]] = {}
     for name in sources:
         for row in records(root, name):
             heading = headings.get(str(row.get("source", "")))
@@ -51,5 +51,5 @@ def printed(
                 cells = (
                     str(value) for field, value in row.items() if value is not None and field not in ("source", "model")
                 )
-                found.setdefault(heading, set()).update(sizes(cells))
-    return {heading: frozenset(values) for heading, values in found.items()}
+                numbers.setdefault(heading, set()).update(sizes(cells))
+    return {heading: frozenset(values) for heading, values in numbers.items()}

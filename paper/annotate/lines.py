@@ -101,48 +101,48 @@ def _cells(text: str) -> list[tuple[int, int]]:
 
 
 def _rows(parts: Sequence[Stated]) -> tuple[Mapping[str, Any], ...]:
-    found = [row for part in parts for row in (*part.rows, *(row for mark in part.marks for row in mark.rows))]
-    return tuple({row["claim"]: row for row in found}.values())
+    rows = [row for part in parts for row in (*part.rows, *(row for mark in part.marks for row in mark.rows))]
+    return tuple({row["claim"]: row for row in rows}.values())
 
 
 def _marked(text: str, start: int, end: int, parts: Sequence[Stated]) -> Markup:
     """A stretch of a line, with the colours of the sentences and numbers in it."""
-    found, at = Markup(""), start
+    markup, at = Markup(""), start
     for part in parts:
         low, high = max(part.start, start), min(part.start + len(part.sentence.text), end)
         if low >= high:
             continue
-        found += _plain(text[at:low])
+        markup += _plain(text[at:low])
         inner = _numbers(text, low, high, part)
         verdict = worst(part.rows) if part.rows else ""
         wrapped = Markup('<span class="judged v-{}">{}</span>').format(slug(verdict), inner) if verdict else inner
-        found += wrapped
+        markup += wrapped
         at = high
-    return found + _plain(text[at:end])
+    return markup + _plain(text[at:end])
 
 
 def _numbers(text: str, low: int, high: int, part: Stated) -> Markup:
-    found, at = Markup(""), low
+    markup, at = Markup(""), low
     for mark in part.marks:
         start, end = part.start + mark.token.start, part.start + mark.token.end
         if start < low or end > high:
             continue
-        found += _plain(text[at:start])
+        markup += _plain(text[at:start])
         if mark.state == JUDGED and not part.rows:
             names = ", ".join(row["claim"] for row in mark.rows)
             span = Markup('<span class="judged v-{}" title="{}">{}</span>')
-            found += span.format(slug(worst(mark.rows)), names, text[start:end])
+            markup += span.format(slug(worst(mark.rows)), names, text[start:end])
         elif mark.state in (OPEN, BESIDE):
             said = (
                 "no row of the ledger covers this number"
                 if mark.state == OPEN
                 else "its sentence is judged, this number is not"
             )
-            found += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, said, text[start:end])
+            markup += Markup('<span class="{}" title="{}">{}</span>').format(mark.state, said, text[start:end])
         else:
-            found += escape(text[start:end])
+            markup += escape(text[start:end])
         at = end
-    return found + _plain(text[at:high])
+    return markup + _plain(text[at:high])
 
 
 def _plain(text: str) -> Markup:

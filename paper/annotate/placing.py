@@ -53,7 +53,7 @@ class Placed:
         }[self.state]
 
 
-def placed(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[Placed]:
+def place(rows: Iterable[Mapping[str, Any]], copy: Copy) -> list[Placed]:
     """Place the rows of a document in a copy of it.
 
     Where no place of the document is recorded at all, each statement is looked for by its words.
@@ -89,11 +89,11 @@ def _recorded(
 
 
 def _looked_for(row: Mapping[str, Any], document: Sequence[Sentence], by_hash: Mapping[str, list[Sentence]]) -> Placed:
-    found = anchored(_texts(row), document)
-    here = {**row, "heading": found["heading"], "anchor": found["anchor"], "line": int(found["line"] or 0) or None}
-    if not found["anchor"]:
-        return Placed(here, HEADING if found["heading"] else NOWHERE)
-    return Placed(here, SAME, next(each for each in by_hash[found["anchor"]] if each.line == here["line"]))
+    anchor = anchored(_texts(row), document)
+    here = {**row, "heading": anchor["heading"], "anchor": anchor["anchor"], "line": int(anchor["line"] or 0) or None}
+    if not anchor["anchor"]:
+        return Placed(here, HEADING if anchor["heading"] else NOWHERE)
+    return Placed(here, SAME, next(each for each in by_hash[anchor["anchor"]] if each.line == here["line"]))
 
 
 def _near(
@@ -102,8 +102,8 @@ def _near(
     if row["kind"] == "cell check":  # its value is what was altered, so its row is known by the line alone
         rows = (each for each in document if each.line == row["line"] and row["heading"] in each.headings)
         return next((each for each in rows if each.text.startswith("|")), None)
-    found = anchored({**_texts(row), "kind": "statement"}, document)
-    near = by_hash[found["anchor"]][0] if found["anchor"] else None
+    anchor = anchored({**_texts(row), "kind": "statement"}, document)
+    near = by_hash[anchor["anchor"]][0] if anchor["anchor"] else None
     return near if near and shared(str(row["statement"]), near.text) >= NEAR else None
 
 

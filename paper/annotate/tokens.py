@@ -52,7 +52,7 @@ def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = F
     masked = [match.span() for pattern in (_LABEL, _YEAR, _DATE, _LINK, *names) for match in pattern.finditer(text)]
     if begins and (ordinal := _ORDINAL.match(text)):
         masked.append(ordinal.span())
-    found = []
+    numerals = []
     for match in _NUMBER.finditer(text):
         start, end = match.span("value")
         inside = any(low < end and start < high for low, high in masked)
@@ -60,11 +60,11 @@ def tokens(text: str, names: Sequence[re.Pattern[str]] = (), *, begins: bool = F
         if inside or _BEHIND_NAME.search(before) or (not match["unit"] and _BEFORE_NAME.match(after)):
             continue
         start -= bool(_SIGN.search(before))
-        found.append(Token(start, match.end(), Decimal(match["value"].replace(",", "")).normalize()))
-    return found
+        numerals.append(Token(start, match.end(), Decimal(match["value"].replace(",", "")).normalize()))
+    return numerals
 
 
 def sizes(texts: Iterable[str]) -> frozenset[Decimal]:
     """The sizes of all numbers in texts, whatever they are of."""
-    found = (re.sub(r"(?<=\d),(?=\d{3})", "", text) for text in texts)
-    return frozenset(Decimal(each).normalize() for text in found for each in re.findall(r"\d+(?:\.\d+)?|\.\d+", text))
+    plain = (re.sub(r"(?<=\d),(?=\d{3})", "", text) for text in texts)
+    return frozenset(Decimal(each).normalize() for text in plain for each in re.findall(r"\d+(?:\.\d+)?|\.\d+", text))

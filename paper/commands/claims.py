@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from paper.commands.project import complete, found, root, session
+from paper.commands.project import complete, root, session, steps_named
 
 
 @click.command()
@@ -29,7 +29,7 @@ def claims(
 
     With --check, compare what the claims say now with the ledger of a revision, and name the verdicts that changed.
     """
-    from analysis.claims._verdicts.show import listed
+    from analysis.claims._verdicts.show import report
 
     if against and not strict:
         raise click.UsageError("--against REV says what --check compares with; give both")
@@ -41,7 +41,7 @@ def claims(
         _show_claims(names)
     else:
         rows = _ledger_rows({"source": source, "verdict": verdict, "severity": severity})
-        click.echo("\n".join(listed(rows)))
+        click.echo("\n".join(report(rows)))
 
 
 def _check_ledger(revision: str) -> None:
@@ -78,7 +78,7 @@ def _show_claims(names: Sequence[str]) -> None:
         wanted = dict.fromkeys(name.partition(".")[0] for name in names)
         done: set[str] = set()
         while left := [name for name in wanted if name not in done]:  # a repeat needs the claim that it repeats
-            steps = found(project.graph, left, "claim")
+            steps = steps_named(project.graph, left, "claim")
             project.build([step.key for step in steps])
             done.update(left)
             for step in steps:

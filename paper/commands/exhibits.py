@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from paper.commands.project import complete, found, fresh, jobs_option, root, session
+from paper.commands.project import complete, fresh, jobs_option, root, session, steps_named
 
 
 @click.command()
@@ -26,7 +26,7 @@ def table(names: tuple[str, ...], form: str, output: Path | None) -> None:
         text = _texts(names)
     else:
         with session() as project:
-            steps = found(project.graph, names, "table")
+            steps = steps_named(project.graph, names, "table")
             project.build([step.key for step in steps])
             if form == "latex":
                 text = _texts(step.name for step in steps)
@@ -56,7 +56,7 @@ def _texts(names: Iterable[str]) -> str:
 def figure(names: tuple[str, ...], form: str, jobs: int | None) -> None:
     """Build figures and print their paths."""
     with session(jobs) as project:
-        steps = found(project.graph, names, "figure")
+        steps = steps_named(project.graph, names, "figure")
         kind = "figure" if form == "tex" else "picture"
         project.build([f"{kind}:{step.name}" for step in steps])
         for step in steps:

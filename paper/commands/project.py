@@ -54,8 +54,8 @@ class Tolerance(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the number."""
-        found = super().convert(value, param, ctx)
-        return found if math.isfinite(found) else self.fail(f"{value!r} is no number to compare with", param, ctx)
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is no number to compare with", param, ctx)
 
 
 def complete(*kinds: str) -> Any:
@@ -79,7 +79,7 @@ def read_graph() -> Graph:
     return load(root(), Reader(root(), root() / "out/state/facts.json"))
 
 
-def found(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
+def steps_named(graph: Graph, names: Sequence[str], *kinds: str) -> list[Any]:
     """The steps of these names; an unknown one is a usage error (exit code 2)."""
     from artifacts.errors import SpecError
 

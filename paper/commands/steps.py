@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from paper.commands.project import complete, found, read_graph, root, session
+from paper.commands.project import complete, read_graph, root, session, steps_named
 
 MOST = 20  # faults of one table that `check` prints
 
@@ -16,7 +16,7 @@ def analyze(names: tuple[str, ...]) -> None:
     kinds = ("result", "ledger", "places", "inventory")
     with session() as project:
         steps = (
-            found(project.graph, names, *kinds)
+            steps_named(project.graph, names, *kinds)
             if names
             else [step for step in project.graph.steps.values() if step.kind.name in kinds]
         )
@@ -76,7 +76,7 @@ def why(target: str) -> None:
 
     project = Session(root())
     kinds = list(dict.fromkeys(step.kind.name for step in project.graph.steps.values()))
-    [step] = found(project.graph, [target], *kinds)
+    [step] = steps_named(project.graph, [target], *kinds)
     lines = project.why(step.key)
     click.echo("\n".join(lines) if lines else f"{step.key} is up to date")
 

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from paper.commands.project import complete, found, fresh, jobs_option, root, session
+from paper.commands.project import complete, fresh, jobs_option, root, session, steps_named
 
 
 @click.command()
@@ -24,10 +24,10 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
     from paper import edition
 
     try:
-        asked = edition.asked(root(), edition.address(site) if site else "")
+        asked = edition.ask_commit(root(), edition.address(site) if site else "")
     except SpecError as error:
         raise click.UsageError(f"--site: {error}") from None
-    edition.settled(root())
+    edition.ensure(root())
     if fresh(["thesis:thesis"]) and edition.read(root()) == asked():
         click.echo("out/thesis.pdf")
         return
@@ -53,13 +53,13 @@ def paper(jobs: int | None, site: str, keep_going: bool) -> None:
 def chapter(name: str, jobs: int | None) -> None:
     """Preview one chapter alone: out/chapters/NAME.pdf."""
     from artifacts.store.files import write
-    from paper.tex.preview import compiled, exhibits
+    from paper.tex.preview import compile_chapter, exhibits
 
     with session(jobs) as project:
-        [step] = found(project.graph, [name], "chapter")
+        [step] = steps_named(project.graph, [name], "chapter")
         project.build([step.key, *exhibits(root(), step.name)])
         target = f"out/chapters/{step.name}.pdf"
-        write(root() / target, compiled(root(), step.name))
+        write(root() / target, compile_chapter(root(), step.name))
         click.echo(target)
 
 
@@ -101,11 +101,11 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
     offered.
     """
     from artifacts.store.files import write
-    from paper.bundle import make, tried
+    from paper.bundle import make, try_out
 
     ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
     packed = make(root() / "out", flat=not overleaf)
-    tried(packed, (root() / "out/thesis.pdf").read_bytes())
+    try_out(packed, (root() / "out/thesis.pdf").read_bytes())
     path = f"out/bundle/thesis-{'overleaf' if overleaf else 'arxiv'}.tar.gz"
     write(root() / path, packed)
     click.echo(path)

@@ -14,7 +14,7 @@ from artifacts.typeset.text import prose
 from figures import Figure
 from paper.site.grid import Grid, grid, of_csv
 from paper.site.page import page, typeset, words
-from paper.site.plotted import plotted
+from paper.site.plotted import plotted_rows
 from paper.site.project import EXHIBITS, Project
 from paper.site.walk import around
 from paper.site.works import cited
@@ -49,7 +49,7 @@ def _table(project: Project, node: Node, spec: Table, used: dict[str, list[str]]
 
 def _figure(project: Project, node: Node, spec: Figure, used: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
     yield f"figure/{node.name}.svg", _picture(project, node.name)
-    frame = plotted(spec)
+    frame = plotted_rows(spec)
     data = None if frame.empty else grid(frame)
     if data is not None:
         yield f"figure/{node.name}.csv", frame.to_csv(index=False, lineterminator="\n").encode()
@@ -100,5 +100,5 @@ def _page(project: Project, node: Node, values: Mapping[str, Any]) -> Iterator[t
 
 def resting(project: Project, node: Node) -> list[tuple[str, list[Mapping[str, Any]]]]:
     """For each artifact that an exhibit reads, the rows of the ledger whose functions read it too; fewest first."""
-    found = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
-    return sorted(((name, rows) for name, rows in found if rows), key=lambda item: len(item[1]))
+    by_result = [(name, [row for row in project.claims if name in row["inputs"]]) for name in node.reads]
+    return sorted(((name, rows) for name, rows in by_result if rows), key=lambda item: len(item[1]))

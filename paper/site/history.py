@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from artifacts.build.changes import Change, compared
+from artifacts.build.changes import Change, compare
 from artifacts.store.files import write
 
 FOLDER = "artifacts/results"
@@ -50,8 +50,8 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             if absent
             else "this folder is no git checkout, so there is no history"
         )
-    kept = _kept(root / KEPT)
-    found: dict[str, list[Revision]] = {}
+    kept = _load(root / KEPT)
+    by_claim: dict[str, list[Revision]] = {}
     fresh: dict[str, str] = {}
     edge = _edge(root)
     with _Blobs(root) as blobs:
@@ -61,9 +61,9 @@ def histories(root: Path) -> dict[str, tuple[Revision, ...]] | str:
             key = f"{name} {old} {new}"
             if key not in fresh:
                 fresh[key] = kept[key] if key in kept else _words(name, blobs.text(old), blobs.text(new))
-            found.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
+            by_claim.setdefault(name, []).append(Revision(commit[:12], date, subject, fresh[key]))
     write(root / KEPT, json.dumps(fresh, indent=0, sort_keys=True).encode())
-    return {name: tuple(revisions) for name, revisions in found.items()}
+    return {name: tuple(revisions) for name, revisions in by_claim.items()}
 
 
 def cut(root: Path) -> str:
@@ -137,13 +137,13 @@ def _words(name: str, old: str | None, new: str | None) -> str:
     if old is None or new is None:
         return "began" if old is None else "removed"
     try:
-        changes = compared(name, old, new, TOLERANCE)
+        changes = compare(name, old, new, TOLERANCE)
     except ValueError:
         return "could not be read as a table"
-    return _said(changes)
+    return _summary(changes)
 
 
-def _said(changes: Sequence[Change]) -> str:
+def _summary(changes: Sequence[Change]) -> str:
     if not changes:
         return "no number by more than rounding"
     rows = [change for change in changes if change.place.startswith("row ")]
@@ -164,9 +164,9 @@ def _said(changes: Sequence[Change]) -> str:
     return "; ".join(parts)
 
 
-def _kept(path: Path) -> dict[str, str]:
+def _load(path: Path) -> dict[str, str]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -40,10 +40,10 @@ def overview_pages(project: Project) -> Iterator[tuple[str, bytes]]:
     )
     for chapter in project.chapters:
         path = addresses.chapter(chapter.name)
-        yield path, page("chapter.html.j2", path, title=chapter.title, **_shown(project, chapter))
+        yield path, page("chapter.html.j2", path, title=chapter.title, **_exhibits(project, chapter))
 
 
-def _shown(project: Project, chapter: Chapter) -> dict[str, object]:
+def _exhibits(project: Project, chapter: Chapter) -> dict[str, object]:
     nodes = project.outline.nodes
     rows = {row["claim"]: row for row in project.claims}
     return {

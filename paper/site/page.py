@@ -23,7 +23,7 @@ _SIGNS = {command: char for char, command in reversed(MATH.items())}  # of sever
 @cache
 def environment() -> jinja2.Environment:
     """The environment of the pages: text is escaped unless it is `Markup`, an unknown name is an error."""
-    found = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader([FOLDER, FOLDER.parent.parent / "annotate" / "templates"]),
         trim_blocks=True,
         lstrip_blocks=True,
@@ -31,9 +31,9 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=True,
     )
-    found.filters["shown"] = shown
-    found.globals["slug"] = slug
-    return found
+    templates.filters["shown"] = cell_text
+    templates.globals["slug"] = slug
+    return templates
 
 
 def page(template: str, path: str, **values: object) -> bytes:
@@ -77,7 +77,7 @@ def words(html: str) -> str:
     return str(Markup(_TAG.sub("", html.replace("\\(", "").replace("\\)", ""))).unescape())
 
 
-def shown(value: object) -> str:
+def cell_text(value: object) -> str:
     """A cell as text: numbers with six significant digits, nothing for what is absent."""
     if value is None or value != value:
         return ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def plotted(figure: Figure) -> pd.DataFrame:
+def plotted_rows(figure: Figure) -> pd.DataFrame:
     """The points of a figure's panels; no rows where a figure brings its own drawing.
 
     Columns `panel`, `kind` and `series` come first where they tell rows apart, then the columns of each kind of series.

@@ -117,7 +117,7 @@ class Project:
             {
                 **places[row["claim"]],
                 **row,
-                **{field: told(row[field], self.names, places) for field in ("statement", "reason")},
+                **{field: reader_text(row[field], self.names, places) for field in ("statement", "reason")},
                 "step": row["claim"].partition(".")[0],
                 "inputs": tuple(filter(None, places[row["claim"]]["inputs"].split("; "))),
                 "chapters": tuple(used.get(row["claim"], ())),
@@ -139,10 +139,10 @@ class Project:
     @cached_property
     def claims_of(self) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
         """Rows of the ledger by the name of their function."""
-        found: dict[str, list[Mapping[str, Any]]] = {}
+        by_result: dict[str, list[Mapping[str, Any]]] = {}
         for row in self.claims:
-            found.setdefault(row["step"], []).append(row)
-        return {name: tuple(rows) for name, rows in found.items()}
+            by_result.setdefault(row["step"], []).append(row)
+        return {name: tuple(rows) for name, rows in by_result.items()}
 
     def title(self, key: str) -> str:
         """How a node is called where it is linked."""
@@ -160,14 +160,14 @@ class Project:
         return addresses.claim(node.name) if node.kind == "claim" else addresses.artifact(node.name)
 
 
-def told(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
+def reader_text(text: str, names: Mapping[str, str], claims: Container[str]) -> str:
     """A text of the ledger for readers, in which the claims that it names keep theirs."""
-    found, begin = [], 0
+    parts, begin = [], 0
     for match in _NAMED.finditer(text):
         if match[0] in claims:
-            found += [readable(text[begin : match.start()], names), match[0]]
+            parts += [readable(text[begin : match.start()], names), match[0]]
             begin = match.end()
-    return "".join([*found, readable(text[begin:], names)])
+    return "".join([*parts, readable(text[begin:], names)])
 
 
 def records(root: Path, name: str) -> list[dict[str, Any]]:
@@ -184,8 +184,8 @@ def _chapter(root: Path, node: Node) -> Chapter:
     calls: dict[str, list[str]] = {}
     for function, name, _ in dependencies(text):
         calls.setdefault(SHOWN[function], []).append(name)
-    found = _TITLE.search(text)
-    title = _COMMAND.sub(r"\1", found[1]).replace("~", " ").replace("\\", "") if found else node.name.capitalize()
+    heading = _TITLE.search(text)
+    title = _COMMAND.sub(r"\1", heading[1]).replace("~", " ").replace("\\", "") if heading else node.name.capitalize()
     tables, figures, claims, numbers = (
         tuple(dict.fromkeys(calls.get(kind, ()))) for kind in ("table", "figure", "claim", "number")
     )

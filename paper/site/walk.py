@@ -37,22 +37,22 @@ class Link:
 
 def links(project: Project, keys: Iterable[str]) -> list[Link]:
     """Nodes as links, in their order."""
-    found = []
+    neighbours = []
     for key in keys:
         node = project.outline.nodes[key]
         verdicts: tuple[str, ...] = ()
         if node.kind == "claim":
             verdicts = tuple(row["verdict"] for row in project.claims_of.get(node.name, ()))
-        found.append(Link(key, node.kind, project.title(key), project.address(key), node.doc, verdicts))
-    return found
+        neighbours.append(Link(key, node.kind, project.title(key), project.address(key), node.doc, verdicts))
+    return neighbours
 
 
 def by_kind(project: Project, keys: Iterable[str]) -> list[tuple[str, list[Link]]]:
     """Nodes as links under the names of their kinds, in the order in which data flow."""
-    found: dict[str, list[Link]] = {}
+    kinds: dict[str, list[Link]] = {}
     for link in links(project, keys):
-        found.setdefault(link.kind, []).append(link)
-    return [(NAMES[kind], sorted(found[kind], key=lambda link: link.name)) for kind in ORDER if kind in found]
+        kinds.setdefault(link.kind, []).append(link)
+    return [(NAMES[kind], sorted(kinds[kind], key=lambda link: link.name)) for kind in ORDER if kind in kinds]
 
 
 def around(project: Project, key: str) -> dict[str, Any]:

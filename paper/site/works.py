@@ -50,19 +50,19 @@ def works(root: Path) -> dict[str, Work]:
     backend: Any = find_plugin("pybtex.backends", "html")()
     backend.format_protected = lambda inner: inner  # braces keep capitals, which leaves nothing to mark
     try:
-        entries = _read(text, style)
+        entries = _entries(text, style)
         shown = [(entry.key, Markup(entry.text.render(backend))) for entry in style.format_entries(entries)]
     except PybtexError as error:
         raise SpecError(f"{BIBLIOGRAPHY}: {' '.join(str(error).split())}") from None
     held = {entry.key: entry for entry in entries}
-    names = {key: _named(held[key]) for key, _ in shown}
-    several, letters, found = Counter(names.values()), Counter[str](), {}
+    names = {key: _authors_year(held[key]) for key, _ in shown}
+    several, letters, by_key = Counter(names.values()), Counter[str](), {}
     for key, html in shown:
         name = names[key]
         letter = chr(ord("a") + letters[name]) if several[name] > 1 else ""
         letters[name] += 1
-        found[key] = Work(key, name + letter, html)
-    return found
+        by_key[key] = Work(key, name + letter, html)
+    return by_key
 
 
 def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, tuple[str, ...]]:
@@ -97,7 +97,7 @@ def link(work: Work, root: str = "") -> Markup:
     return Markup('<a href="{}{}">{}</a>').format(root, addresses.work(work.key), work.label)
 
 
-def _read(text: str, style: Any) -> list[Entry]:
+def _entries(text: str, style: Any) -> list[Entry]:
     from pybtex.database import parse_string
 
     entries = list(parse_string(text, "bibtex").entries.values())
@@ -107,7 +107,7 @@ def _read(text: str, style: Any) -> list[Entry]:
     return entries
 
 
-def _named(entry: Entry) -> str:
+def _authors_year(entry: Entry) -> str:
     """Authors, or editors, or the key, and the year."""
     people = entry.persons.get("author") or entry.persons.get("editor") or []
     names = [" ".join(map(str, (*each.rich_prelast_names, *each.rich_last_names))) for each in people]

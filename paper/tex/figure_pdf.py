@@ -61,14 +61,14 @@ def compile_figure(out: Path, name: str) -> bytes:
             formats=formats.FOLDER,
             timeout=latex.FIGURE_TIMEOUT,
         )
-        found = log.read(out, f"{scratch}/{name}.log", f"logs/figures/{name}.log")
+        report = log.read(out, f"{scratch}/{name}.log", f"logs/figures/{name}.log")
         if done.timed_out:
             raise _slow(text, document)
-        if done.returncode or found.errors:
-            raise log.failure(found, f"out/{document}", done.output)
-        if not found.rerun:
+        if done.returncode or report.errors:
+            raise log.failure(report, f"out/{document}", done.output)
+        if not report.rerun:
             break
-    lost = [finding for finding in found.warnings if finding.kind in ("missing character", "undefined reference")]
+    lost = [finding for finding in report.warnings if finding.kind in ("missing character", "undefined reference")]
     if lost:
         raise LatexError("\n".join(str(finding) for finding in lost), f"out/{document}", 0, log.origin(text, 0))
     return (out / scratch / f"{name}.pdf").read_bytes()

@@ -75,8 +75,8 @@ class Finding:
     @property
     def hint(self) -> str:
         """How it is mended, after a semicolon; empty where nothing is known."""
-        found = hint(self.kind, self.message)
-        return f"; {found}" if found else ""
+        advice = hint(self.kind, self.message)
+        return f"; {advice}" if advice else ""
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ def parse(text: str, folder: Path | None = None) -> Log:
         fatal and errors and not errors[-1].file
     ):  # a missing file is reported without a place; the stop that follows has one
         errors[-1] = replace(errors[-1], file=fatal[0].file, line=fatal[0].line)
-    found = errors or fatal
-    return Log(_traced(found, folder), _traced(warnings, folder), any(_RERUN.search(line) for line in lines))
+    failures = errors or fatal
+    return Log(_traced(failures, folder), _traced(warnings, folder), any(_RERUN.search(line) for line in lines))
 
 
 def read(out: Path, path: str, kept: str) -> Log:
@@ -221,8 +221,8 @@ def _error(match: re.Match[str], lines: list[str], position: int) -> tuple[Findi
     for ahead in range(position, min(position + 30, len(lines))):
         if _ERROR.match(lines[ahead]):
             break
-        if found := _CONTEXT.match(lines[ahead]):
-            context, number, position = found["text"].strip(), number or int(found["line"]), ahead + 1
+        if place := _CONTEXT.match(lines[ahead]):
+            context, number, position = place["text"].strip(), number or int(place["line"]), ahead + 1
             break
     file = match.groupdict().get("file") or ""
     return Finding("error", " ".join(filter(None, parts)), file.removeprefix("./"), number, context=context), position

@@ -91,13 +91,15 @@ def limits(root: Path) -> Limits:
     SpecError
         The file is no mapping of exactly these fields to numbers.
     """
-    found = yaml_of(root, FILE, SpecError)
+    content = yaml_of(root, FILE, SpecError)
     known = {each.name for each in fields(Limits)}
-    if not isinstance(found, dict) or set(found) != known:
+    if not isinstance(content, dict) or set(content) != known:
         raise SpecError(f"{FILE}: must hold {', '.join(sorted(known))}, and nothing else")
-    if odd := [name for name, value in found.items() if isinstance(value, bool) or not isinstance(value, (int, float))]:
+    if odd := [
+        name for name, value in content.items() if isinstance(value, bool) or not isinstance(value, (int, float))
+    ]:
         raise SpecError(f"{FILE}: {odd[0]} must be a number")
-    return Limits(**found)
+    return Limits(**content)
 
 
 def read(content: bytes) -> list[Page]:
@@ -130,18 +132,18 @@ def faults(pages: Sequence[Page], limits: Limits) -> list[str]:
         What is allowed.
     """
     book = _Book(pages)
-    found: list[tuple[int, str]] = []
+    by_page: list[tuple[int, str]] = []
     for place in range(book.first, len(pages)):
-        found += [(place, fault) for fault in _page_faults(book, place, limits)]
+        by_page += [(place, fault) for fault in _page_faults(book, place, limits)]
     for place, length in book.runs():
         if length > limits.float_pages:
-            found.append((place, f"{length} pages of floats in a row while text waits, allowed {limits.float_pages}"))
+            by_page.append((place, f"{length} pages of floats in a row while text waits, allowed {limits.float_pages}"))
     for place, name, distance in book.distances():
         if distance is None:
-            found.append((place, f"{name} is called nowhere in the text"))
+            by_page.append((place, f"{name} is called nowhere in the text"))
         elif distance > limits.distance:
-            found.append((place, f"{name} stands {distance} pages from its call, allowed {limits.distance}"))
-    return [f"page {pages[place].number}: {fault}" for place, fault in sorted(found)]
+            by_page.append((place, f"{name} stands {distance} pages from its call, allowed {limits.distance}"))
+    return [f"page {pages[place].number}: {fault}" for place, fault in sorted(by_page)]
 
 
 def _page_faults(book: _Book, place: int, limits: Limits) -> Iterator[str]:

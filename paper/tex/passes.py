@@ -73,15 +73,15 @@ def _draft(out: Path, document: str, state: str, form: str, formats: str) -> pro
 
 def _texts(out: Path, document: str) -> list[str]:
     """The document and every file that it reads, each once."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     waiting = [document]
     while waiting:
         name = waiting.pop()
         path = out / (name if name.endswith(".tex") else f"{name}.tex")
-        if name not in found and path.is_file():
-            found[name] = path.read_text(encoding="utf-8")
-            waiting += READ.findall(found[name])
-    return list(found.values())
+        if name not in texts and path.is_file():
+            texts[name] = path.read_text(encoding="utf-8")
+            waiting += READ.findall(texts[name])
+    return list(texts.values())
 
 
 def _keys(pattern: re.Pattern[str], text: str) -> set[str]:

@@ -56,17 +56,17 @@ def text(content: bytes) -> str:
 def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
     """Bookmarks by page, counted from 1: their level from 0 and their title, in order."""
     reader = _reader(content)
-    found: dict[int, list[tuple[int, str]]] = {}
+    by_page: dict[int, list[tuple[int, str]]] = {}
 
     def walk(entries: list[Any], level: int) -> None:
         for entry in entries:
             if isinstance(entry, list):
                 walk(entry, level + 1)
             elif (place := reader.get_destination_page_number(entry)) is not None:
-                found.setdefault(place + 1, []).append((level, str(entry.title)))
+                by_page.setdefault(place + 1, []).append((level, str(entry.title)))
 
     walk(reader.outline, 0)
-    return found
+    return by_page
 
 
 def metadata(content: bytes) -> dict[str, str]:
@@ -76,11 +76,11 @@ def metadata(content: bytes) -> dict[str, str]:
 
 def fonts(content: bytes) -> list[Font]:
     """All fonts, those of included figures and patterns as well, sorted."""
-    found: set[Font] = set()
+    used: set[Font] = set()
     seen: set[Any] = set()
     for page in _reader(content).pages:
-        found.update(_fonts(page.get("/Resources"), seen))
-    return sorted(found)
+        used.update(_fonts(page.get("/Resources"), seen))
+    return sorted(used)
 
 
 def faulty_fonts(content: bytes) -> list[Font]:

@@ -16,7 +16,7 @@ from paper.tex import formats, latex, log
 PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the next preview short
 
 
-def compiled(root: Path, name: str) -> bytes:
+def compile_chapter(root: Path, name: str) -> bytes:
     """Compile one chapter by itself, without title page, lists and appendices; what it refers to elsewhere is `??`.
 
     Parameters
@@ -42,12 +42,12 @@ def compiled(root: Path, name: str) -> bytes:
     form = formats.made(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state, form=form, formats=formats.FOLDER)
     record = out / state / f"{name}.log"
-    found = log.parse(record.read_text(errors="replace") if record.is_file() else "", out)
+    report = log.parse(record.read_text(errors="replace") if record.is_file() else "", out)
     made = out / state / f"{name}.pdf"
-    if done.timed_out or found.errors or not made.is_file():
+    if done.timed_out or report.errors or not made.is_file():
         shutil.rmtree(out / state)
-        raise log.failure(found, f"out/chapters/{name}.tex", done.output)
-    faults = [str(finding) for finding in found.warnings if not finding.kind.startswith("undefined")]
+        raise log.failure(report, f"out/chapters/{name}.tex", done.output)
+    faults = [str(finding) for finding in report.warnings if not finding.kind.startswith("undefined")]
     if faults:
         raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
     return made.read_bytes()

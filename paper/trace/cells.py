@@ -60,10 +60,10 @@ class Row:
 def number(text: str) -> float | None:
     """The number that a cell of an artifact is, or None."""
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return value if math.isfinite(value) else None
 
 
 def of_artifact(root: Path, name: str) -> Iterator[Row]:
@@ -83,13 +83,13 @@ def of_table(job: Job) -> list[Row]:
     grid = read(table_of(job), job.name)
     printed = body(grid, "markdown")
     data = grid.table.rows.reset_index(drop=True)
-    found = []
+    matches = []
     for index, (texts, cells) in enumerate(zip(printed, grid.rows, strict=True)):
         shown = {column.field: " ".join(text.split()) for column, text in zip(grid.columns, texts, strict=True)}
         raw = {str(column): _text(data[column].iloc[index]) for column in data.columns}
         raw |= {column.field: _text(cell.value) for column, cell in zip(grid.columns, cells, strict=True)}
-        found.append(Row(f"table:{job.name}", "", raw, shown))
-    return found
+        matches.append(Row(f"table:{job.name}", "", raw, shown))
+    return matches
 
 
 def _text(value: object) -> str:

@@ -61,8 +61,8 @@ def descent(
     if step.kind.name == "result":
         yield f"{pad}made by: python build.py analyze {step.name}"
     value = number(row.cells.get(column, "")) if row and column else None
-    ranked = sorted(_inputs(project, step, row, value), key=lambda found: -found[0])
-    chosen = [found for found in ranked if found[3]] or ranked
+    ranked = sorted(_inputs(project, step, row, value), key=lambda each: -each[0])
+    chosen = [each for each in ranked if each[3]] or ranked
     for _, artifact, rows, where in chosen[:INPUTS]:
         yield from part(project, artifact, rows, where, seen, depth)
     if len(chosen) > INPUTS:
@@ -79,7 +79,7 @@ def part(project: Project, artifact: str, rows: list[Row], where: str, seen: set
     more = f" and {len(rows) - ROWS} more rows" if len(rows) > ROWS else ""
     if where:
         where = where if where in rows[0].cells else "printed"  # the store reads value, low and high from it
-        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_named(rows[0], where)})"
+        yield f"{pad}= {places} {where} {rows[0].cells[where]!r} ({_place_words(rows[0], where)})"
     elif rows:
         yield f"{pad}computed from {places}{more}"
     else:
@@ -146,11 +146,11 @@ def _same(shared: Iterable[tuple[int, Row]], value: float | None, need: int) -> 
         if count < need or not (count or telling):
             continue
         for column, text in row.cells.items():
-            found = number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
-            if found is not None and math.isclose(found, value, rel_tol=CLOSE, abs_tol=0):
+            held = number(text.removesuffix("%").replace(",", "").lstrip("~≈+"))
+            if held is not None and math.isclose(held, value, rel_tol=CLOSE, abs_tol=0):
                 yield count, column, row
 
 
-def _named(row: Row, but: str) -> str:
+def _place_words(row: Row, but: str) -> str:
     kept = [f"{column} {text}" for column, text in row.cells.items() if column != but and text in row.words]
     return ", ".join(kept[:4])

@@ -52,14 +52,14 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
     if not any(hits.values()):
         close = "; ".join(dict.fromkeys(text for _, text in sorted(near)[:3]))
         raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
-    for room, found in hits.items():
-        found.sort(key=lambda hit: -hit.rank)
-        shown = found if every else found[:SHOWN]
+    for room, there in hits.items():
+        there.sort(key=lambda hit: -hit.rank)
+        shown = there if every else there[:SHOWN]
         for hit in shown:
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
             yield from _below(project, hit)
-        if len(found) > len(shown):
-            yield f"and {len(found) - len(shown)} more of kind {room}; --all shows them"
+        if len(there) > len(shown):
+            yield f"and {len(there) - len(shown)} more of kind {room}; --all shows them"
 
 
 def _below(project: Project, hit: Hit) -> Iterator[str]:
@@ -126,10 +126,10 @@ def _origin(origin: dict[str, object]) -> str:
 def _table(project: Project, step: Step, numeral: Numeral, near: list[tuple[float, str]]) -> Iterator[Hit]:
     for row in of_table(project.job(step)):
         for column, shown in row.shown.items():
-            found = tokens(shown)
+            numerals = tokens(shown)
             address = f"{step.key}/{row.label}/{column}"
-            near += [(abs(float(each) - float(numeral.text)), f"{each} in {address}") for each in found[:1]]
-            if numeral.text in found:
+            near += [(abs(float(each) - float(numeral.text)), f"{each} in {address}") for each in numerals[:1]]
+            if numeral.text in numerals:
                 yield Hit(SAME, step, row, column, address, shown)
 
 
@@ -175,14 +175,14 @@ def _address(project: Project, what: str) -> Iterator[str]:
 
 
 def _step(project: Project, kind: str, name: str) -> Step:
-    found = [step for step in project.steps.values() if step.name == name and kind in ("", step.kind.name)]
-    if not found:
+    steps = [step for step in project.steps.values() if step.name == name and kind in ("", step.kind.name)]
+    if not steps:
         names = [step.key if kind else step.name for step in project.steps.values()]
         raise SpecError(f"no {kind or 'step'} called {name!r}; {_near(f'{kind}:{name}' if kind else name, names)}")
-    own = [step for step in found if step.kind.name != "picture"]
+    own = [step for step in steps if step.kind.name != "picture"]
     if len(own) > 1:
         raise SpecError(f"{name!r} is ambiguous: write one of {', '.join(step.key for step in own)}")
-    return own[0] if own else found[0]
+    return own[0] if own else steps[0]
 
 
 def _claim(project: Project, name: str) -> Iterator[str]:

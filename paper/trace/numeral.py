@@ -43,24 +43,24 @@ class Numeral:
     def read(cls, text: str) -> Numeral | None:
         """The number that a text is, or None where it is none."""
         try:
-            found = parse(text)
+            match = parse(text)
         except DataError:
             return None
         digits = tokens(text)
-        if found.value is None or len(digits) != 1:
+        if match.value is None or len(digits) != 1:
             return None
-        return cls(digits[0], found.low, found.high, text.rstrip().endswith("%"))
+        return cls(digits[0], match.low, match.high, text.rstrip().endswith("%"))
 
     def fits(self, text: str) -> int:
         """How well a cell's text fits: `SAME` digits, an `EQUAL` value, one that is `ROUNDED` to it, or 0."""
-        found = Numeral.read(text)
-        if found is None:
+        numeral = Numeral.read(text)
+        if numeral is None:
             return 0
-        if found.text == self.text:
+        if numeral.text == self.text:
             return SAME
-        if float(found.text) == float(self.text):
+        if float(numeral.text) == float(self.text):
             return EQUAL
-        return ROUNDED if self.holds(float(found.text)) else 0
+        return ROUNDED if self.holds(float(numeral.text)) else 0
 
     def holds(self, value: float) -> bool:
         """Whether a value is printed like this, as it is or as a share."""

@@ -46,15 +46,15 @@ def json(grid: Grid) -> str:
     ]
     rows = []
     for row in grid.rows:
-        found = {}
+        fields = {}
         for column, cell in zip(grid.columns, row, strict=True):
             values = {key: _get(cell, key) for key in _keys(column, [cell])}
-            found[column.field] = {
+            fields[column.field] = {
                 key: list(each) if isinstance(each, tuple) else _prose(each)
                 for key, each in values.items()
                 if key == "value" or (each is not None and each not in ("", ()))
             }
-        rows.append(found)
+        rows.append(fields)
     caption = quoted(grid.table.caption)
     content: dict[str, object] = {"name": grid.name, "caption": caption, "columns": columns, "rows": rows}
     if grid.table.groups is not None:

@@ -111,12 +111,12 @@ def _columns(grid: Grid, chosen: Fit) -> str:
 
 def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
     """Return the heading's lines from the top; short headings stand at the bottom."""
-    found = titles(grid, "latex")
-    depth = max(map(len, found))
+    heads = titles(grid, "latex")
+    depth = max(map(len, heads))
     lines = []
     for line in range(depth):
         cells = []
-        for index, (column, title) in enumerate(zip(grid.columns, found, strict=True)):
+        for index, (column, title) in enumerate(zip(grid.columns, heads, strict=True)):
             at = line - (depth - len(title))
             text = title[at] if at >= 0 else ""
             if at == len(title) - 1 and (letters := notes.of_title(column)):
@@ -132,7 +132,7 @@ def _heads(grid: Grid, notes: Notes) -> list[list[str]]:
 def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
     hung = [[_superscript(cell.stars, notes.of_cell(cell)) for cell in row] for row in grid.rows]
     texts = body(grid, "latex", hung)
-    kept = [_kept(grid, index, notes, space) for index in range(len(grid.columns))]
+    kept = [_widest_mark(grid, index, notes, space) for index in range(len(grid.columns))]
     indent = grid.table.groups is not None and grid.table.group_style == "row"
     lines = []
     for row, before in enumerate(separators(grid)):
@@ -189,19 +189,19 @@ def _raised(marks: str) -> str:
     return f"\\textsuperscript{{{marks}}}"
 
 
-def _kept(grid: Grid, index: int, notes: Notes, space: float) -> str:
+def _widest_mark(grid: Grid, index: int, notes: Notes, space: float) -> str:
     """Return the widest mark of a column of numbers that keeps space for it.
 
     Space is kept at the table's edge, between close columns and for more than two signs.
     """
     if not is_number(grid.columns[index]):
         return ""
-    found = [(cell.stars, notes.of_cell(cell)) for row in grid.rows for cell in (row[index],)]
-    lengths = [stars + 2 * len(letters) for stars, letters in found]
+    cells = [(cell.stars, notes.of_cell(cell)) for row in grid.rows for cell in (row[index],)]
+    lengths = [stars + 2 * len(letters) for stars, letters in cells]
     longest = max(lengths)
     if not longest or (longest <= 2 and index < len(grid.columns) - 1 and space >= ROOMY):
         return ""
-    return _superscript(*found[lengths.index(longest)])
+    return _superscript(*cells[lengths.index(longest)])
 
 
 def _breakable(text: str) -> str:

@@ -69,7 +69,7 @@ def _words(column: Column, cell: Cell, format: Markup) -> str:
 
 def titles(grid: Grid, format: Markup) -> list[list[str]]:
     """Return the headings' lines, column by column; a unit goes on the title's line where the column is wide enough."""
-    found = []
+    rows = []
     for index, column in enumerate(grid.columns):
         lines = column.title.split("\n")
         if column.unit:
@@ -79,8 +79,8 @@ def titles(grid: Grid, format: Markup) -> list[list[str]]:
                 lines = [f"{lines[0]} {unit}"]
             else:
                 lines.append(unit)
-        found.append([prose(line, format) for line in lines])
-    return found
+        rows.append([prose(line, format) for line in lines])
+    return rows
 
 
 def plain_width(cell: Cell) -> int:
@@ -94,12 +94,12 @@ def spanners(grid: Grid, format: Markup) -> list[Spanner]:
     """Return the headings above groups of columns, with the gaps between them; none where no column has a group."""
     if not any(column.group for column in grid.columns):
         return []
-    found, first = [], 1
+    spans, first = [], 1
     for group, members in groupby(grid.columns, key=lambda column: column.group or ""):
         count = len(list(members))
-        found.append(Spanner(prose(group, format) if group else "", first, first + count - 1))
+        spans.append(Spanner(prose(group, format) if group else "", first, first + count - 1))
         first += count
-    return found
+    return spans
 
 
 def alignment(column: Column) -> Align:

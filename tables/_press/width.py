@@ -90,7 +90,9 @@ def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
             widths[each.last - 1] += max(0.0, lacking - 2 * space * (each.span - 1))
     taken = sum(widths) + 2 * space * (len(widths) - 1)
     asked = {
-        index: _asked(column.width, grid, point, space) for index, column in enumerate(grid.columns) if column.width
+        index: _paragraph_width(column.width, grid, point, space)
+        for index, column in enumerate(grid.columns)
+        if column.width
     }
     wanted = sum(asked.values())
     shrunk = min(1.0, max(0.25, (_line(grid) - taken) / wanted)) if wanted else 1.0
@@ -98,7 +100,7 @@ def _try(grid: Grid, size: Size, space: float) -> tuple[Fit, float]:
     return Fit(size, space, taken + sum(final.values()), final), shrunk
 
 
-def _asked(width: str | float, grid: Grid, point: float, space: float) -> float:
+def _paragraph_width(width: str | float, grid: Grid, point: float, space: float) -> float:
     """Return the width in pt that a paragraph column asks for."""
     if not isinstance(width, str):
         return max(10.0, width * _line(grid) - 2 * space)

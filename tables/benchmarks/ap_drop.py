@@ -4,7 +4,7 @@ import pandas as pd
 
 from artifacts.store.frames import pick
 from artifacts.typeset.numbers import fixed as fixed_number
-from artifacts.typeset.wording import metric, stated
+from artifacts.typeset.wording import correlation_phrase, metric
 from tables import Column, Table, fixed
 from tables._house import model_footnotes, model_marks
 
@@ -58,9 +58,9 @@ def table(
 
 
 def _correlations(tests: pd.DataFrame) -> str:
-    said = [f"{metric(name)} {stated(pick(tests, comparison=name, test='pearson'))}" for name in COMPARED]
+    said = [f"{metric(name)} {correlation_phrase(pick(tests, comparison=name, test='pearson'))}" for name in COMPARED]
     first = pick(tests, comparison="ap_drop", test="pearson")
-    ranks = stated(pick(tests, comparison="ap_drop", test="spearman"))
+    ranks = correlation_phrase(pick(tests, comparison="ap_drop", test="spearman"))
     return (
         f"Correlation with LBP over $n = {first['n']}$ models, Pearson with 95 % interval, exact permutation $p$ and "
         f"Holm's correction over {_family(first)} tests, all metrics by three coefficients: {'; '.join(said)}. "

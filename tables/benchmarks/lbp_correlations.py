@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.store.frames import pick
-from artifacts.typeset.wording import metric, stated, tokens
+from artifacts.typeset.wording import correlation_phrase, metric, tokens
 from tables import Table
 from tables.benchmarks._correlations import CORRELATION_NOTE, correlation_columns, correlation_rows, guard_footnote
 
@@ -42,8 +42,8 @@ def table(
             CORRELATION_NOTE,
             (
                 "The bias per window is the bias per token in another unit here, since all these models were captured "
-                f"over one context length. The drop against plasticity overall, $n = {seven}$: {stated(difference)} "
-                "(difference of absolute correlations [@zou2007])."
+                f"over one context length. The drop against plasticity overall, $n = {seven}$: "
+                f"{correlation_phrase(difference)} (difference of absolute correlations [@zou2007])."
             ),
             _measured(measured_lbp_models),
         ],

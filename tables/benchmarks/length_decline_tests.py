@@ -16,8 +16,10 @@ def table(
     length_decline_tests: pd.DataFrame, length_ordering_tests: pd.DataFrame, lbp_length_steps: pd.DataFrame
 ) -> Table:
     """Return the table."""
-    declines = _spread(length_decline_tests).assign(group="Decline of the score from 8K to 128K against the drop")
-    orderings = _spread(length_ordering_tests).assign(group="Score at one length against plasticity in its bin")
+    declines = _by_comparison(length_decline_tests).assign(
+        group="Decline of the score from 8K to 128K against the drop"
+    )
+    orderings = _by_comparison(length_ordering_tests).assign(group="Score at one length against plasticity in its bin")
     steps = lbp_length_steps.assign(
         pearson_estimate=lbp_length_steps["estimate"],
         pearson_p_value=lbp_length_steps["p_value"],
@@ -68,7 +70,7 @@ def table(
     )
 
 
-def _spread(tests: pd.DataFrame) -> pd.DataFrame:
+def _by_comparison(tests: pd.DataFrame) -> pd.DataFrame:
     counts = tests.drop_duplicates("comparison")[["comparison", "n"]]
     return by_test(tests).merge(counts, on="comparison")
 

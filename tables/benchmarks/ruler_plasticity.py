@@ -4,7 +4,7 @@ import pandas as pd
 
 from artifacts.store.frames import pick
 from artifacts.typeset.numbers import fixed as fixed_number
-from artifacts.typeset.wording import stated
+from artifacts.typeset.wording import correlation_phrase
 from tables import Column, Table, fixed, percent, signed
 
 BEYOND = "longer than the captured context"
@@ -28,8 +28,8 @@ def table(ruler_lengths: pd.DataFrame, ruler_tests: pd.DataFrame) -> Table:
     ]
     names = rows.drop_duplicates("model").set_index("model")["display_name"]
     tests = [
-        f"{name}: levels {stated(pick(ruler_tests, comparison=model, test='pearson_levels'))}; "
-        f"steps {stated(pick(ruler_tests, comparison=model, test='pearson_first_differences'))}"
+        f"{name}: levels {correlation_phrase(pick(ruler_tests, comparison=model, test='pearson_levels'))}; "
+        f"steps {correlation_phrase(pick(ruler_tests, comparison=model, test='pearson_first_differences'))}"
         for model, name in names.items()
     ]
     return Table(

@@ -30,16 +30,16 @@ def table(
             kind = KINDS[metric]
             test = pick(attention_tests, comparison=f"{kind}, all layers", test="paired_t")
             run = pick(attention_tests, comparison=f"{kind}, all layers", test="pearson")
-            found = agreement.loc[kind]
+            differences = agreement.loc[kind]
             row |= {
                 "difference": test["estimate"],
                 "low": test["ci_low"],
                 "high": test["ci_high"],
                 "p": test["p_value"],
-                "absolute": found["mean_absolute_difference"],
-                "largest": found["largest_difference"],
-                "layer": found["largest_difference_layer"],
-                "more": found["layers_drope_more"],
+                "absolute": differences["mean_absolute_difference"],
+                "largest": differences["largest_difference"],
+                "layer": differences["largest_difference_layer"],
+                "more": differences["layers_drope_more"],
                 "r": run["estimate"],
             }
         rows.append(row)

@@ -26,7 +26,7 @@ def table(
 ) -> Table:
     """The printed quantities, then the shares that the report does not print."""
     cells = drope_layer1_content.set_index(["metric", "positional"])["printed"]
-    found = layer1_ratios.set_index("metric")
+    ratios = layer1_ratios.set_index("metric")
     rows = [
         {
             "group": "Norm" if metric.endswith("norm") else "Share of attention (or of the MLP), %",
@@ -34,9 +34,9 @@ def table(
             "printed_rope": cells[(metric, "RoPE")],
             "printed_drope": cells[(metric, "DroPE")],
             "printed_ratio": cells[(f"{metric}_ratio_to_rope", "DroPE")],
-            "rope": found["rope_published"][metric],
-            "drope": found["drope_published"][metric],
-            "ratio": found["ratio_published"][metric],
+            "rope": ratios["rope_published"][metric],
+            "drope": ratios["drope_published"][metric],
+            "ratio": ratios["ratio_published"][metric],
             "mark": "rounded" if metric == "attention_contribution" else "",
         }
         for metric, name in PRINTED.items()
@@ -60,7 +60,7 @@ def table(
     )
     carried = token_concentration[(token_concentration["layer"] == 1) & (token_concentration["component"] == "mlp")]
     carried = carried.set_index("positional")
-    ratio = found.loc["attention_contribution"]
+    ratio = ratios.loc["attention_contribution"]
     unprinted = "The report prints no such share."
     return Table(
         rows=pd.DataFrame(rows),

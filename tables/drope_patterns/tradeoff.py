@@ -30,7 +30,7 @@ def table(
     drope = error_shares[error_shares["positional"] == "DroPE"]
     within = drope[(drope["context"] == 2048) & (drope["category"] == "off_by_one_length")].iloc[0]
     last = drope[drope["context"] == drope["context"].max()]
-    found = {
+    ranges = {
         "within_training_accuracy": _range(context_cells, beyond=False),
         "beyond_training_accuracy": _range(context_cells, beyond=True),
         "error_type_within": (
@@ -57,7 +57,7 @@ def table(
             "aspect": name,
             "rope": cells.get((key, "RoPE"), "") or "not applicable",
             "drope": cells[(key, "DroPE")],
-            "found": found[key],
+            "found": ranges[key],
         }
         for key, name in ASPECTS.items()
     ]

@@ -28,10 +28,10 @@ def table(
     write_layers: pd.DataFrame,
 ) -> Table:
     """One row per quantity, and the value norms of the layers where other tokens' are published."""
-    found = write_summary.set_index("quantity")
+    scores = write_summary.set_index("quantity")
     rows: list[dict[str, Any]] = []
     for quantity, (name, digits) in ROWS.items():
-        cells = found.loc[quantity]
+        cells = scores.loc[quantity]
         row: dict[str, Any] = {"name": name, "group": f"Over {len(write_layers)} layers"}
         row["unit"] = {0: "count", 1: "%", 3: "norm"}[digits]  # a write score is a share of a norm
         for model in ("rope", "drope"):

@@ -18,9 +18,9 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
         name=layer1_effects["condition"].map(NAMES),
         mark=["rounding" if word == "holds after rounding" else "" for word in layer1_effects["agreement"]],
     ).sort_values("positional", key=lambda column: column.map({"RoPE": 0, "DroPE": 1}), kind="stable")
-    found = {(row["contrast"], row["positional"]): row for row in layer1_contrasts.to_dict("records")}
-    over = found["mlp_over_attention", "RoPE"]
-    added = {model: found["additivity", model] for model in ("RoPE", "DroPE")}
+    contrasts = {(row["contrast"], row["positional"]): row for row in layer1_contrasts.to_dict("records")}
+    over = contrasts["mlp_over_attention", "RoPE"]
+    added = {model: contrasts["additivity", model] for model in ("RoPE", "DroPE")}
     baseline = layer1_effects.drop_duplicates("positional").set_index("positional")["baseline_ppl"]
     return Table(
         rows=rows,

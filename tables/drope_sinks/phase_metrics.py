@@ -34,10 +34,10 @@ GROUPS = {"spike": "Spike layer", "ratio": "First token", "norm": "First token",
 def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
     """One row per quantity, printed and published values of both models."""
     limit = drope_stated.set_index("statement")["value"]["s5_4_spike_ratio"]
-    found = {str(row["quantity"]): row for row in phase_metrics.to_dict("records")}
+    metrics = {str(row["quantity"]): row for row in phase_metrics.to_dict("records")}
     rows = []
     for quantity, (name, digits) in ROWS.items():
-        cells = found[quantity]
+        cells = metrics[quantity]
         row: dict[str, Any] = {"name": name.format(limit=f"{limit:g}"), "group": _group(quantity)}
         row["unit"] = "count" if digits == 0 else row["group"] if "ratio" not in quantity else "ratio"
         for model in ("rope", "drope"):

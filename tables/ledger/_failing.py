@@ -53,7 +53,9 @@ def failing(claims: pd.DataFrame, severity: str, names: Mapping[str, str], elsew
     places = dict(zip(claims["claim"], claims["section"], strict=True))
     rows["values"] = [values(row) for _, row in rows.iterrows()]
     for field in ("statement", "values", "reason"):
-        rows[field] = [readable(placed(str(each), places), names) if pd.notna(each) else "" for each in rows[field]]
+        rows[field] = [
+            readable(place_links(str(each), places), names) if pd.notna(each) else "" for each in rows[field]
+        ]
     rows["rank"] = [list(FAILURES).index(str(each)) for each in rows["failure"]]
     rows["part"] = [FAILURES[str(each)] for each in rows["failure"]]
     rows["place"] = [
@@ -79,7 +81,7 @@ def display_names(models: pd.DataFrame, training_trajectory: pd.DataFrame) -> di
     return names | dict(zip(training_trajectory["checkpoint"], training_trajectory["display_name"], strict=True))
 
 
-def placed(text: str, places: Mapping[str, str]) -> str:
+def place_links(text: str, places: Mapping[str, str]) -> str:
     """Name statements by their section where a text names them by the function that judges them."""
     return CLAIM.sub(lambda match: f"what is judged at {places[match[0]]}" if match[0] in places else match[0], text)
 
@@ -87,13 +89,13 @@ def placed(text: str, places: Mapping[str, str]) -> str:
 def values(row: Mapping[str, Any] | pd.Series) -> str:
     """What is printed and what was found; a number alone, of which no unit is known, stands in the reason only."""
     printed = str(row["reported"]) if pd.notna(row["reported"]) else ""
-    result = found(row["recomputed"], printed)
+    result = measured_text(row["recomputed"], printed)
     if not printed and NUMBER.fullmatch(result):
         return ""
     return "; ".join(each for each in (printed, result) if each)
 
 
-def found(value: Any, printed: str) -> str:
+def measured_text(value: Any, printed: str) -> str:
     """What was found, with the unit of what is printed; many digits to three, or four beside a printed number."""
     result = str(value) if pd.notna(value) else ""
     if BARE.fullmatch(result):

@@ -19,7 +19,7 @@ def table(gaps_status: pd.DataFrame) -> Table:
     """Return the table."""
     rows = gaps_status.assign(
         now=[_now(row) for _, row in gaps_status.iterrows()],
-        asked=[_asked(row) for _, row in gaps_status.iterrows()],
+        asked=[_request(row) for _, row in gaps_status.iterrows()],
         part=[
             "Proposals for collecting scores by length" if gap.startswith("option") else "Gaps of the narrative"
             for gap in gaps_status["gap"]
@@ -47,7 +47,7 @@ def table(gaps_status: pd.DataFrame) -> Table:
     )
 
 
-def _asked(row: pd.Series) -> str:
+def _request(row: pd.Series) -> str:
     return f"{row['description']}. Proposed: {row['remedy']}" if row["remedy"] else str(row["description"])
 
 
@@ -55,14 +55,13 @@ def _now(row: pd.Series) -> str:
     show = integer()
     if row["gap"] in WOULD:
         return WOULD[row["gap"]]
-    found, missing = show.show(row["published"], "plain"), show.show(row["missing"], "plain")
+    published, missing = show.show(row["published"], "plain"), show.show(row["missing"], "plain")
     if row["gap"] == "option_a":
-        return (
-            f"Done: the authors' summaries hold {found} of {missing} scores, in another repository than the one named."
-        )
+        scores = f"{published} of {missing} scores"
+        return f"Done: the authors' summaries hold {scores}, in another repository than the one named."
     if row["gap"] == "option_b":
         need = show.show(round(row["memory_gb"]), "plain")
         return f"Not needed; the largest model would take {need} GB with its key-value cache, not its weights alone."
     if row["gap"] == "option_c":
         return "Not needed: the scores are published."
-    return f"Closed: {found} of {missing} missing scores are published."
+    return f"Closed: {published} of {missing} missing scores are published."

@@ -51,5 +51,5 @@ def table(distillation_quantities: pd.DataFrame) -> Table:
 
 def _why(note: object, name: str) -> str:
     """Why a model has no value, of a note `model: why; model: why`."""
-    found = dict(part.split(": ", 1) for part in str(note).split("; ") if ": " in part)
-    return found.get(name, "").capitalize()
+    reasons = dict(part.split(": ", 1) for part in str(note).split("; ") if ": " in part)
+    return reasons.get(name, "").capitalize()

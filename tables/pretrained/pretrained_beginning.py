@@ -42,7 +42,7 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
                 row = {"group": group, "label": f"{label} ({unit})" if unit else label, "model": name}
                 for start in STARTS:
                     there = (key, start) in cells
-                    row[start] = _shown(cells[(key, start)], digits) if there else ""
+                    row[start] = _cells(cells[(key, start)], digits) if there else ""
                     row[f"why_{start}"] = _why(cells[(key, start)]) if there else "No spread over texts, no pairs"
                 rows.append(row)
     frame = pd.DataFrame(rows)
@@ -73,7 +73,7 @@ def table(pretrained_beginning: pd.DataFrame) -> Table:
     )
 
 
-def _shown(row: pd.Series, digits: int) -> str:
+def _cells(row: pd.Series, digits: int) -> str:
     if pd.isna(row["value"]):
         return ""
 

@@ -27,7 +27,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
         }
         for place, column in enumerate(names):
             each = part[part["column"] == column].iloc[0]
-            row |= {f"v{place}": _shown(each, number), f"note{place}": _reason(each)}
+            row |= {f"v{place}": _cells(each, number), f"note{place}": _reason(each)}
         rows.append(row)
     frame = pd.DataFrame(rows)
     seeds = int(pretrained_experiments.loc[pretrained_experiments["column"] == "small", "n"].max())
@@ -58,7 +58,7 @@ def table(pretrained_experiments: pd.DataFrame) -> Table:
     )
 
 
-def _shown(row: pd.Series, number: Fixed) -> str:
+def _cells(row: pd.Series, number: Fixed) -> str:
     def text(value: float) -> str:
         return number.show(value, "plain").replace("-", "\N{MINUS SIGN}")
 

@@ -32,13 +32,13 @@ def table(
 ) -> Table:
     """Return the table."""
     columns = list(dict.fromkeys(pretrained_geometry["column"]))
-    found: Any = pretrained_geometry.set_index(["metric", "column"])
+    cells: Any = pretrained_geometry.set_index(["metric", "column"])
     rows = []
     for group, names in ROWS.items():
         for metric, label in names.items():
             row: dict[str, object] = {"group": group, "label": label}
             for place, column in enumerate(columns):
-                each = found.loc[(metric, column)]
+                each = cells.loc[(metric, column)]
                 unit = 100 if metric == "bias_window" else 1
                 row |= {f"{name}{place}": each[of] / unit for name, of in FIELDS.items()}
                 row[f"note{place}"] = each["note"]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.store.frames import pick
-from artifacts.typeset.wording import stated, tokens
+from artifacts.typeset.wording import correlation_phrase, tokens
 from tables import Column, Table, fixed
 
 OWN = "smollm3-3b"
@@ -20,10 +20,10 @@ def table(training_comparison: pd.DataFrame, bias_plasticity_tests: pd.DataFrame
         empty=["drop_same: captured over a shorter window; far_same: captured over a shorter window"] * len(rows),
     )
     same, inside = (
-        stated(pick(bias_plasticity_tests, comparison="per token, models over the same window", test=test))
+        correlation_phrase(pick(bias_plasticity_tests, comparison="per token, models over the same window", test=test))
         for test in ("pearson", "pearson_within_family")
     )
-    own = stated(pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
+    own = correlation_phrase(pick(bias_plasticity_tests, comparison="per token, captured models", test="pearson"))
     counted = int(rows["drop_same"].notna().sum())
     return Table(
         rows=rows,

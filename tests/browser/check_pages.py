@@ -162,9 +162,9 @@ def test_a_table_is_sorted_by_numbers_both_ways_and_by_keyboard(opened):
     page = opened("site/artifact/recall_by_length.html")
     column = "rows => rows.map(row => row.cells[1].textContent)"
     page.click("table.sortable th:nth-child(2) button")
-    found = page.eval_on_selector_all("table.sortable tbody tr", column)
-    assert found == sorted(found, key=float)
-    assert found[0] == "512"
+    order = page.eval_on_selector_all("table.sortable tbody tr", column)
+    assert order == sorted(order, key=float)
+    assert order[0] == "512"
     page.focus("table.sortable th:nth-child(2) button")
     page.keyboard.press("Enter")
     assert page.eval_on_selector_all("table.sortable tbody tr", column)[0] == "4096"

@@ -27,15 +27,15 @@ def chromium() -> str:
     RuntimeError
         Where it cannot be installed; says what to run.
     """
-    found = shutil.which("chromium")
-    if not found and os.geteuid() == 0 and shutil.which("apt-get"):
+    program = shutil.which("chromium")
+    if not program and os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "-q"], env=quiet, stdout=subprocess.DEVNULL, check=False)
         subprocess.run(INSTALL.split(), env=quiet, stdout=subprocess.DEVNULL, check=False)
-        found = shutil.which("chromium")
-    if not found:
+        program = shutil.which("chromium")
+    if not program:
         raise RuntimeError(f"chromium: not installed; on Debian or Ubuntu, as root: {INSTALL}")
-    return found
+    return program
 
 
 @pytest.fixture(scope="session")

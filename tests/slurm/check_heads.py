@@ -47,8 +47,8 @@ def heads(lab: Path, name: str, *more: str) -> subprocess.CompletedProcess[str]:
 
 
 def tables(lab: Path, name: str) -> dict[str, str]:
-    found = sorted((lab / "project/artifacts/measurements").glob(f"*/{name}.[cp]*"))
-    return {path.parent.name: words(path).replace(name, "MODEL") for path in found}
+    files = sorted((lab / "project/artifacts/measurements").glob(f"*/{name}.[cp]*"))
+    return {path.parent.name: words(path).replace(name, "MODEL") for path in files}
 
 
 def findings(lab: Path) -> dict[str, int]:

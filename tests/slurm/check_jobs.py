@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import jobs_work
-from analysis.jobs import JobsFailed, Progress, Resources, open_executor, run_jobs, squeue
+from analysis.jobs import JobProgress, JobsFailed, Resources, open_executor, run_jobs, squeue
 from analysis.jobs.slurm import SlurmExecutor
 from artifacts.errors import ThesisError
 
@@ -68,7 +68,7 @@ def queued() -> list[str]:
 def test_three_jobs_are_one_array_and_stay_finished(tmp_path: Path) -> None:
     names = ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_COUNT")
     arguments = [{"name": name} for name in names]
-    states = list[Progress]()
+    states = list[JobProgress]()
     index, array, count = run(jobs_work.environment, arguments, tmp_path, progress=states.append)
     assert (index, count) == ("0", "3")
     assert array.isdigit()
@@ -163,11 +163,11 @@ def test_a_killed_command_goes_on_with_the_jobs_in_the_queue(tmp_path: Path) -> 
     command.wait()
     assert queued()  # the second job does not know
 
-    def look(state: Progress) -> None:
+    def look(state: JobProgress) -> None:
         if state.event:
             gate.touch()
 
-    states = list[Progress]()
+    states = list[JobProgress]()
     assert run(jobs_work.counted, arguments, folder, progress=lambda state: (states.append(state), look(state)))
     assert runs(tally) == Counter(["first", "second", "third"])
     assert states[0].event == "3 jobs, 2 of them finished earlier"

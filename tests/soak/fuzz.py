@@ -230,10 +230,10 @@ def run(
     """For each class of files, or those named: its counts, and each outcome that should not be."""
     root, chance = copied(project), random.Random(seed)
     try:
-        found = classes(root, chance)
-        if unknown := [word for word in only if word not in found]:
-            raise SystemExit(f"no class {unknown[0]!r}; have {', '.join(found)}")
-        for word, (paths, reader) in found.items():
+        kinds = classes(root, chance)
+        if unknown := [word for word in only if word not in kinds]:
+            raise SystemExit(f"no class {unknown[0]!r}; have {', '.join(kinds)}")
+        for word, (paths, reader) in kinds.items():
             if only and word not in only:
                 continue
             counts, wrong = Counter[str](), []

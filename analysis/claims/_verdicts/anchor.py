@@ -38,17 +38,17 @@ def main(arguments: Sequence[str]) -> int:
         rows = [row for row in csv.DictReader(stream) if row["source"] != "thesis"]
     texts = {source: _document(Path(arguments[0]), source) for source in sorted({row["source"] for row in rows})}
     documents = {source: sentences(text) for source, text in texts.items()}
-    found = [anchored(row, documents[row["source"]], texts[row["source"]]) for row in rows]
+    anchors = [anchored(row, documents[row["source"]], texts[row["source"]]) for row in rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(found)
+    writer.writerows(anchors)
     write(root / ANCHORS, text.getvalue().encode())
     for kind in ("statement", "cell check"):
-        own = [each for each, row in zip(found, rows, strict=True) if row["kind"] == kind]
+        own = [each for each, row in zip(anchors, rows, strict=True) if row["kind"] == kind]
         lines = sum(bool(each["line"]) for each in own)
         print(f"{kind}: {lines} of {len(own)} with a line, the others with a heading")
-    for each, row in zip(found, rows, strict=True):
+    for each, row in zip(anchors, rows, strict=True):
         if row["reported"] and not each["reported"]:
             print(f"{row['claim']} reports {row['reported']!r}, which document {row['source']} does not print")
     return 0

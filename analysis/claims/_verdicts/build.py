@@ -109,11 +109,11 @@ def _failure(verdict: Verdict, declared: str) -> str:
 
 def _declared(text: str, where: str) -> dict[str, str]:
     """The lines `Failure: unit.` and `Severity: detail.` of a docstring."""
-    found = {match["what"]: match["word"] for match in _DECLARED.finditer(text)}
+    words = {match["what"]: match["word"] for match in _DECLARED.finditer(text)}
     for what, known in (("Failure", FAILURES), ("Severity", SEVERITIES)):
-        if what in found and found[what] not in known:
-            raise SpecError(f"{where}: {what} {found[what]!r} is none of {', '.join(known)}")
-    return found
+        if what in words and words[what] not in known:
+            raise SpecError(f"{where}: {what} {words[what]!r} is none of {', '.join(known)}")
+    return words
 
 
 def _sentence(said: str) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.claims._verdicts.repeats import inherited
 from artifacts.build.job import Job
 from artifacts.errors import SpecError
-from artifacts.store.results import settled, text
+from artifacts.store.results import bytes_to_keep, text
 
 COLUMNS = (
     "claim",
@@ -35,10 +35,10 @@ COLUMNS = (
 def build(job: Job) -> dict[str, bytes]:
     """Builder of the ledger: one row a verdict, ordered by source document, file and line."""
     path = "artifacts/results/claims.csv"
-    return {path: settled(job.root / path, text(table(gathered(job)), "claims").encode())}
+    return {path: bytes_to_keep(job.root / path, text(table(gather(job)), "claims").encode())}
 
 
-def gathered(job: Job) -> list[dict[str, Any]]:
+def gather(job: Job) -> list[dict[str, Any]]:
     """The rows of all claims, each repeat with the verdict of its origin, by source document, file and line.
 
     Raises

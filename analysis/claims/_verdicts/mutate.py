@@ -138,8 +138,8 @@ def both_ways(name: str, claim: Claim, frames: Frames, most: int = 4000, words: 
 
 def called(claim: Claim, frames: Frames) -> dict[str, Verdict]:
     """The verdicts of a claim on these artifacts, by key."""
-    found = claim(**frames)
-    return {verdict.key: verdict for verdict in (found if isinstance(found, list) else [found])}
+    verdicts = claim(**frames)
+    return {verdict.key: verdict for verdict in (verdicts if isinstance(verdicts, list) else [verdicts])}
 
 
 def _compare(answer: Answer, before: Verdict, now: Verdict, what: str) -> None:

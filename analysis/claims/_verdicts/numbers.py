@@ -31,10 +31,10 @@ NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
 def telling(printed: str) -> str | None:
     """The only number of a cell, plain, if it is long enough that two quantities rarely share it, else None."""
-    found = NUMBER.findall(printed)
-    if len(found) != 1:
+    numbers = NUMBER.findall(printed)
+    if len(numbers) != 1:
         return None
-    number = found[0].replace(",", "").rstrip(".")
+    number = numbers[0].replace(",", "").rstrip(".")
     digits = number.replace(".", "").lstrip("0")
     if "." not in number:
         digits = digits.rstrip("0")
@@ -45,7 +45,7 @@ def telling(printed: str) -> str | None:
 
 def repeated(root: Path) -> list[dict[str, str]]:
     """Rows of the list, without quantities; `cell` has the values of the row's key."""
-    found: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    places: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for path in sorted((root / "artifacts/sources").glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
@@ -57,16 +57,16 @@ def repeated(root: Path) -> list[dict[str, str]]:
             document, number = row["source"].partition(" ")[0], telling(row["printed"])
             if number is not None and document in sources(root):
                 cell = " / ".join(row[name] for name in key or row if name not in BESIDE and row[name])
-                found[document, number].append({"table": path.stem, "cell": cell, "source": row["source"]})
+                places[document, number].append({"table": path.stem, "cell": cell, "source": row["source"]})
     return [
         {"document": document, "number": number, **cell}
-        for (document, number), cells in sorted(found.items())
+        for (document, number), cells in sorted(places.items())
         if len(cells) > 1
         for cell in cells
     ]
 
 
-def kept(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+def keep_quantities(rows: Iterable[Mapping[str, str]], before: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """The rows with the quantities that stood beside the same cells before."""
     place = ("document", "number", "table", "cell")
     known = {tuple(row[name] for name in place): row["quantity"] for row in before}
@@ -81,7 +81,7 @@ def main() -> int:
     if (root / LISTED).exists():
         with (root / LISTED).open(encoding="utf-8", newline="") as stream:
             before = list(csv.DictReader(stream))
-    rows = kept(repeated(root), before)
+    rows = keep_quantities(repeated(root), before)
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

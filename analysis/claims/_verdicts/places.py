@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.claims._verdicts.ledger import gathered
+from analysis.claims._verdicts.ledger import gather
 from artifacts.build.job import Job
-from artifacts.store.results import settled
+from artifacts.store.results import bytes_to_keep
 
 ANCHORS = "artifacts/sources/claim_anchors.csv"
 CHAPTERS = "paper/chapters"
@@ -22,21 +22,21 @@ _CALL = re.compile(r"""\b(?:claim|mark)\(\s*['"]([^'"]+)['"]""")
 
 def build(job: Job) -> dict[str, bytes]:
     """Builder of the places: one row a verdict, in the order of the ledger."""
-    rows = places(job.root, gathered(job))
+    rows = places(job.root, gather(job))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     path = "artifacts/results/claim_places.csv"
-    return {path: settled(job.root / path, frame.to_csv(index=False, lineterminator="\n").encode())}
+    return {path: bytes_to_keep(job.root / path, frame.to_csv(index=False, lineterminator="\n").encode())}
 
 
 def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Where these rows of claims are stated, computed and used."""
     anchors = _anchors(root / ANCHORS)
     used = _used(sorted((root / CHAPTERS).glob("*.tex.j2")))
-    found = []
+    uses = []
     for row in rows:
         source, file, line = row["order"]
         anchor = anchors.get(row["claim"], {})
-        found.append(
+        uses.append(
             {
                 "claim": row["claim"],
                 "source": source,
@@ -48,7 +48,7 @@ def places(root: Path, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 "chapters": "; ".join(used.get(row["claim"], ())),
             }
         )
-    return found
+    return uses
 
 
 def _anchors(path: Path) -> dict[str, dict[str, str]]:
@@ -61,8 +61,8 @@ def _anchors(path: Path) -> dict[str, dict[str, str]]:
 
 def _used(chapters: Iterable[Path]) -> dict[str, list[str]]:
     """The chapters that print each verdict."""
-    found: dict[str, list[str]] = {}
+    by_claim: dict[str, list[str]] = {}
     for path in chapters:
         for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8"))):
-            found.setdefault(name, []).append(path.name.removesuffix(".tex.j2"))
-    return found
+            by_claim.setdefault(name, []).append(path.name.removesuffix(".tex.j2"))
+    return by_claim

@@ -95,14 +95,14 @@ class Project:
 
     def _followers(self, name: str) -> list[str]:
         """The results that rest on an artifact, directly or not."""
-        found: list[str] = []
+        followers: list[str] = []
         queue = [name]
         while queue:
             made = queue.pop()
-            new = [each for each, study in self.studies.items() if made in reads(study) and each not in found]
-            found += new
+            new = [each for each, study in self.studies.items() if made in reads(study) and each not in followers]
+            followers += new
             queue += new
-        return found
+        return followers
 
     def _turned(self, claim: str, changed: Mapping[str, pd.DataFrame]) -> str:
         function = self.claims[claim]
@@ -194,15 +194,15 @@ def typos(root: Path, count: int, seed: int = SEED) -> list[Typo]:
                 document = row["source"].partition(" ")[0]
                 if document in pool and _value(row["printed"]) is not None:
                     pool[document].append((path.stem, number, row["printed"]))
-    found = []
+    changes = []
     for document, cells in pool.items():
         for table, number, text in chance.sample(cells, min(len(cells), count // len(documents))):
             after, kind = typo(text, chance)
-            found.append(Typo(document, table, number, text, after, kind))
-    return found
+            changes.append(Typo(document, table, number, text, after, kind))
+    return changes
 
 
-def planted(project: Project, each: Typo) -> str:
+def detection(project: Project, each: Typo) -> str:
     """What detects a typo; empty when nothing does."""
     frame = store.read(project.root, each.table)
     texts = list(frame["printed"])
@@ -224,7 +224,7 @@ def main(arguments: list[str]) -> int:
     project = Project(root)
     rows = []
     for each in typos(root, count, seed):
-        by = planted(project, each)
+        by = detection(project, each)
         rows.append(
             {
                 **{"document": each.document, "table": each.table, "row": each.row, "before": each.before},

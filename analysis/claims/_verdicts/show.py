@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def listed(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def report(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Three lines a row, and the count of each verdict as the last line."""
     lines = []
     counts: Counter[str] = Counter()

@@ -150,12 +150,14 @@ def c000_layers_adjacency(nope_layer_cells: pd.DataFrame, nope_layer_kinds: pd.D
     verdicts = []
     for _, row in nope_layer_cells[nope_layer_cells["adjacency"] != ""].iterrows():
         layer = int(row["layer"])
-        found = f"after {layer - 1}" if layer - 1 in cross else f"before {layer + 1}" if layer + 1 in cross else "no"
+        adjacency = (
+            f"after {layer - 1}" if layer - 1 in cross else f"before {layer + 1}" if layer + 1 in cross else "no"
+        )
         verdict = judge(
-            found == row["adjacency"],
-            f"The cross-attention layers next to it: {found}.",
+            adjacency == row["adjacency"],
+            f"The cross-attention layers next to it: {adjacency}.",
             reported=str(row["adjacency"]),
-            recomputed=found,
+            recomputed=adjacency,
             key=str(layer),
             statement=f"Layer {layer} is next to a cross-attention layer: {row['adjacency']}.",
         )

@@ -277,15 +277,15 @@ def c000_f2_replication(nope_count_tests: pd.DataFrame, published_facts: pd.Data
     pairs = nope_count_tests[nope_count_tests["test"] == "mcnemar_exact"]["p_value"]
     words = [f"{100 * row['estimate']:.0f} % [{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}]" for row in shares]
     apart = {origin["subject"], origin["printed"]} != set(PAIR)
-    found = (
+    evidence = (
         f"{words[0]} and {words[1]} of the layers recover (Fisher p = {fisher['p_value']:.2f}; paired, p lies between "
         f"{pairs.min():.2f} and {pairs.max():.2f} whatever the pairing)"
     )
     return judge(
         apart,
         (
-            f"{found}, and the text weights are not shared.",
-            f"{found}, but the text weights are the same: this is one network captured twice.",
+            f"{evidence}, and the text weights are not shared.",
+            f"{evidence}, but the text weights are the same: this is one network captured twice.",
         ),
         otherwise="not supported",
         reported="Within Both Models",

@@ -97,7 +97,7 @@ def c000_extremes_most(
     low, high = float(ends[0].min()), float(ends[1].max())
     named = [int(nope_extremes.loc[nope_extremes["category"].str.contains(word), "layer"].iloc[0]) for word in WORDS]
     agrees = [overall.idxmax(), overall.idxmin()] == named and overall.max() > high and overall.min() < low
-    found = (
+    highest = (
         f"Of the {seen} layers with printed values, {overall.idxmax()} has the highest ({overall.max():.3f}) and "
         f"{overall.idxmin()} the lowest ({overall.min():.3f}); the five top recovery layers lie between {low:.3f} and "
         f"{high:.3f}."
@@ -106,7 +106,7 @@ def c000_extremes_most(
     # what is printed can speak against it; for it only all layers could
     return Verdict(
         verdict="not testable" if agrees and seen < layers else "holds" if agrees else "contradicted",
-        reason=found + (more if agrees and seen < layers else ""),
+        reason=highest + (more if agrees and seen < layers else ""),
         reported=", ".join(map(str, named)),
         recomputed=f"{overall.idxmax()}, {overall.idxmin()}",
         n=seen,
@@ -234,12 +234,12 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
     """
     named = nope_extremes[nope_extremes["category"].str.contains("cross-attention")]["layer"].unique()
     groups = nope_groups.set_index("layer")["group"]
-    found = [str(groups[layer]) for layer in named]
+    group_names = [str(groups[layer]) for layer in named]
     least = nope_extremes[nope_extremes["metric"] == "ap_overall"].set_index("layer")["value"].nsmallest(3)
     words = [f"{layer} ({groups[layer]})" for layer in least.index]
     return judge(
-        found == ["after"],
-        ("It does" if found == ["after"] else f"It is {listed(found)} by the groups")
+        group_names == ["after"],
+        ("It does" if group_names == ["after"] else f"It is {listed(group_names)} by the groups")
         + f"; the three least plastic of the printed layers are {listed(words)}"
         + (
             ", so that adjacency is no common trait of theirs."
@@ -247,7 +247,7 @@ def c000_extremes_after(nope_extremes: pd.DataFrame, nope_groups: pd.DataFrame) 
             else "."
         ),
         reported="after",
-        recomputed=", ".join(found),
+        recomputed=", ".join(group_names),
         n=len(least),
     )
 

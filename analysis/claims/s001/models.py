@@ -59,12 +59,12 @@ def c001_profile_llama_drops(stated_001: pd.DataFrame, captured_models: pd.DataF
     """
     drops = captured_models.loc[captured_models["model"].isin(["llama3.2-1b", "llama3.2-3b"]), "ap_drop"]
     reported = quote(stated_001, statement="profile_llama_drop")
-    found = f"{drops.min():.3f} to {drops.max():.3f}"
+    span = f"{drops.min():.3f} to {drops.max():.3f}"
     return judge(
         bool(reported.interval.low <= drops.min() and drops.max() <= reported.interval.high),
-        f"The {len(drops)} drops run from {found} with a mean of {drops.mean():.3f}.",
+        f"The {len(drops)} drops run from {span} with a mean of {drops.mean():.3f}.",
         reported=reported.printed,
-        recomputed=found,
+        recomputed=span,
         n=len(drops),
     )
 

@@ -62,7 +62,7 @@ def c001_training_repeated(
     verdicts = []
     for statement, (checkpoint, metric) in REPEATED.items():
         cell = quote(reported_training, checkpoint=checkpoint, metric=metric)
-        found = compare(
+        verdict = compare(
             stated(stated_001, statement),
             cell.number,
             cell.interval,
@@ -70,20 +70,20 @@ def c001_training_repeated(
             places=cell.decimals,
         )
         said = f"The value given as {statement.replace('_', ' ')} is {metric} of {checkpoint}."
-        verdicts.append(keyed(found, statement, said, "cell check"))
+        verdicts.append(keyed(verdict, statement, said, "cell check"))
     for statement, (span, metric) in FACTORS.items():
-        found = change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
+        verdict = change(stated(stated_001, statement), training_changes, span, metric, f"{metric} goes")
         said = f"The factor given as {statement.replace('_', ' ')} is that of {metric}."
-        verdicts.append(keyed(found, statement, said, "cell check"))
+        verdicts.append(keyed(verdict, statement, said, "cell check"))
     contexts = checkpoints.set_index("checkpoint")["captured_context"]
     for statement, checkpoint in CONTEXTS.items():
         tokens, reported = int(contexts[checkpoint]), stated(stated_001, statement)
-        found = judge(
+        verdict = judge(
             round(reported.number / 1000) * 1024 == tokens,
             f"{checkpoint} was captured over {tokens:,} tokens",
             reported=reported.printed,
             recomputed=f"{tokens // 1024}K",
         )
         said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        verdicts.append(keyed(found, statement, said, "cell check"))
+        verdicts.append(keyed(verdict, statement, said, "cell check"))
     return verdicts

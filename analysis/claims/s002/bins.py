@@ -39,13 +39,13 @@ def c002_t2_ministral_flatter(
         f"{pick(stated_002, statement='t2_other_drop_least')['printed']} to "
         f"{pick(stated_002, statement='t2_other_drop_most')['printed']}"
     )
-    found = f"{-ministral.min():.3f} to {-ministral.max():.3f} against {-others.min():.3f} to {-others.max():.3f}"
+    spans = f"{-ministral.min():.3f} to {-ministral.max():.3f} against {-others.min():.3f} to {-others.max():.3f}"
     return judge(
-        bool(ministral.max() < others.min()) and found == words,
+        bool(ministral.max() < others.min()) and spans == words,
         f"The largest fall of {len(ministral)} Ministral models is {ministral.max():.3f}, the smallest of the "
         f"{len(others)} others {others.min():.3f}.",
         reported=words,
-        recomputed=found,
+        recomputed=spans,
         n=len(totals),
     )
 

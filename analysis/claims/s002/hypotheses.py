@@ -90,15 +90,15 @@ def c002_h3_orders(length_ordering_tests: pd.DataFrame) -> Verdict:
     Source: 002, Hypothesis H3.
     """
     tests = length_ordering_tests[length_ordering_tests["test"] == "spearman"]
-    found = int(((tests["estimate"] > 0) & (tests["p_adjusted"] < ALPHA)).sum())
+    significant = int(((tests["estimate"] > 0) & (tests["p_adjusted"] < ALPHA)).sum())
     negative = int((tests["estimate"] < 0).sum())
     smallest = tests.sort_values("p_value").iloc[0]
     return judge(
-        found == len(tests),
+        significant == len(tests),
         f"rho over models runs from {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f} over {len(tests)} "
-        f"lengths and modes, is negative in {negative}, and is significant after Holm in {found} (smallest p "
+        f"lengths and modes, is negative in {negative}, and is significant after Holm in {significant} (smallest p "
         f"{smallest['p_value']:.2f}, at {smallest['comparison']}).",
-        otherwise="contradicted" if not found and negative > len(tests) / 2 else "not supported",
+        otherwise="contradicted" if not significant and negative > len(tests) / 2 else "not supported",
         recomputed=f"rho {tests['estimate'].min():+.2f} to {tests['estimate'].max():+.2f}",
         n=int(tests["n"].max()),
         p_value=float(smallest["p_value"]),
@@ -147,7 +147,7 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
     plasticity = ends["thinking"]["plasticity"]
     own = 100 * (1 - plasticity.iloc[1] / plasticity.iloc[0])
     printed = [pick(stated_002, statement=f"h3_ministral3_14b_lbp_{end}")["printed"] for end in ("from", "to")]
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "reported": f"flat; {printed[0]} to {printed[1]}",
         "recomputed": f"-{own:.1f} % against -{fall['thinking']:.1f} and -{fall['nonthinking']:.1f} %",
         "n": len(plasticity),
@@ -163,7 +163,7 @@ def c002_h3_ministral_flat(stated_002: pd.DataFrame, lbp_lengths: pd.DataFrame) 
             otherwise="not supported",
             key="flat",
             statement="The plasticity of Ministral-3-14B is flat while its score falls.",
-            **found,
+            **fields,
         ),
         untestable(
             "Two falls of one model have no scale in common, so that neither is a part of the other; scores by length "

@@ -25,11 +25,13 @@ def c002_gap_only(
     published = {("lbp", name) for name in published_lbp["model"]} | {
         ("ruler_128k", name) for name in published_ruler["model"]
     }
-    found = [name for metric, name in zip(empty["metric"], empty["model"], strict=True) if (metric, name) in published]
+    exceptions = [
+        name for metric, name in zip(empty["metric"], empty["model"], strict=True) if (metric, name) in published
+    ]
     return judge(
         empty.empty,
         f"The table of all models also leaves {len(empty)} of {len(cells)} benchmark cells empty, of which "
-        f"{len(found)} are published ({listed(found)}).",
+        f"{len(exceptions)} are published ({listed(exceptions)}).",
         reported=str(pick(stated_002, statement="instructions_gaps")["printed"]),
         recomputed=f"{len(empty)} more empty cells",
         n=len(cells),
@@ -43,13 +45,13 @@ def c002_gap_published(reported_lbp_lengths: pd.DataFrame, published_lbp: pd.Dat
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     missing = scores[scores["low"].isna()]
-    found = missing.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    filled = missing.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
     return judge(
-        found.empty,
-        f"Of the {len(missing)} cells that Table 3 leaves open, the benchmark's own summaries fill {len(found)}, in "
+        filled.empty,
+        f"Of the {len(missing)} cells that Table 3 leaves open, the benchmark's own summaries fill {len(filled)}, in "
         "both prompt modes.",
         reported="not in Figure 7",
-        recomputed=f"{len(missing) - len(found)} missing",
+        recomputed=f"{len(missing) - len(filled)} missing",
         n=len(missing),
     )
 

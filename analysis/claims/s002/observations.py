@@ -171,15 +171,15 @@ def c002_drop_ministral_order(stated_002: pd.DataFrame, reported_observations: p
     drops = [quote(reported_observations, table="drop", model=name, metric="ap_drop") for name in names]
     sizes = {"ministral3-14b": "14B", "ministral3-8b": "8B", "ministral3-3b": "3B"}
     order = sorted(zip(drops, names, strict=True), key=lambda pair: -pair[0].number)
-    found = " > ".join(f"{sizes[name]} ({drop.printed})" for drop, name in order)
+    ranking = " > ".join(f"{sizes[name]} ({drop.printed})" for drop, name in order)
     printed = " > ".join(
         f"{sizes[name]} ({pick(stated_002, statement='drop_' + name.replace('-', '_'))['printed']})" for name in names
     )
     return judge(
-        found == printed,
-        f"By the printed values the order is {found}.",
+        ranking == printed,
+        f"By the printed values the order is {ranking}.",
         reported=printed,
-        recomputed=found,
+        recomputed=ranking,
         n=len(names),
     )
 

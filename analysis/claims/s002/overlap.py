@@ -155,17 +155,17 @@ def c002_all_models_lbp_absent(
     column = reported_plasticity[reported_plasticity["metric"] == "lbp"]
     empty = column[column["low"].isna()]
     overall = published_lbp[(published_lbp["length"] == "overall") & (published_lbp["mode"] == "nonthinking")]
-    found = empty.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
+    scores = empty.merge(overall, on="model", suffixes=("", "_published")).merge(models, on="model")
     words = ", ".join(
-        f"{name} ({score})" for name, score in zip(found["display_name"], found["printed_published"], strict=True)
+        f"{name} ({score})" for name, score in zip(scores["display_name"], scores["printed_published"], strict=True)
     )
     return judge(
-        found.empty,
+        scores.empty,
         f"Of the {len(empty)} models without a score in the table, the benchmark's own summaries score {words}."
-        if len(found)
+        if len(scores)
         else f"The benchmark's own summaries score none of the {len(empty)} models.",
         reported="—",
-        recomputed=f"{len(empty) - len(found)} without score",
+        recomputed=f"{len(empty) - len(scores)} without score",
         n=len(column),
     )
 

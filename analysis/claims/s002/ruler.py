@@ -192,15 +192,15 @@ def c002_llama_11b_dip(stated_002: pd.DataFrame, decile_profiles: pd.DataFrame) 
     """
     row = pick(decile_profiles, model="llama3.2-11b")
     low = sorted(range(2, 7), key=lambda number: float(row[f"d{number}"]))[:2]
-    found = f"{10 * min(low)}-{10 * max(low) + 10}%"
+    span = f"{10 * min(low)}-{10 * max(low) + 10}%"
     other = pick(stated_002, statement="t4_llama32_11b_dip_place")["printed"]
     reported = str(pick(stated_002, statement="ruler_llama32_11b_dip_place")["printed"])
     return judge(
-        reported.replace("–", "-") == found,
-        f"The two lowest deciles before the recovery lie at {found} ({row['d4']:.3f}, {row['d5']:.3f}); at 30-40 % the "
+        reported.replace("–", "-") == span,
+        f"The two lowest deciles before the recovery lie at {span} ({row['d4']:.3f}, {row['d5']:.3f}); at 30-40 % the "
         f"profile is still falling ({row['d3']:.3f}), and Table 4's own reading is {other}.",
         reported=reported,
-        recomputed=found,
+        recomputed=span,
     )
 
 

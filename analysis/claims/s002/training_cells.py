@@ -95,14 +95,14 @@ def c002_training_positions(stated_002: pd.DataFrame, reported_training_position
         bins = list(reported_training_positions.loc[reported_training_positions["checkpoint"] == checkpoint, "bin"])
         edges = [tuple(name.split("-")) for name in bins]
         allowed = [bins[-1]] if end == "last" else [f"{edges[0][0]}-{high}" for _, high in edges]
-        found = judge(
+        verdict = judge(
             str(row["printed"]).replace("–", "-") in allowed,
             f"the bins of {checkpoint} run from {bins[0]} to {bins[-1]}",
             reported=str(row["printed"]),
             recomputed=bins[-1] if end == "last" else f"from {edges[0][0]} on",
         )
         said = f"The {row['quantity']}: {row['printed']}."
-        verdicts.append(keyed(found, statement, said, "cell check"))
+        verdicts.append(keyed(verdict, statement, said, "cell check"))
     return verdicts
 
 
@@ -116,14 +116,14 @@ def c002_training_windows(stated_002: pd.DataFrame, checkpoints: pd.DataFrame) -
     for statement, checkpoint in CONTEXTS.items():
         reported = stated(stated_002, statement)
         tokens = int(contexts[checkpoint])
-        found = judge(
+        verdict = judge(
             round(reported.number / 1000) * 1024 == tokens,
             f"{checkpoint} was captured over {tokens:,} tokens",
             reported=reported.printed,
             recomputed=f"{tokens / 1024:g}K",
         )
         said = f"The window given as {statement.replace('_', ' ')} is that of {checkpoint}."
-        verdicts.append(keyed(found, statement, said, "cell check"))
+        verdicts.append(keyed(verdict, statement, said, "cell check"))
     return verdicts
 
 

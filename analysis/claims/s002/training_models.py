@@ -96,7 +96,7 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
         facts = pick(models, model=row["model"])
         tokens = int(str(row["context_trained"]).removesuffix("K")) * 1024
         stretched = "YaRN" in str(facts["position_encoding"])
-        found = judge(
+        verdict = judge(
             tokens == int(facts["claimed_context"]) and not stretched,
             f"{facts['display_name']} is made for {int(facts['claimed_context']):,} tokens"
             + (f", but by extrapolation ({facts['position_encoding']}) and not by training" if stretched else ""),
@@ -105,7 +105,7 @@ def c002_training_contexts(reported_training_comparison: pd.DataFrame, models: p
             recomputed=f"{int(facts['claimed_context']) // 1024}K",
         )
         said = f"{facts['display_name']} was trained at a context of {row['context_trained']}."
-        verdicts.append(keyed(found, str(row["model"]).replace(".", ""), said, "cell check"))
+        verdicts.append(keyed(verdict, str(row["model"]).replace(".", ""), said, "cell check"))
     return verdicts
 
 

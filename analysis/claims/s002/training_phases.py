@@ -293,8 +293,8 @@ def c002_second_extension_ranges(stated_002: pd.DataFrame, training_trajectory: 
     made = []
     metrics = {"ap_first_20": "phase3_first_20", "ap_last_20": "phase3_last_20", "ap_drop": "phase3_drop"}
     for metric, statement in metrics.items():
-        found = spanned(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
-        made.append(keyed(found, metric, f"In the second extension {metric} spans the range given."))
+        verdicts = spanned(stated(stated_002, statement), rows[metric], 3, f"{metric} of the last phase")
+        made.append(keyed(verdicts, metric, f"In the second extension {metric} spans the range given."))
     return made
 
 

@@ -22,7 +22,7 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
     values = rows[rows["metric"] == "delta_p"].set_index("model")
     one, two = (values.loc[model] for model in SIZES.values())
     models = len(values)
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "reported": f"{two['printed']} against {one['printed']}",
         "recomputed": f"{two['value'] - one['value']:+.0f} points",
         "n": models,
@@ -35,7 +35,7 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
             "four curves, read off by eye.",
             key="order",
             statement="The lowest curve of the 3B model lies below that of the 1B model.",
-            **found,
+            **fields,
         ),
         judge(
             lower and models > 2,
@@ -44,7 +44,7 @@ def c003_size_severity(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
             otherwise="not supported" if lower else "contradicted",
             key="scale",
             statement="The effect grows with the size of the model.",
-            **found,
+            **fields,
         ),
     ]
 

@@ -57,8 +57,8 @@ def c004_rep_texts(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     reported = quote(drope_parameters, parameter="text_samples")
     counts = {}
     for _, row in drope_protocols.iterrows():
-        if found := re.match(r"(\d+) (?:\w+ )?(?:texts|prompts|paragraphs|sentences)", str(row["items"])):
-            counts[str(row["section"])] = int(found[1])
+        if match := re.match(r"(\d+) (?:\w+ )?(?:texts|prompts|paragraphs|sentences)", str(row["items"])):
+            counts[str(row["section"])] = int(match[1])
     other = {section: count for section, count in counts.items() if count != reported.number}
     return judge(
         not other,
@@ -77,8 +77,8 @@ def c004_rep_seeds(drope_parameters: pd.DataFrame, drope_protocols: pd.DataFrame
     Failure: unit.
     """
     reported = quote(drope_parameters, parameter="random_seeds")
-    found = re.search(r"seeds (\d+)-(\d+)", str(pick(drope_protocols, experiment="2")["items"]))
-    seeds = int(found[2]) - int(found[1]) + 1 if found else 0
+    match = re.search(r"seeds (\d+)-(\d+)", str(pick(drope_protocols, experiment="2")["items"]))
+    seeds = int(match[2]) - int(match[1]) + 1 if match else 0
     unseeded = drope_protocols[drope_protocols["note"].str.contains("unseeded")]
     return judge(
         seeds == reported.number and unseeded.empty,

@@ -25,7 +25,7 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> list[Verdict]:
     Source: thesis, Sinks, the first token, and layer 1.
     Severity: detail.
     """
-    found = []
+    verdicts = []
     for (section, group), rows in ablation_sides.groupby(["section", "group"], sort=False):
         sides = {name: set(part["side"]) & MODELS for name, part in (("all", rows), ("cited", rows[rows["cited"]]))}
         left = rows[~rows["cited"] & rows["side"].isin(sorted(sides["all"] - sides["cited"]))]
@@ -34,7 +34,7 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> list[Verdict]:
             [f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in rows[rows["cited"]].iterrows()]
         )
         more = listed([f"{WORDS[row['ablation']]} ({row['contrast']:.3g})" for _, row in left.iterrows()])
-        found.append(
+        verdicts.append(
             judge(
                 whole,
                 f"RoPE's effect over DroPE's is cited for {said}; "
@@ -49,4 +49,4 @@ def thesis_ablations_both_sides(ablation_sides: pd.DataFrame) -> list[Verdict]:
                 statement=f"Section {section} of the report cites both sides of the ablations of {group}.",
             )
         )
-    return found
+    return verdicts

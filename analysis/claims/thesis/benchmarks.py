@@ -71,18 +71,18 @@ def thesis_given_size(lbp_correlations: pd.DataFrame, lbp_correlations_extended:
 
     Source: thesis, Plasticity and benchmarks.
     """
-    found = []
+    strongest = []
     for frame in (lbp_correlations, lbp_correlations_extended):
         rows = frame[frame["test"] == "pearson_partial"].reset_index(drop=True)
-        found.append((rows.sort_values("estimate", key=abs).iloc[-1], len(rows)))
+        strongest.append((rows.sort_values("estimate", key=abs).iloc[-1], len(rows)))
     words = " and ".join(
         f"partial r = {row['estimate']:.2f} (p = {row['p_value']:.3f}, Holm over {size} metrics "
         f"{row['p_adjusted']:.3f}) with n = {int(row['n'])}"
-        for row, size in found
+        for row, size in strongest
     )
-    last = found[-1][0]
+    last = strongest[-1][0]
     return judge(
-        all(row["comparison"] == "ap_overall" for row, _ in found),
+        all(row["comparison"] == "ap_overall" for row, _ in strongest),
         f"{words}; the choice of this metric and covariate was made after seeing the data",
         recomputed=float(last["estimate"]),
         p_value=float(last["p_value"]),
@@ -139,7 +139,7 @@ def thesis_decline_checks(
     later = rows["model"].map(1 - scores["128k"] / scores["16k"])
     start = pearson(drop, later, study="thesis", comparison="from 16K", unit="model")
     return [
-        _found(
+        _verdict(
             inside,
             (inside.p_value or 0) >= 0.05,
             "Inside families the relation is not seen.",
@@ -147,21 +147,21 @@ def thesis_decline_checks(
             "relabelling inside families",
             "within",
         ),
-        _found(
+        _verdict(
             member,
             abs(_r(member)) > 0.8 and abs(_r(member)) < abs(_r(plain)),
             "That a model belongs to Ministral 3 tells the decline nearly as well as its drop.",
             f"r = {_r(member):.2f} (p = {member.p_value:.3f}) for membership, {_r(plain):.2f} for the drop",
             "member",
         ),
-        _found(
+        _verdict(
             overall,
             abs(_r(plain)) - abs(_r(overall)) < 0.05,
             "Aggregate plasticity goes with the decline as closely as the drop does.",
             f"r = {_r(overall):.2f} (p = {overall.p_value:.3f}) for ap_overall, {_r(plain):.2f} for the drop",
             "overall",
         ),
-        _found(
+        _verdict(
             start,
             (start.p_value or 0) >= 0.05 and _r(start) < _r(plain),
             "Counted from 16K instead of 8K, the relation is weaker and not significant.",
@@ -198,7 +198,7 @@ def _r(test: Estimate) -> float:
     return float(test.estimate if test.estimate is not None else float("nan"))
 
 
-def _found(test: Estimate, true: bool, statement: str, reason: str, key: str) -> Verdict:
+def _verdict(test: Estimate, true: bool, statement: str, reason: str, key: str) -> Verdict:
     return judge(
         true,
         reason,

@@ -19,7 +19,7 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
     Source: thesis, Methods.
     Severity: detail.
     """
-    found = []
+    verdicts = []
     explained: Any = number_coincidences.set_index(["document", "number"])
     named = repeated_numbers.assign(quantity=repeated_numbers["quantity"].replace("", "a quantity not named"))
     for (document, number), cells in named.groupby(["document", "number"], sort=False):
@@ -33,7 +33,7 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
         said = f"{number} is printed as {listed(quantities)}"
         known = (document, number) in explained.index
         if not known:
-            found.append(
+            verdicts.append(
                 judge(
                     known,
                     f"{said}; nothing says why, and one may be a copy of the other",
@@ -48,11 +48,11 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
         why = explained.loc[(document, number)]
         if why["relation"] == "undecided":
             reason = str(why["reason"]).partition(": ")[2]
-            found.append(untestable(f"{said}: {reason}", key=key, statement=statement))
+            verdicts.append(untestable(f"{said}: {reason}", key=key, statement=statement))
             continue
         own, other = _interval(str(number)), _interval(str(why["operand"]))
         made = difference(own, other) if why["relation"] == "difference" else ratio(own, other)
-        found.append(
+        verdicts.append(
             judge(
                 meets(made, own),
                 f"{said}: {number} {TIES[str(why['relation'])]} {why['operand']}, within rounding, is "
@@ -64,7 +64,7 @@ def thesis_numbers_told_apart(repeated_numbers: pd.DataFrame, number_coincidence
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def _interval(number: str) -> Interval:

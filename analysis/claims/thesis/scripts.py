@@ -67,14 +67,14 @@ def thesis_attention_unrotated(drope_attention_origins: pd.DataFrame) -> Verdict
 
     Source: thesis, What removing rotary positions changes.
     """
-    found = {number: unrotated(drope_attention_origins, number) for number in (5, 7)}
-    named = [f"Experiment {number}" for number, bare in found.items() if bare]
+    bare_by_experiment = {number: unrotated(drope_attention_origins, number) for number in (5, 7)}
+    named = [f"Experiment {number}" for number, bare in bare_by_experiment.items() if bare]
     return judge(
-        all(found.values()),
+        all(bare_by_experiment.values()),
         "Multiplied as the projections give them, without the rotation that the model applies: RoPE in "
         f"{listed(named) if named else 'neither'}. Dropping the rotation leaves DroPE's untouched.",
-        recomputed=f"{len(named)} of {len(found)}",
-        n=len(found),
+        recomputed=f"{len(named)} of {len(bare_by_experiment)}",
+        n=len(bare_by_experiment),
     )
 
 

@@ -68,7 +68,7 @@ class Split:
                 )
 
 
-def planted(subject: Subject, train: int, test: int, seed: int) -> Split:
+def plant_statements(subject: Subject, train: int, test: int, seed: int) -> Split:
     """Statements whose truth is known by construction, dealt out by the name that they are about.
 
     A statement with an object that is true of nobody is wrong whatever the question; all others need the question.
@@ -86,7 +86,7 @@ def planted(subject: Subject, train: int, test: int, seed: int) -> Split:
     count = round(SHARE * (train + test))
     items = subject.book.items(TASK, count, seed, subject.tokenizer, length=LENGTH)
     samples = [
-        _stated(
+        _sample(
             item.prompt,
             [str(word) for word in item.facts["question"]],
             str(item.facts["answer_text"]),
@@ -96,10 +96,10 @@ def planted(subject: Subject, train: int, test: int, seed: int) -> Split:
         )
         for item in items
     ]
-    return dealt(samples, train, test, seed)
+    return deal(samples, train, test, seed)
 
 
-def _stated(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> Sample:
+def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> Sample:
     """A statement as a sample: the answer follows the question's words, and both stand last in the prompt."""
     stem = " ".join(question)
     start = prompt.rfind(f"{stem} {answer}")
@@ -122,7 +122,7 @@ def _opening(prompt: str, start: int) -> int:
     return max(0, prompt.rfind(" . ", 0, start))
 
 
-def dealt(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
+def deal(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
     """Units dealt to training and test in proportion, then as many samples of each as asked.
 
     Raises
@@ -137,9 +137,9 @@ def dealt(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
         "training": ([sample for sample in samples if sample.unit not in tested], train),
         "test": ([sample for sample in samples if sample.unit in tested], test),
     }
-    for name, (found, wanted) in sides.items():
-        if len(found) < wanted:
+    for name, (side, wanted) in sides.items():
+        if len(side) < wanted:
             raise DataError(
-                f"{len(found)} {name} samples in {len(units)} units, {wanted} are asked; give a smaller number"
+                f"{len(side)} {name} samples in {len(units)} units, {wanted} are asked; give a smaller number"
             )
-    return Split(*(tuple(found[:wanted]) for found, wanted in sides.values()))
+    return Split(*(tuple(side[:wanted]) for side, wanted in sides.values()))

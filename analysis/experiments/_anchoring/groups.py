@@ -47,7 +47,7 @@ class Measured:
         return np.unique(np.asarray(self.names), return_inverse=True)[1].astype(np.int64)
 
 
-def pooled(found: Sequence[Measured]) -> Measured:
+def pool(found: Sequence[Measured]) -> Measured:
     """Test samples of all seeds as one set."""
 
     def joined(name: str) -> Readings:
@@ -103,8 +103,8 @@ def group_rows(data: str, measured: Measured) -> Iterator[Row]:
         for group, member in groups.items():
             for name, each in values.items():
                 share = (0.0, 100.0) if name == "question_share" else (-np.inf, np.inf)
-                found = summary(each, measured.units, member, DRAWS, share)
-                yield from _summary_rows(f"{data}/{split}/{group}", name, found)
+                intervals = summary(each, measured.units, member, DRAWS, share)
+                yield from _summary_rows(f"{data}/{split}/{group}", name, intervals)
 
 
 def _splits(measured: Measured) -> Iterator[tuple[str, Readings, dict[str, Bools]]]:

@@ -152,8 +152,8 @@ def summary(
     low, high = np.maximum(mean - half, bounds[0]), np.minimum(mean + half, bounds[1])
     for layer in np.flatnonzero(n >= LEAST_BOOTSTRAPPED):
         # a group so small that a resample can miss it altogether is described by the other resamples
-        found = drawn[:, layer][np.isfinite(drawn[:, layer])]
-        low[layer], high[layer] = percentile_interval(found)
+        finite = drawn[:, layer][np.isfinite(drawn[:, layer])]
+        low[layer], high[layer] = percentile_interval(finite)
     return Summary(mean, low, high, sd, n, counts.sum(0).astype(np.int64))
 
 
@@ -176,8 +176,8 @@ def auroc(scores: Floats, right: Bools, units: NDArray[np.int64], draws: int) ->
     low, high = np.full_like(value, np.nan), np.full_like(value, np.nan)
     few = len(np.unique(units)) < LEAST_BOOTSTRAPPED
     for layer in () if few else np.flatnonzero(np.isfinite(value)):
-        found = np.concatenate([_area(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)])
-        low[layer], high[layer] = percentile_interval(found[np.isfinite(found)])
+        resampled = np.concatenate([_area(scores[:, layer], right, part[:, units]) for part in _chunks(units, draws)])
+        low[layer], high[layer] = percentile_interval(resampled[np.isfinite(resampled)])
     return value, low, high
 
 
@@ -212,6 +212,6 @@ def _weights(units: int, draws: int) -> Floats:
     for part in resamples(units, draws):
         flat = (part + units * np.arange(len(part))[:, None]).ravel()
         rows.append(np.bincount(flat, minlength=units * len(part)).reshape(len(part), units))
-    found = np.concatenate(rows).astype(np.float64)
-    found.flags.writeable = False
-    return found
+    weights = np.concatenate(rows).astype(np.float64)
+    weights.flags.writeable = False
+    return weights

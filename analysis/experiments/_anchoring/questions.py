@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.experiments._anchoring.data import Sample, Span, Split
 from analysis.experiments._anchoring.words import RULE, RULE_SUBJECT, decisive, exact_answer, same, subject_spans
-from analysis.measure.evaluation import kept
+from analysis.measure.evaluation import ask_once
 from analysis.measure.subject import Subject
 from analysis.models.answers.generation import greedy
 from analysis.models.libraries import need
@@ -60,9 +60,9 @@ class DataSet:
 
 def _popqa(row: Row, number: int) -> Question:
     aliases = row["possible_answers"]
-    found = json.loads(aliases) if isinstance(aliases, str) else list(aliases)
+    answers = json.loads(aliases) if isinstance(aliases, str) else list(aliases)
     text = str(row["question"])
-    return Question(str(row["id"]), text, subject_spans(text, str(row["subj"]), str(row["prop"])), _texts(found))
+    return Question(str(row["id"]), text, subject_spans(text, str(row["subj"]), str(row["prop"])), _texts(answers))
 
 
 def _triviaqa(row: Row, number: int) -> Question:
@@ -117,7 +117,7 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
     if name not in DATA:
         raise DataError(f"no data set {name!r}; there are planted, {', '.join(DATA)}")
     source = DATA[name]
-    found = []
+    usable = []
     for number, (place, row) in enumerate(_hub(source) if file is None else _local(file)):
         lacking = [column for column in source.columns if column not in row]
         if lacking:
@@ -127,10 +127,10 @@ def questions(name: str, file: Path | None = None) -> list[Question]:
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{place}: not a row of {source.hub} ({type(error).__name__}: {error})") from None
         if question.spans and question.aliases:
-            found.append(question)
-    if not found:
+            usable.append(question)
+    if not usable:
         raise DataError(f"{file or source.hub}: no question with known answers and words to cut")
-    return found
+    return usable
 
 
 def _hub(source: DataSet) -> Iterator[tuple[str, Row]]:
@@ -178,7 +178,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, Row]]:
         yield f"{path}, row {number}", row
 
 
-def answered(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> Split:
+def answer_questions(subject: Subject, data: str, file: Path | None, train: int, test: int, seed: int) -> Split:
     """A model's own greedy answers to drawn questions, the first ones to train on and the rest to measure.
 
     Answers are kept by the run, so that one which was stopped goes on. A question without an answer in words is
@@ -189,15 +189,15 @@ def answered(subject: Subject, data: str, file: Path | None, train: int, test: i
     DataError
         When there are too few questions, or too few answers.
     """
-    found = questions(data, file)
-    random.Random(f"questions/{data}/{seed}").shuffle(found)
+    pool = questions(data, file)
+    random.Random(f"questions/{data}/{seed}").shuffle(pool)
     wanted = train + test
-    if len(found) < wanted:
-        raise DataError(f"{data}: {len(found)} questions can be used, {train} + {test} are asked; give smaller numbers")
+    if len(pool) < wanted:
+        raise DataError(f"{data}: {len(pool)} questions can be used, {train} + {test} are asked; give smaller numbers")
     samples: dict[str, Sample] = {}
-    for start in range(0, len(found), CHUNK):
-        part = found[start : start + CHUNK]
-        for question, said in zip(part, _said(subject, part), strict=True):
+    for start in range(0, len(pool), CHUNK):
+        part = pool[start : start + CHUNK]
+        for question, said in zip(part, _samples(subject, part), strict=True):
             sample = as_sample(question, said)
             if sample is not None:
                 samples.setdefault(sample.unit, sample)
@@ -206,18 +206,18 @@ def answered(subject: Subject, data: str, file: Path | None, train: int, test: i
             break
     usable = list(samples.values())
     if len(usable) < wanted:
-        raise DataError(f"{data}: {len(usable)} of {len(found)} questions got an answer in words, {wanted} are needed")
+        raise DataError(f"{data}: {len(usable)} of {len(pool)} questions got an answer in words, {wanted} are needed")
     return Split(tuple(usable[:train]), tuple(usable[train:wanted]))
 
 
-def _said(subject: Subject, part: Sequence[Question]) -> list[str]:
+def _samples(subject: Subject, part: Sequence[Question]) -> list[str]:
     prompts = [PROMPT[0] + question.text + PROMPT[1] for question in part]
 
     def ask() -> list[str]:
         return greedy(subject.model, subject.tokenizer, prompts, NEW_TOKENS, stop=("\n",))
 
     asked = {"prompts": prompts, "new_tokens": NEW_TOKENS}
-    return [str(said) for said in kept(subject, "anchoring", asked, ask)]
+    return [str(said) for said in ask_once(subject, "anchoring", asked, ask)]
 
 
 def as_sample(question: Question, said: str) -> Sample | None:

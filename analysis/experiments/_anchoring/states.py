@@ -100,13 +100,13 @@ def marked(tokenizer: Any, sample: Sample, seed: int, *, read: str = "answer") -
 def within(offsets: Sequence[Span], text: str, span: Span) -> list[int]:
     """Tokens that share a character with a span; the space in front of a word, which some tokens hold, is no part."""
     start, end = span
-    found = []
+    places = []
     for place, (first, last) in enumerate(offsets):
         part = text[first:last]
         first += len(part) - len(part.lstrip())
         if first < last and first < end and start < last:
-            found.append(place)
-    return found
+            places.append(place)
+    return places
 
 
 def states(
@@ -138,7 +138,7 @@ def states(
     array of float32, shape (n, L, D)
     """
     torch = need("torch")
-    found: list[NDArray[np.float32] | None] = [None] * len(samples)
+    vectors: list[NDArray[np.float32] | None] = [None] * len(samples)
     order = sorted(range(len(samples)), key=lambda place: len(samples[place].ids))
     start = 0
     while start < len(order):
@@ -155,10 +155,10 @@ def states(
             model(input_ids=inputs.to(home(model)), use_cache=False, logits_to_keep=1)
         block = np.stack([read[layer] for layer in sorted(read)], axis=1)
         for place, row in zip(places, block, strict=True):
-            found[place] = row
+            vectors[place] = row
         start += len(places)
         tell(start)
-    return np.stack([row for row in found if row is not None])
+    return np.stack([row for row in vectors if row is not None])
 
 
 @contextmanager

@@ -23,14 +23,14 @@ import pandas as pd
 
 from analysis.heads.laws import Estimator
 from analysis.heads.pairs import PairMode
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.heads.rotation import Separation
 from analysis.jobs import Resources
 from analysis.measure.bar import Bar, bar, duration
 from analysis.measure.heads import jobs as head_jobs
 from analysis.measure.heads.finding import Finding, Outcome, attempts
 from analysis.measure.heads.frames import frames, half_metrics
-from analysis.measure.measurements import named, others, refuse, save, slug
+from analysis.measure.measurements import checked_name, others, refuse, save, slug
 from analysis.models import text_sets
 from analysis.models.captures import manifest, sampling
 from analysis.models.captures.reading import Capture, open_capture
@@ -67,7 +67,7 @@ class Measured:
 def measure(
     root: Path,
     place: str,
-    options: Options,
+    options: PlasticityOptions,
     *,
     context: int | None = None,
     branch: str | None = None,
@@ -113,18 +113,18 @@ def measure(
     capture = open_capture(place, context=context, branch=branch, group=group)
     settings = (capture.manifest or {}).get("settings", {})
     shown = str(settings.get("model") or branch or Path(place).name)
-    model = named(name or slug(shown))
+    model = checked_name(name or slug(shown))
     parts = capture.shares(2) if halves else ()
     if not replace:
         table = path_of(root, "head_metrics", model)
         refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
     folder, here = root / "out/heads", jobs or len(os.sched_getaffinity(0))
     if executor != "local" or resources not in (None, Resources()):
-        head_jobs.spread(capture, options, folder, jobs, executor, resources or Resources())
+        head_jobs.analyse_missing(capture, options, folder, jobs, executor, resources or Resources())
         here = 1  # every finding is in its place, and is gathered in this process
     with bar("heads") as progress:
         try:
-            findings, old = analysed(capture, options, folder, here, progress)
+            findings, old = analyse_heads(capture, options, folder, here, progress)
         except MemoryError:
             raise ThesisError(_too_big(here)) from None
     _some(capture, findings, options)
@@ -133,9 +133,9 @@ def measure(
     tables = {name: table for name, table in tables.items() if len(table)}
     if parts:
         with bar("heads of halves") as progress:
-            found = [(part, analysed(part, options, folder, here, progress)[0]) for part in parts]
+            by_half = [(part, analyse_heads(part, options, folder, here, progress)[0]) for part in parts]
         tables["capture_halves"] = pd.concat(
-            [half_metrics(each, options, part, bins) for part, each in found], ignore_index=True
+            [half_metrics(each, options, part, bins) for part, each in by_half], ignore_index=True
         )
     described = _manifest(capture, findings, options, model, place, branch)
     described["command"] = f"{described['command']}{' --halves' if halves else ''}"
@@ -143,7 +143,9 @@ def measure(
     return Measured(files=files, heads=len(findings), kept=old, seconds=time.monotonic() - start)
 
 
-def analysed(capture: Capture, options: Options, folder: Path, jobs: int, progress: Bar) -> tuple[list[Finding], int]:
+def analyse_heads(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int, progress: Bar
+) -> tuple[list[Finding], int]:
     """Give the findings of all heads in order, and how many an earlier run had left in `folder`.
 
     Raises
@@ -170,7 +172,9 @@ def analysed(capture: Capture, options: Options, folder: Path, jobs: int, progre
     return [done[head] for head in capture.heads], old
 
 
-def _outcomes(capture: Capture, options: Options, folder: Path, jobs: int) -> Iterator[tuple[sampling.Head, Outcome]]:
+def _outcomes(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int
+) -> Iterator[tuple[sampling.Head, Outcome]]:
     if jobs == 1:
         yield from attempts(capture, capture.heads, options, folder)
         return
@@ -201,7 +205,7 @@ def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:
 
 
 def _together(
-    capture: Capture, heads: Sequence[sampling.Head], options: Options, folder: Path
+    capture: Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
 ) -> list[tuple[sampling.Head, Outcome]]:
     return list(attempts(capture, heads, options, folder))
 
@@ -244,27 +248,32 @@ def _single_threads() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _some(capture: Capture, findings: Sequence[Finding], options: Options) -> None:
+def _some(capture: Capture, findings: Sequence[Finding], options: PlasticityOptions) -> None:
     """Refuse a capture of which nothing can be said."""
-    if any("ap_overall" in found.metrics for found in findings):
+    if any("ap_overall" in finding.metrics for finding in findings):
         return
-    rows = [row for found in findings for row in found.bins]
+    rows = [row for finding in findings for row in finding.bins]
     most = max((row["queries"] for row in rows), default=0)
     if rows and most < options.min_queries:
         raise DataError(
             f"{capture.root}: no query bin has {options.min_queries} queries (the fullest has {most}); capture more "
             f"documents or a higher --rate, or give fewer --bins or a lower --min-queries"
         )
-    reasons = list(dict.fromkeys(found.reasons.get("ap_overall", "") for found in findings))
+    reasons = list(dict.fromkeys(finding.reasons.get("ap_overall", "") for finding in findings))
     detail = next((row["reason"] for row in rows if row["reason"]), "")
     raise DataError(f"{capture.root}: no head has a value: {detail or reasons[0]}")
 
 
 def _manifest(
-    capture: Capture, findings: Sequence[Finding], options: Options, model: str, place: str, branch: str | None
+    capture: Capture,
+    findings: Sequence[Finding],
+    options: PlasticityOptions,
+    model: str,
+    place: str,
+    branch: str | None,
 ) -> dict[str, object]:
-    found = capture.manifest or {}
-    settings = found.get("settings", {})
+    described = capture.manifest or {}
+    settings = described.get("settings", {})
     facts = (
         "model",
         "revision",
@@ -292,14 +301,15 @@ def _manifest(
             **({} if options.cap is None else {"sample": options.cap}),
             **({} if options.separation == "distance" else {"separation": options.separation}),
         },
-        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES} | found.get("versions", {}),
+        "versions": {library: importlib.metadata.version(library) for library in LIBRARIES}
+        | described.get("versions", {}),
         "capture": {
             **{fact: settings[fact] for fact in facts if fact in settings},
             **({"model": Path(settings["model"]).name} if settings.get("fingerprint") else {}),
             **({"fingerprint": settings["fingerprint"]} if settings.get("fingerprint") else {}),
-            **_read(settings, found),
+            **_read(settings, described),
             "context": capture.context,
-            "documents": len(found["documents"]) if "documents" in found else None,
+            "documents": len(described["documents"]) if "documents" in described else None,
             "manifest": digest(capture.root / manifest.FILE) or None,
             "vectors": contents.hexdigest(),
         },
@@ -337,7 +347,7 @@ def run(
     list of str
         Paths of the tables, below the project.
     """
-    options = Options(
+    options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )
     resources = Resources(partition=partition, minutes=minutes, memory=memory)

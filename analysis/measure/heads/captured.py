@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from analysis.heads.plasticity import Options as Estimation
+from analysis.heads.plasticity import PlasticityOptions as Estimation
 from analysis.jobs.content import key
 from analysis.measure.bar import Bar
-from analysis.measure.heads.analysis import analysed
+from analysis.measure.heads.analysis import analyse_heads
 from analysis.measure.heads.finding import Finding
 from analysis.measure.measurements import slug
 from analysis.measure.subject import LONGEST, Options, Subject
@@ -24,7 +24,7 @@ BUCKETS = 16
 DOCUMENTS = 256  # with one token a bucket and document, so many queries in each query bin
 
 
-def captured(subject: Subject, options: Options, kind: str | None = None) -> Capture:
+def open_or_capture(subject: Subject, options: Options, kind: str | None = None) -> Capture:
     """Queries and keys of a subject over 256 texts of one kind, in the folder of its answers; made once.
 
     Parameters
@@ -47,7 +47,9 @@ def captured(subject: Subject, options: Options, kind: str | None = None) -> Cap
     content = b"" if source is not None else _texts(subject, kind, context)
     label = kind if source is None else slug(source.place)
     # what is captured is in the name: a model trained anew, or other texts, make another capture
-    mark = key(captured, {"model": subject.source, "identity": subject.identity, "texts": source, "content": content})
+    mark = key(
+        open_or_capture, {"model": subject.source, "identity": subject.identity, "texts": source, "content": content}
+    )
     folder = subject.folder.parent / "captures" / f"{subject.name}-{label}-{context}-{mark[:8]}"
     if source is None:
         file = folder.with_name(f"{folder.name}.jsonl")
@@ -64,7 +66,7 @@ def captured(subject: Subject, options: Options, kind: str | None = None) -> Cap
         windows=source is not None,
         skip_short=source is not None,
     )
-    if not capture.finished(asked):
+    if not capture.is_finished(asked):
         subject.tell(f"capturing {label}")
         facts = {**subject.facts, "model": subject.source.name}
         capture.record(asked, loaded=Loaded(subject.model, subject.tokenizer, facts))
@@ -79,10 +81,10 @@ def captured(subject: Subject, options: Options, kind: str | None = None) -> Cap
 def findings(subject: Subject, options: Options, kind: str | None = None) -> list[Finding]:
     """What the head geometry finds in each captured head of a subject, over texts of one kind."""
     assert subject.folder is not None or subject.source is None
-    held = captured(subject, options, kind)
+    held = open_or_capture(subject, options, kind)
     folder = Path(held.root).parent.parent / "heads"
-    found, _ = analysed(held, Estimation(), folder, 1, Bar())
-    return found
+    heads, _ = analyse_heads(held, Estimation(), folder, 1, Bar())
+    return heads
 
 
 def _texts(subject: Subject, kind: str, context: int) -> bytes:

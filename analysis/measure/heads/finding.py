@@ -16,10 +16,10 @@ from analysis.heads.head import Head
 from analysis.heads.missing import Row, Scalar
 from analysis.heads.moments import HeadMoments, head_moments
 from analysis.heads.pca import COMPONENTS, pca
-from analysis.heads.plasticity import Options, Plasticity, plasticity, prepared
+from analysis.heads.plasticity import Plasticity, PlasticityOptions, plasticity, prepared
 from analysis.heads.rotation import rotation
 from analysis.heads.summary import LENGTH_NAMES, summarise
-from analysis.measure.cache import JSON, Form, cached, named
+from analysis.measure.cache import JSON, Form, cache_name, cached
 from analysis.measure.heads.key_side import KeySide
 from analysis.models.captures import layout, sampling
 from analysis.models.captures import reading as captures
@@ -106,8 +106,12 @@ class Finding:
 Outcome = tuple[Finding, bool] | DataError
 
 
-def kept(
-    capture: captures.Capture, head: sampling.Head, options: Options, folder: Path, keys: KeySide | None = None
+def load_or_analyse(
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: PlasticityOptions,
+    folder: Path,
+    keys: KeySide | None = None,
 ) -> tuple[Finding, bool]:
     """The finding of a head from `folder`, or made and put there; and whether it was there.
 
@@ -126,7 +130,7 @@ def kept(
 
 
 def attempts(
-    capture: captures.Capture, heads: Sequence[sampling.Head], options: Options, folder: Path
+    capture: captures.Capture, heads: Sequence[sampling.Head], options: PlasticityOptions, folder: Path
 ) -> Iterator[tuple[sampling.Head, Outcome]]:
     """Analyse heads, those that follow each other and read the same keys with one copy of them.
 
@@ -137,14 +141,18 @@ def attempts(
         if keys is None or not keys.serves(head):
             keys = KeySide(capture, head, options)
         try:
-            outcome: Outcome = kept(capture, head, options, folder, keys)
+            outcome: Outcome = load_or_analyse(capture, head, options, folder, keys)
         except DataError as error:
             outcome = error
         yield head, outcome
 
 
 def place(
-    capture: captures.Capture, head: sampling.Head, options: Options, folder: Path, keys: KeySide | None = None
+    capture: captures.Capture,
+    head: sampling.Head,
+    options: PlasticityOptions,
+    folder: Path,
+    keys: KeySide | None = None,
 ) -> tuple[Path, str]:
     """Where the finding of a head is kept, and the content hash of its vectors."""
     queries = digest(capture.root / layout.folder(head.layer, head.query, "q") / layout.FILE)
@@ -153,7 +161,7 @@ def place(
     asked["vectors"] = vectors
     if capture.share is not None:
         asked["documents"] = capture.documents
-    return folder / f"{named(analyse, asked)}{FINDING.suffix}", vectors
+    return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
 
 
 def _load(path: Path) -> Finding:
@@ -170,7 +178,7 @@ FINDING = Form(".json", _load, _save)
 def analyse(
     capture: captures.Capture,
     head: sampling.Head,
-    options: Options,
+    options: PlasticityOptions,
     vectors: str = "",
     keys: KeySide | None = None,
 ) -> Finding:
@@ -184,7 +192,7 @@ def analyse(
         When a file of the head is absent or damaged.
     """
     queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
-    found = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
+    finding = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
     try:
         data = Head(
             queries=queries.vectors,
@@ -197,17 +205,17 @@ def analyse(
             buckets=capture.buckets,
         )
     except ValueError as error:
-        found.without((*METRICS, *DECILES, *LENGTHS), str(error))
-        return found
+        finding.without((*METRICS, *DECILES, *LENGTHS), str(error))
+        return finding
     moments = head_moments(data, options.precision, keys.moments)
-    _plasticity(found, data, moments, options, keys)
-    _try(found, ROTATION, lambda: _rotation(found, data, moments, capture.context, options))
-    _try(found, COMPONENT[:5], lambda: _components(found, moments))
+    _plasticity(finding, data, moments, options, keys)
+    _try(finding, ROTATION, lambda: _rotation(finding, data, moments, capture.context, options))
+    _try(finding, COMPONENT[:5], lambda: _components(finding, moments))
     weights = position_weights(moments.queries)
-    found.put("beta_norm", weights.beta_norm)
-    found.put("r2_pos", weights.r_squared_mean)
-    found.dimensions = np.column_stack([weights.r_squared, weights.weights]).tolist()
-    return found
+    finding.put("beta_norm", weights.beta_norm)
+    finding.put("r2_pos", weights.r_squared_mean)
+    finding.dimensions = np.column_stack([weights.r_squared, weights.weights]).tolist()
+    return finding
 
 
 def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> None:
@@ -217,7 +225,7 @@ def _try(found: Finding, names: tuple[str, ...], step: Callable[[], None]) -> No
         found.without(names, str(error))
 
 
-def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, options: Options) -> None:
+def _rotation(found: Finding, data: Head, moments: HeadMoments, context: int, options: PlasticityOptions) -> None:
     plane = rotation(moments, context, options.separation)
     axes = np.stack([plane.a, plane.b], axis=1)
     for side, vectors, positions in ((1, data.queries, data.query_positions), (0, data.keys, data.key_positions)):
@@ -243,7 +251,7 @@ def _components(found: Finding, moments: HeadMoments) -> None:
     found.put("linear_share_k", parts.linear_share_k)
 
 
-def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: Options, keys: KeySide) -> None:
+def _plasticity(found: Finding, data: Head, moments: HeadMoments, options: PlasticityOptions, keys: KeySide) -> None:
     given = prepared(data, options, moments.queries, keys.groups)
     known = plasticity(data, options, given=given)
     summary = summarise(known)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.heads.aggregate import OverHeads, over_heads
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding
 from analysis.models.captures.reading import Capture
 
@@ -18,7 +18,7 @@ PLANE_HEADS = 8  # heads whose vectors are drawn in the plane
 
 
 def frames(
-    findings: Sequence[Finding], options: Options, context: int, bins: int, model: str = ""
+    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> dict[str, pd.DataFrame]:
     """Give every measurement of a model by name.
 
@@ -48,16 +48,16 @@ def frames(
 def head_metrics(findings: Sequence[Finding]) -> pd.DataFrame:
     """One row a head: all its metrics, and why some are missing."""
     rows = []
-    for found in findings:
-        values = {name: found.metrics.get(name) for name in METRICS}
-        missing = dict.fromkeys(found.reasons[name] for name in METRICS if name in found.reasons)
+    for finding in findings:
+        values = {name: finding.metrics.get(name) for name in METRICS}
+        missing = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
         rows.append(
             {
-                **_place(found),
-                "queries": found.queries,
-                "keys": found.keys,
+                **_place(finding),
+                "queries": finding.queries,
+                "keys": finding.keys,
                 **values,
-                "pc0_kind": found.kind,
+                "pc0_kind": finding.kind,
                 "reason": "; ".join(missing),
             }
         )
@@ -66,14 +66,14 @@ def head_metrics(findings: Sequence[Finding]) -> pd.DataFrame:
 
 def head_profile(findings: Sequence[Finding]) -> pd.DataFrame:
     """One row a head and query bin."""
-    rows = [{**_place(found), "bin": place, **row} for found in findings for place, row in enumerate(found.bins)]
+    rows = [{**_place(finding), "bin": place, **row} for finding in findings for place, row in enumerate(finding.bins)]
     return _frame(rows, ("position", "plasticity", "mean_gap", "spread"))
 
 
-def head_pairs(findings: Sequence[Finding], options: Options, context: int) -> pd.DataFrame:
+def head_pairs(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """The map of plasticity by inter-key and query-to-midpoint distance: means over the heads that have pairs there."""
     widths = [context / cells for cells in options.cells]
-    cells = _cells([found.cells for found in findings])
+    cells = _cells([finding.cells for finding in findings])
     return pd.DataFrame(
         {
             "key_distance": (i + 0.5) * widths[0],
@@ -86,10 +86,10 @@ def head_pairs(findings: Sequence[Finding], options: Options, context: int) -> p
     )
 
 
-def head_competition(findings: Sequence[Finding], options: Options, context: int) -> pd.DataFrame:
+def head_competition(findings: Sequence[Finding], options: PlasticityOptions, context: int) -> pd.DataFrame:
     """Position against content by query bin and inter-key distance: means over the heads that have pairs there."""
     width = context / options.cells[0]
-    cells = _cells([found.competition for found in findings])
+    cells = _cells([finding.competition for finding in findings])
     return pd.DataFrame(
         {
             "bin": i,
@@ -106,24 +106,24 @@ def head_competition(findings: Sequence[Finding], options: Options, context: int
 def head_components(findings: Sequence[Finding]) -> pd.DataFrame:
     """One row a head and original dimension of its queries."""
     return pd.DataFrame(
-        {**_place(found), "dimension": place, "r2": r2, "weight": weight}
-        for found in findings
-        for place, (r2, weight) in enumerate(found.dimensions)
+        {**_place(finding), "dimension": place, "r2": r2, "weight": weight}
+        for finding in findings
+        for place, (r2, weight) in enumerate(finding.dimensions)
     )
 
 
 def head_spectrum(findings: Sequence[Finding]) -> pd.DataFrame:
     """One row a head and principal component of its queries and keys, the first ones."""
     return pd.DataFrame(
-        {**_place(found), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
-        for found in findings
-        for place, (explained, r_q, r_k) in enumerate(found.spectrum)
+        {**_place(finding), "component": place, "explained": explained, "r_q": r_q, "r_k": r_k}
+        for finding in findings
+        for place, (explained, r_q, r_k) in enumerate(finding.spectrum)
     )
 
 
 def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
     """A draw of queries and keys in the plane of drift and separation, for heads spread evenly over the captured."""
-    known = [found for found in findings if found.plane]
+    known = [finding for finding in findings if finding.plane]
     picked = sorted({round(place) for place in np.linspace(0, len(known) - 1, min(PLANE_HEADS, len(known)))})
     return pd.DataFrame(
         {
@@ -140,17 +140,26 @@ def head_plane(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def model_metrics(
-    findings: Sequence[Finding], options: Options, context: int, bins: int, model: str = ""
+    findings: Sequence[Finding], options: PlasticityOptions, context: int, bins: int, model: str = ""
 ) -> pd.DataFrame:
     """Means over heads with intervals from resampled key heads: all metrics, deciles, length bins and query bins."""
     names = [*METRICS, *DECILES, *LENGTHS, *(f"ap_bin_{place}" for place in range(bins))]
     table = np.full((len(findings), len(names)), np.nan)
-    for row, found in enumerate(findings):
-        values = {**found.metrics, **{f"ap_bin_{place}": each["plasticity"] for place, each in enumerate(found.bins)}}
+    for row, finding in enumerate(findings):
+        values = {
+            **finding.metrics,
+            **{f"ap_bin_{place}": each["plasticity"] for place, each in enumerate(finding.bins)},
+        }
         table[row] = [np.nan if values.get(name) is None else values[name] for name in names]
-    means = over_heads(table, [(found.layer, found.key_head) for found in findings])
+    means = over_heads(table, [(finding.layer, finding.key_head) for finding in findings])
     clusters = [
-        len({(found.layer, found.key_head) for found, value in zip(findings, column, strict=True) if value == value})
+        len(
+            {
+                (finding.layer, finding.key_head)
+                for finding, value in zip(findings, column, strict=True)
+                if value == value
+            }
+        )
         for column in table.T
     ]
     return pd.DataFrame(
@@ -175,7 +184,7 @@ def model_metrics(
     )
 
 
-def half_metrics(findings: Sequence[Finding], options: Options, part: Capture, bins: int) -> pd.DataFrame:
+def half_metrics(findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int) -> pd.DataFrame:
     """Means over heads of a share of a capture's documents, without intervals: what differs between shares is noise."""
     means = model_metrics(findings, options, part.context, bins)
     kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
@@ -186,11 +195,11 @@ def half_metrics(findings: Sequence[Finding], options: Options, part: Capture, b
 def _reason(findings: Sequence[Finding], means: OverHeads, name: str, place: int) -> str:
     """Why a cell of the row is empty: the heads' own reason where none has a value."""
     if means.mean.reasons[place]:
-        own = dict.fromkeys(found.reasons[name] for found in findings if name in found.reasons)
+        own = dict.fromkeys(finding.reasons[name] for finding in findings if name in finding.reasons)
         number = name.removeprefix("ap_bin_")
         if number.isdigit():
             own = dict.fromkeys(
-                row["reason"] for found in findings for row in found.bins[int(number) : int(number) + 1]
+                row["reason"] for finding in findings for row in finding.bins[int(number) : int(number) + 1]
             )
         return "; ".join(list(own)[:3]) or means.mean.reasons[place]
     rows = (means.low, means.sd, means.bimodality)

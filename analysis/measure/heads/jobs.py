@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.jobs import Resources, open_executor, report, run_jobs
 from analysis.measure.bar import bar
 from analysis.measure.heads.finding import attempts, place
@@ -17,8 +17,8 @@ HEADS = 8  # of a job, where the number of jobs is not given
 JOBS = 100  # then at most
 
 
-def spread(
-    capture: Capture, options: Options, folder: Path, jobs: int | None, executor: str, resources: Resources
+def analyse_missing(
+    capture: Capture, options: PlasticityOptions, folder: Path, jobs: int | None, executor: str, resources: Resources
 ) -> None:
     """Analyse the heads that have no finding in `folder` yet, a share of them in each job.
 
@@ -63,16 +63,16 @@ def spread(
         run_jobs(share, shares, pool, logs, names=names, valid=lambda done: False, progress=shown.follow)
 
 
-def share(capture: Capture, options: Options, folder: Path, numbers: tuple[int, ...]) -> int:
+def share(capture: Capture, options: PlasticityOptions, folder: Path, numbers: tuple[int, ...]) -> int:
     """A job: analyse some heads; a damaged one is left to the command, which says what is wrong with it."""
-    found = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
-    for done, (_, outcome) in enumerate(found, 1):
+    outcomes = attempts(capture, [capture.heads[number] for number in numbers], options, folder)
+    for done, (_, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, DataError):
             print(outcome)
         report(f"{done} of {len(numbers)} heads")
     return len(numbers)
 
 
-def _there(capture: Capture, number: int, options: Options, folder: Path) -> bool:
+def _there(capture: Capture, number: int, options: PlasticityOptions, folder: Path) -> bool:
     path, _ = place(capture, capture.heads[number], options, folder)
     return path.is_file()

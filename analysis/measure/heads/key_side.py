@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.heads.moments import Moments, class_moments
 from analysis.heads.pairs import Keys, competing
-from analysis.heads.plasticity import Options
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.models.captures import layout
 from analysis.models.captures.reading import Capture, Vectors
 from analysis.models.captures.sampling import Head
@@ -28,7 +28,7 @@ class KeySide:
         How its heads are analysed.
     """
 
-    def __init__(self, capture: Capture, head: Head, options: Options) -> None:
+    def __init__(self, capture: Capture, head: Head, options: PlasticityOptions) -> None:
         self._capture, self._head, self._options = capture, head, options
 
     def serves(self, head: Head) -> bool:

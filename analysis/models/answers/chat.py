@@ -139,12 +139,12 @@ def answers(
                 "--dtype bf16 or --quantize nf4 (what was answered is kept)"
             ) from error
         raise
-    found = []
+    replies = []
     for row in made[:, width:].tolist():
         ends = [place for place, token in enumerate(row) if token in _ends(loaded)]
         kept = row[: ends[0]] if ends else row
-        found.append((tokenizer.decode(kept, skip_special_tokens=True), len(kept)))
-    return found
+        replies.append((tokenizer.decode(kept, skip_special_tokens=True), len(kept)))
+    return replies
 
 
 def _ends(loaded: Loaded) -> set[int]:

@@ -66,8 +66,10 @@ def greedy(
     rows = [encode(tokenizer, prompt) for prompt in prompts]
     said: list[str] = [""] * len(rows)
     for indices in batches([len(row) for row in rows], batch, together=pad):
-        found = _continue(model, tokenizer, [rows[index] for index in indices], new_tokens, stop or (), prefill, decode)
-        for index, text in zip(indices, found, strict=True):
+        continuations = _continue(
+            model, tokenizer, [rows[index] for index in indices], new_tokens, stop or (), prefill, decode
+        )
+        for index, text in zip(indices, continuations, strict=True):
             said[index] = text
     return said
 
@@ -133,8 +135,8 @@ def _filler(tokenizer: Any) -> int:
 
 def _ends(model: PreTrainedModel, tokenizer: Any) -> set[int]:
     """Tokens that end a continuation."""
-    found: set[int] = set()
+    ends: set[int] = set()
     for owner in (getattr(model, "generation_config", None), tokenizer):
         ids = getattr(owner, "eos_token_id", None)
-        found |= set(ids) if isinstance(ids, list | tuple) else {ids} if ids is not None else set()
-    return found
+        ends |= set(ids) if isinstance(ids, list | tuple) else {ids} if ids is not None else set()
+    return ends

@@ -48,13 +48,13 @@ def token_nats(model: PreTrainedModel, tokens: Tensor, *, prefill: Around = null
     tokens = tokens[None] if tokens.ndim == 1 else tokens
     if tokens.shape[1] < 2:
         raise DataError(f"a text of {tokens.shape[1]} tokens predicts none; give at least 2")
-    found, start = [], 1
+    parts, start = [], 1
     with torch.inference_mode():
         for logits in _logits(model, tokens, prefill):
             wanted = tokens[:, start : start + logits.shape[1], None].to(logits.device)
-            found.append(-logits.float().log_softmax(-1).gather(2, wanted)[..., 0].cpu())
+            parts.append(-logits.float().log_softmax(-1).gather(2, wanted)[..., 0].cpu())
             start += logits.shape[1]
-        nats: Tensor = torch.cat(found, dim=1)
+        nats: Tensor = torch.cat(parts, dim=1)
     return nats
 
 

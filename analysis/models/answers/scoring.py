@@ -105,7 +105,7 @@ def options_logprobs(
         When the tokenizer cannot write an answer, or joins it with the prompt so that the prompt's own tokens change.
     """
     groups = [[question] for question in asked]
-    return [found for [found] in grouped_logprobs(model, tokenizer, groups, batch, prefill=prefill, decode=decode)]
+    return [scores for [scores] in grouped_logprobs(model, tokenizer, groups, batch, prefill=prefill, decode=decode)]
 
 
 def grouped_logprobs(
@@ -125,17 +125,17 @@ def grouped_logprobs(
     heads: list[list[int]] = []
     branches: list[list[Branch]] = []
     for group in groups:
-        shared, found = _branches(tokenizer, group)
+        shared, own = _branches(tokenizer, group)
         heads.append(shared)
-        branches.append(found)
+        branches.append(own)
     sums: list[list[float]] = [[] for _ in groups]
     for indices in batches([len(head) for head in heads], batch):
         some = _sums(model, [heads[at] for at in indices], [branches[at] for at in indices], prefill, decode)
         for at, values in zip(indices, some, strict=True):
             sums[at] = values
     return [
-        [_scores(question, number, found, values) for number, question in enumerate(group)]
-        for group, found, values in zip(groups, branches, sums, strict=True)
+        [_scores(question, number, own, values) for number, question in enumerate(group)]
+        for group, own, values in zip(groups, branches, sums, strict=True)
     ]
 
 
@@ -166,15 +166,15 @@ def _branches(tokenizer: Any, group: Sequence[Question]) -> tuple[list[int], lis
     length = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*prompts, strict=False)))
     if not length:
         raise DataError("prompts of one group begin with different tokens; ask them one by one")
-    found: list[Branch] = []
+    branches: list[Branch] = []
     for number, ((prompt, options), ids) in enumerate(zip(group, prompts, strict=True)):
         parts = [tuple(continuation(tokenizer, prompt, option, ids)) for option in options]
         if not parts:
             raise DataError(f"no answers to choose from after the prompt {prompt[-40:]!r}")
         if len(set(parts)) < len(parts):
             raise DataError(f"two of the answers {', '.join(options)} have the same tokens after {prompt[-40:]!r}")
-        found += [Branch(tuple(ids[length:]), part, number) for part in parts]
-    return prompts[0][:length], found
+        branches += [Branch(tuple(ids[length:]), part, number) for part in parts]
+    return prompts[0][:length], branches
 
 
 def _scores(question: Question, number: int, branches: Sequence[Branch], sums: Sequence[float]) -> Scores:

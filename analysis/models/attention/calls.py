@@ -152,14 +152,14 @@ def unsupported(model: PreTrainedModel) -> str:
 
 def _configs(model: PreTrainedModel) -> dict[int, Any]:
     """Every configuration that decides on an attention function, by identity."""
-    found: dict[int, Any] = {}
+    configs: dict[int, Any] = {}
     waiting: list[Any] = [module.config for module in model.modules() if hasattr(module, "set_attn_implementation")]
     while waiting:
         config = waiting.pop()
-        if id(config) not in found:
-            found[id(config)] = config
+        if id(config) not in configs:
+            configs[id(config)] = config
             waiting += [sub for key in config.sub_configs if (sub := getattr(config, key, None)) is not None]
-    return found
+    return configs
 
 
 @contextmanager

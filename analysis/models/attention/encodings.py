@@ -70,13 +70,13 @@ def parameters(
 def configured(config: Any, kind: str, *, factor: float | None = None, length: int | None = None) -> Any:
     """A copy of a configuration with another encoding (arguments and errors of `parameters`)."""
     new = copy.deepcopy(config)
-    found = parameters(new, kind, factor=factor, length=length)
-    if found is not None:
-        new.get_text_config().rope_parameters = found
+    rope = parameters(new, kind, factor=factor, length=length)
+    if rope is not None:
+        new.get_text_config().rope_parameters = rope
     return new
 
 
-def named(config: Any) -> str:
+def encoding_name(config: Any) -> str:
     """What a configuration says of its encoding: "rope", "drope", "pi" or "yarn"; "none" without rotary parameters.
 
     Frequencies that the checkpoint was trained with (Llama 3, long RoPE) count as "rope". Where parameters go by layer

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from analysis.models.architecture import query_scale
-from analysis.models.attention.encodings import check, configured, named, scaled
+from analysis.models.attention.encodings import check, configured, encoding_name, scaled
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 
@@ -81,7 +81,7 @@ def positional(model: PreTrainedModel) -> str:
         When the model has no rotary module, or runs otherwise than its configuration says.
     """
     modules = rotary(model)
-    kinds = {(_swapped.get(module) or [named(module.config)])[-1] for module in modules}
+    kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
     kind = kinds.pop() if len(kinds) == 1 else "rope"
     rotates = any(not _still(*pair) for module in modules for pair in _angles(module))
     if rotates == (kind == "drope"):
@@ -167,17 +167,17 @@ def rotary(model: PreTrainedModel) -> list[Any]:
     text = model.config.get_text_config()
     if getattr(text, "alibi", False):
         raise ModelError(f"{type(model).__name__} adds a position bias to its scores (ALiBi); it has no rotation")
-    found = [
+    modules = [
         module
         for module in model.modules()
         if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(text)
     ]
-    if not found:
+    if not modules:
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) has no rotary module that is known how to "
             "change; models of the Llama, Mistral, Qwen, Gemma and GPT-NeoX families have one"
         )
-    return found
+    return modules
 
 
 def _identity(module: Any, inputs: Any, options: Any, output: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
@@ -205,7 +205,7 @@ def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
     places = torch.tensor([[0, 1, 7, SHIFT]], device=device)
     like = torch.zeros(1, places.shape[1], 1, device=device)
     types = module.rope_type if isinstance(getattr(module, "rope_type", None), dict) else {None: None}
-    found = []
+    angles = []
     for label in types:
         try:
             pair = module(like, places, **({} if label is None else {"layer_type": label}))
@@ -213,8 +213,8 @@ def _angles(module: Any) -> list[tuple[Tensor, Tensor]]:
             raise ModelError(f"{type(module).__name__} does not run as other rotary modules do ({error})") from error
         if not isinstance(pair, tuple) or len(pair) != 2 or any(part.is_complex() for part in pair):
             raise ModelError(f"{type(module).__name__} does not give cosines and sines, so it cannot be exchanged")
-        found.append(pair)
-    return found
+        angles.append(pair)
+    return angles
 
 
 def _still(cosine: Tensor, sine: Tensor) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def checked(call: Call) -> int:
+def tokens_of(call: Call) -> int:
     """The number of tokens, when queries, keys and mask hold the scores of one whole text.
 
     Raises

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from analysis.models.attention.calls import Call
 from analysis.models.attention.rows import LOCAL, TIE, Float64Array, Rows, joined, ranges
-from analysis.models.attention.scores import check_causal, checked, tile_scores
+from analysis.models.attention.scores import check_causal, tile_scores, tokens_of
 from analysis.models.attention.stream import plain, streamed
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
@@ -115,7 +115,7 @@ def attention_statistics(
         When the call is cross-attention, of several texts, under a key cache, padded or not causal, or its scores hold
         what queries and keys do not (a position bias).
     """
-    tokens = checked(call)
+    tokens = tokens_of(call)
     limits = edges(tokens)
     with need("torch").no_grad():
         if query_block is None and key_tile is None and plain(call):

@@ -104,10 +104,10 @@ def streamed(call: Call, limits: IntArray) -> Rows:
 
 @_compiled({"contract", "reassoc", "nnan", "nsz"})
 def _largest(scores: Float32Array) -> Any:
-    found = scores[0]
+    largest = scores[0]
     for k in range(1, scores.size):
-        found = max(found, scores[k])
-    return found
+        largest = max(largest, scores[k])
+    return largest
 
 
 @_compiled({"contract"})

@@ -15,7 +15,7 @@ from analysis.models.captures import dataset_card, layout, manifest, parts
 from analysis.models.captures.options import CaptureOptions
 from analysis.models.captures.progress import Clock, Report
 from analysis.models.captures.recorder import VectorRecorder
-from analysis.models.captures.sampling import Buckets, Head, heads
+from analysis.models.captures.sampling import Buckets, Head, draw_heads
 from analysis.models.checkpoints import memory
 from analysis.models.checkpoints.loading import Loaded, load
 from analysis.models.libraries import need
@@ -45,21 +45,21 @@ def capture(options: CaptureOptions, progress: Report = lambda state: None) -> P
     ThesisError
         When the disk is full.
     """
-    if not finished(options):
+    if not is_finished(options):
         record(options, progress)
         finish(options)
     return options.out
 
 
-def finished(options: CaptureOptions) -> bool:
+def is_finished(options: CaptureOptions) -> bool:
     """Whether `out` holds this very capture, complete; needs neither the model nor the texts."""
     Buckets(options.context, options.buckets, options.rate)
-    found = manifest.read(options.out)
-    if found is None:
+    noted = manifest.read(options.out)
+    if noted is None:
         return False
     asked = options.requested()
-    manifest.agree(options.out, {"settings": {name: found["settings"].get(name) for name in asked}}, asked)
-    return bool(found.get("complete"))
+    manifest.agree(options.out, {"settings": {name: noted["settings"].get(name) for name in asked}}, asked)
+    return bool(noted.get("complete"))
 
 
 def record(
@@ -84,7 +84,7 @@ def record(
     buckets = Buckets(options.context, options.buckets, options.rate)
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
-    drawn = heads(layers, options.heads, sliding=options.sliding)
+    drawn = draw_heads(layers, options.heads, sliding=options.sliding)
     _begin(options, loaded, layers, drawn)
     _check_length(options, loaded)
     _check_memory(options, loaded, layers)
@@ -116,17 +116,17 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
         When there is nothing to gather.
     """
     root = options.out
-    found = manifest.read(root)
-    taken = parts.done(root)
-    if found is None or not taken:
+    noted = manifest.read(root)
+    taken = parts.complete_parts(root)
+    if noted is None or not taken:
         raise ModelError(f"{root}: no captured documents to gather")
     rows = []
     for place in taken.values():
         with parts.PartReader(place) as part:
             rows.append(part.document())
     buckets = Buckets(options.context, options.buckets, options.rate)
-    layout.gather(root, manifest.layers_of(found), manifest.heads_of(found), buckets, progress)
-    whole = {**found, "complete": True, "documents": rows}
+    layout.gather(root, manifest.layers_of(noted), manifest.heads_of(noted), buckets, progress)
+    whole = {**noted, "complete": True, "documents": rows}
     dataset_card.save(root, whole)
     manifest.save(root, whole)
     shutil.rmtree(root / parts.FOLDER, ignore_errors=True)
@@ -146,9 +146,9 @@ def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], d
     # looked at before the manifest is: what another job of this capture just wrote comes with a manifest; its logs and
     # files on their way into place are hidden
     occupied = options.out.is_dir() and any(not entry.name.startswith(".") for entry in options.out.iterdir())
-    found = manifest.read(options.out)
-    if found is not None:
-        manifest.agree(options.out, found, settings)
+    noted = manifest.read(options.out)
+    if noted is not None:
+        manifest.agree(options.out, noted, settings)
         return
     if occupied:
         raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
@@ -184,7 +184,7 @@ def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: 
         spent = str(error).splitlines()[0] if str(error) else type(error).__name__
     # Outside the handler: the traceback holds on to the tensors of the failed forward.
     recorder.abandon()
-    fits = memory.measured(lambda count: run(loaded.model, tokens[:, :count]), options.context)
+    fits = memory.largest_context(lambda count: run(loaded.model, tokens[:, :count]), options.context)
     raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 
@@ -201,14 +201,14 @@ def _gib(size: int) -> str:
 
 
 def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[Document]:
-    found = documents(
+    texts = documents(
         options.texts,
         loaded.tokenizer,
         options.context,
         windows=options.windows,
         skip_short=options.skip_short,
     )
-    for place, document in enumerate(islice(found, options.limit)):
+    for place, document in enumerate(islice(texts, options.limit)):
         if place % shard[1] == shard[0]:
             yield document
 

@@ -31,13 +31,13 @@ def files(folder: Path) -> list[tuple[str, int]]:
     return sorted((path.relative_to(folder).as_posix(), path.stat().st_size) for path in chosen)
 
 
-def told(folder: Path, repository: str) -> Iterator[str]:
+def upload_lines(folder: Path, repository: str) -> Iterator[str]:
     """What publishing would send, in lines."""
-    checked(repository)
-    found = files(folder)
-    for name, size in found:
+    check_repository(repository)
+    sizes = files(folder)
+    for name, size in sizes:
         yield f"{size:>12,}  {name}"
-    yield f"{len(found)} files, {sum(size for _, size in found):,} bytes, for the data set {repository}"
+    yield f"{len(sizes)} files, {sum(size for _, size in sizes):,} bytes, for the data set {repository}"
 
 
 def send(folder: Path, repository: str) -> str:
@@ -51,7 +51,7 @@ def send(folder: Path, repository: str) -> str:
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
 
-    checked(repository)
+    check_repository(repository)
     names = [name for name, _ in files(folder)]
     api = HfApi()
     try:
@@ -64,7 +64,7 @@ def send(folder: Path, repository: str) -> str:
     return str(sent)
 
 
-def checked(repository: str) -> str:
+def check_repository(repository: str) -> str:
     """The name of a repository, `OWNER/NAME`.
 
     Raises

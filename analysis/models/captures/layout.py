@@ -131,7 +131,7 @@ def gather(
     ]
     missing = [file for file in wanted if not file.place.is_file()]
     finished = len(wanted) - len(missing)
-    sources = parts.done(root)
+    sources = parts.complete_parts(root)
     for start in range(0, len(missing), WRITERS):
         batch = missing[start : start + WRITERS]
         _write(batch, sources)

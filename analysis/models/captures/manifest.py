@@ -27,18 +27,18 @@ def read(root: Path) -> dict[str, Any] | None:
     """
     path = root / FILE
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        held = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a manifest ({error}); remove the folder and capture again") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(held, dict) or held.get("format") != FORMAT:
         raise DataError(
-            f"{path}: format {str(found.get('format'))[:20] if isinstance(found, dict) else '?'}, this reads {FORMAT}"
+            f"{path}: format {str(held.get('format'))[:20] if isinstance(held, dict) else '?'}, this reads {FORMAT}"
         )
-    if wrong := _wrong(found):
+    if wrong := _wrong(held):
         raise DataError(f"{path}: {wrong}; restore it, or remove the folder and capture again")
-    return found
+    return held
 
 
 def _wrong(found: Mapping[str, Any]) -> str:

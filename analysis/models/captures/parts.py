@@ -26,9 +26,9 @@ def path(root: Path, number: int) -> Path:
     return root / FOLDER / f"{number:06d}.npz"
 
 
-def done(root: Path) -> dict[int, Path]:
+def complete_parts(root: Path) -> dict[int, Path]:
     """The documents whose parts are complete, by number, in order."""
-    return {int(found.stem): found for found in sorted((root / FOLDER).glob("[0-9]*.npz"))}
+    return {int(part.stem): part for part in sorted((root / FOLDER).glob("[0-9]*.npz"))}
 
 
 @contextmanager

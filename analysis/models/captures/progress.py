@@ -11,7 +11,7 @@ from analysis.models.texts import count
 
 
 @dataclass(frozen=True)
-class Progress:
+class CaptureProgress:
     """How far a capture is.
 
     Parameters
@@ -32,7 +32,7 @@ class Progress:
     seconds_left: float | None = None
 
 
-Report = Callable[[Progress], None]
+Report = Callable[[CaptureProgress], None]
 
 
 class Clock:
@@ -48,7 +48,7 @@ class Clock:
             total = len(range(shard[0], total, shard[1]))
         self._context, self._report, self._total = options.context, report, total
         self._done, self._run, self._start = 0, 0, time.perf_counter()
-        report(Progress(0, total))
+        report(CaptureProgress(0, total))
 
     def skip(self) -> None:
         """A document that an earlier run left."""
@@ -61,4 +61,4 @@ class Clock:
         self._run += 1
         rate = self._run * self._context / max(time.perf_counter() - self._start, 1e-9)
         left = None if self._total is None else max(0, self._total - self._done) * self._context / rate
-        self._report(Progress(self._done, self._total, rate, left))
+        self._report(CaptureProgress(self._done, self._total, rate, left))

@@ -168,18 +168,18 @@ def open_capture(
     if not root.is_dir():
         root = _download(str(place), branch)
     files = _files(root)
-    found = manifest.read(root)
-    if found is not None:
-        if not found.get("complete"):
+    noted = manifest.read(root)
+    if noted is not None:
+        if not noted.get("complete"):
             raise DataError(f"{root}: this capture is unfinished; run the same capture command again, it goes on")
-        settings = found["settings"]
+        settings = noted["settings"]
         if context is not None and context != settings["context"]:
             raise DataError(f"{root}: captured at a context of {settings['context']}, not {context}")
-        heads = manifest.heads_of(found)
+        heads = manifest.heads_of(noted)
         absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
         if absent:
             raise DataError(f"{root}: {len(absent)} heads of its manifest have no file (first: {absent[0]})")
-        return Capture(root, settings["context"], settings["context"] // settings["buckets"], heads, found)
+        return Capture(root, settings["context"], settings["context"] // settings["buckets"], heads, noted)
     size, top = _bucket_size(root, files)
     if context is None:
         context = size * (top + 1)
@@ -194,14 +194,14 @@ def open_capture(
 
 
 def _files(root: Path) -> dict[Side, set[tuple[int, int]]]:
-    found: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
+    heads: dict[Side, set[tuple[int, int]]] = {"q": set(), "k": set()}
     for entry in root.iterdir():
         matched = layout.NAME.match(entry.name)
         if matched and (entry / layout.FILE).is_file():
-            found["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
-    if not found["q"] and manifest.read(root) is None:
+            heads["q" if matched[3] == "q" else "k"].add((int(matched[1]), int(matched[2])))
+    if not heads["q"] and manifest.read(root) is None:
         raise DataError(f"{root}: no capture here; its folders are named like l05h12q and hold {layout.FILE}")
-    return found
+    return heads
 
 
 def _group(root: Path, files: dict[Side, set[tuple[int, int]]]) -> int:
@@ -229,7 +229,7 @@ def _bucket_size(root: Path, files: dict[Side, set[tuple[int, int]]]) -> tuple[i
     Every row bounds B from both sides; of what is left, the number divisible by the highest power of two.
     """
     low, high, top = 1, np.iinfo(np.int32).max, 0
-    names = [(layer, head, side) for side, found in files.items() for layer, head in sorted(found)]
+    names = [(layer, head, side) for side, heads in files.items() for layer, head in sorted(heads)]
     for layer, head, side in names[:: max(1, len(names) // SAMPLED_FILES)]:
         table = _table(root / layout.folder(layer, head, side) / layout.FILE, ["bucket", "position"])
         place = root / layout.folder(layer, head, side) / layout.FILE

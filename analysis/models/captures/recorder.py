@@ -126,6 +126,6 @@ def chosen(heads: Iterable[Head]) -> tuple[dict[int, list[int]], dict[int, list[
         queries.setdefault(head.layer, set()).add(head.query)
         keys.setdefault(head.layer, set()).add(head.key)
     return (
-        {layer: sorted(found) for layer, found in sorted(queries.items())},
-        {layer: sorted(found) for layer, found in sorted(keys.items())},
+        {layer: sorted(drawn) for layer, drawn in sorted(queries.items())},
+        {layer: sorted(drawn) for layer, drawn in sorted(keys.items())},
     )

@@ -86,7 +86,7 @@ def tokens(buckets: Buckets, seed: int, document: int, layer: int, side: Side) -
     return np.flatnonzero(generator.random(buckets.context) < chance).astype(np.int64)
 
 
-def heads(layers: Sequence[Layer], count: int | None = 300, *, sliding: bool = False) -> tuple[Head, ...]:
+def draw_heads(layers: Sequence[Layer], count: int | None = 300, *, sliding: bool = False) -> tuple[Head, ...]:
     """The heads to capture, in layer-major order.
 
     `random.Random(0).sample` of `count` (layer, query head) pairs over all layers in layer-major order, or all pairs

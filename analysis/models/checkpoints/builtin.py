@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.models.checkpoints.pretrained import PACKAGES, from_file, packaged
+from analysis.models.checkpoints.pretrained import PACKAGES, from_file, from_package
 from artifacts.errors import ModelError
 from artifacts.near import nearest
 
@@ -34,7 +34,7 @@ def resolve(root: Path, name: str) -> str:
             raise ModelError(f"{name}: not in {FOLDER}; write it there: python build.py lab population --export")
         return str(place)
     if name in PACKAGES:
-        return str(packaged(root, name))
+        return str(from_package(root, name))
     if name.endswith(".gguf"):
         return str(from_file(root, Path(name).expanduser()))
     if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():

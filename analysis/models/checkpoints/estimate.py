@@ -217,12 +217,12 @@ def _layers(text: Any) -> tuple[Layer, ...]:
     types = getattr(text, "layer_types", None)
     crossing = set(getattr(text, "cross_attention_layers", None) or ())
     window = getattr(text, "sliding_window", None)
-    found = []
+    layers = []
     for index in range(text.num_hidden_layers):
         local = window is not None and (types is None or "sliding" in types[index])
         kind: Any = "cross" if index in crossing else "sliding" if local else "full"
-        found.append(Layer(index, kind, heads, keys, width, width**-0.5, window if local else None))
-    return tuple(found)
+        layers.append(Layer(index, kind, heads, keys, width, width**-0.5, window if local else None))
+    return tuple(layers)
 
 
 def _cached(layer: Layer, context: int) -> int:

@@ -22,7 +22,7 @@ CARD = "gguf.json"
 LIBRARIES = ("gguf", "torch", "transformers")
 
 
-def dequantised(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
+def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
     """A folder with the float32 weights, configuration and tokenizer of a GGUF file; made where it is not there yet.
 
     The values are those that the file's blocks stand for: float32 holds them exactly, so a forward of the folder is the
@@ -51,7 +51,7 @@ def dequantised(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
         if fingerprint(folder) == card(folder)["weights"]:
             return folder
         raise ModelError(f"{folder}: changed since it was made from {file.name}; remove the folder, and run again")
-    described = _described(file)
+    described = _describe(file)
     if say:
         print(say, file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -75,8 +75,8 @@ def dequantised(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
 
 def current(folder: Path, sha256: str) -> bool:
     """Whether a folder was made from a file of this hash by the versions of the libraries that are installed."""
-    found = card(folder)
-    return bool(found) and found["file"]["sha256"] == sha256 and found["versions"] == _versions()
+    held = card(folder)
+    return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _versions()
 
 
 def _versions() -> dict[str, str | None]:
@@ -84,21 +84,21 @@ def _versions() -> dict[str, str | None]:
 
 
 def card(folder: Path) -> dict[str, Any]:
-    """What `dequantised` wrote beside the weights; empty where there is nothing of it."""
+    """What `dequantise` wrote beside the weights; empty where there is nothing of it."""
     try:
-        found = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        content = json.loads((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) and {"file", "weights", "versions"} <= found.keys() else {}
+    return content if isinstance(content, dict) and {"file", "weights", "versions"} <= content.keys() else {}
 
 
 def origin(folder: Path) -> dict[str, Any] | None:
     """For a manifest: file, hash and quantisation of a model that was made from a GGUF file, else None."""
-    found = card(folder)
-    return {**found["file"], "quantization": found["quantization"], "tensors": found["tensors"]} if found else None
+    held = card(folder)
+    return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
 
 
-def _described(file: Path) -> dict[str, Any]:
+def _describe(file: Path) -> dict[str, Any]:
     """The file's kind of quantisation by its header, and its tensors by type."""
     gguf = need("gguf", "to read GGUF files")
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.models.attention.encodings import configured, named
+from analysis.models.attention.encodings import configured, encoding_name
 from analysis.models.attention.positions import check_position_blind
 from analysis.models.checkpoints import checkpoint, gguf
 from analysis.models.checkpoints.beginning import begin
@@ -199,7 +199,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
     asked: dict[str, Any] = {"load_as": source.load_as, "scaling": source.scaling, "gguf": gguf.origin(folder)}
     asked["bos"] = source.bos or None
     if source.position != AS_CONFIGURED:
-        asked |= {"position": source.position, "encoding": named(model.config)}
+        asked |= {"position": source.position, "encoding": encoding_name(model.config)}
     return {
         "model": source.name,
         "revision": getattr(model.config, "_commit_hash", None) or source.revision,

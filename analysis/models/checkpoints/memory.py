@@ -81,7 +81,7 @@ def exhausted(error: BaseException) -> bool:
     )
 
 
-def measured(attempt: Callable[[int], object], context: int) -> int:
+def largest_context(attempt: Callable[[int], object], context: int) -> int:
     """The largest of context/2, context/4, ... that `attempt` runs through; 0 when none does.
 
     Called after memory ran out, so each attempt starts with an emptied cache.

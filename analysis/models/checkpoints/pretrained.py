@@ -69,7 +69,7 @@ PACKAGES = {
 }
 
 
-def packaged(root: Path, name: str) -> Path:
+def from_package(root: Path, name: str) -> Path:
     """The folder of a packaged model, dequantised below `out/` the first time.
 
     Raises
@@ -81,24 +81,24 @@ def packaged(root: Path, name: str) -> Path:
     """
     package = PACKAGES[name]
     pieces = list(_pieces(name, package))
-    found = _hash(pieces)
-    if found != package.sha256:
+    digest = _hash(pieces)
+    if digest != package.sha256:
         raise ModelError(
-            f"{name}: {package.file} has the hash {found[:12]}... in place of {package.sha256[:12]}...; install the "
+            f"{name}: {package.file} has the hash {digest[:12]}... in place of {package.sha256[:12]}...; install the "
             f"package again: {package.install}"
         )
     folder = root / FOLDER / name
     if len(pieces) == 1:
-        return gguf.dequantised(pieces[0], folder, found, package.licence)
+        return gguf.dequantise(pieces[0], folder, digest, package.licence)
     joined = root / FOLDER / package.file
     try:
-        if not gguf.current(folder, found):
+        if not gguf.current(folder, digest):
             joined.parent.mkdir(parents=True, exist_ok=True)
             with joined.open("wb") as stream:
                 for piece in pieces:
                     with piece.open("rb") as source:
                         shutil.copyfileobj(source, stream, BLOCK)
-        return gguf.dequantised(joined, folder, found, package.licence)
+        return gguf.dequantise(joined, folder, digest, package.licence)
     finally:
         joined.unlink(missing_ok=True)
 
@@ -113,8 +113,8 @@ def from_file(root: Path, file: Path) -> Path:
     """
     if not file.is_file():
         raise ModelError(f"{file}: no such file; give a GGUF file, a folder, or a Hub id as owner/name")
-    found = _hash([file])
-    return gguf.dequantised(file, root / FOLDER / f"{file.stem}-{found[:8]}", found)
+    digest = _hash([file])
+    return gguf.dequantise(file, root / FOLDER / f"{file.stem}-{digest[:8]}", digest)
 
 
 def _pieces(name: str, package: Package) -> Iterator[Path]:

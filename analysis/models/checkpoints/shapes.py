@@ -119,12 +119,12 @@ class Shape:
     ) -> Estimate:
         """Memory for one text (arguments of `of_config`); what is loaded besides counts in the weights' type."""
         dtype = "bf16" if dtype == "auto" else dtype
-        found = of_config(
+        plain = of_config(
             self.config(), name, context=context, logits=logits, dtype=dtype, quantize=quantize, double=double
         )
         bytes_each = 4 if dtype == "fp32" else 2
         return dataclasses.replace(
-            found,
-            parameters=found.parameters + self.besides,
-            weights=found.weights + bytes_each * self.besides,
+            plain,
+            parameters=plain.parameters + self.besides,
+            weights=plain.weights + bytes_each * self.besides,
         )

@@ -70,9 +70,9 @@ def dimensions(model: PreTrainedModel, texts: Sequence[Tensor], where: Literal["
                 exact = given[0].float()  # (H, T, d)
                 centred = exact - exact.mean(dim=1, keepdim=True)
                 for kind, tensor in (("norms", exact), ("spreads", centred)):
-                    found = tensor.square().sum(dim=1).sqrt().cpu().double().numpy()
+                    norms = tensor.square().sum(dim=1).sqrt().cpu().double().numpy()
                     place = (kind, side, call.layer)
-                    sums[place] = sums.get(place, 0.0) + found
+                    sums[place] = sums.get(place, 0.0) + norms
 
         stack.enter_context(recording(model, see))
         for text in texts:

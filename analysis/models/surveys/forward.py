@@ -91,11 +91,11 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
         run(model, tokens)
     layers = watch.finished()
     start = options.bos if options.bos is not None else model.config.get_text_config().bos_token_id
-    found: dict[str, NDArray[Any]] = {
+    arrays: dict[str, NDArray[Any]] = {
         name: _stacked([layer[name] for layer in layers], name) for name in layers[0] if name != "edges"
     }
     for name in ("residual_first", "residual_mean", "residual_median", "hidden_entropy", "hidden_rank"):
-        found[name] = np.concatenate([watch.start[name][None], found[name]])
+        arrays[name] = np.concatenate([watch.start[name][None], arrays[name]])
     return TextSurvey(
         text=text,
         tokens=int(tokens.shape[1]),
@@ -103,7 +103,7 @@ def survey(model: PreTrainedModel, tokens: Any, options: SurveyOptions = DEFAULT
         where=options.where,
         layers=np.array([block.layer for block in parts], dtype=np.int64),
         edges=layers[0]["edges"],
-        **found,
+        **arrays,
     )
 
 
@@ -239,15 +239,15 @@ def _content(before: Tensor, attention: Tensor, mlp: Tensor, after: Tensor) -> d
 
 def _cosine(one: Tensor, other: Tensor) -> Tensor:
     """Cosine per token, NaN for a vector of zeros."""
-    found: Tensor = (one * other).sum(dim=-1) / (one.norm(dim=-1) * other.norm(dim=-1))
-    return found
+    cosine: Tensor = (one * other).sum(dim=-1) / (one.norm(dim=-1) * other.norm(dim=-1))
+    return cosine
 
 
 def _means(values: Tensor) -> NDArray[np.float64]:
     """Mean over all tokens, the first, and the later ones, undefined ones left out; NaN where none is defined."""
     torch = need("torch")
-    found = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
-    return _array(found)
+    means = torch.stack([values.nanmean(), values[0], values[1:].nanmean()])
+    return _array(means)
 
 
 def _array(values: Tensor) -> NDArray[np.float64]:

@@ -46,11 +46,11 @@ def hidden_entropy(states: Tensor) -> tuple[NDArray[np.float64], NDArray[np.int6
     else:
         content = exact[1:].T @ exact[1:]
         whole = content + torch.outer(exact[0], exact[0])
-    found = []
+    by_layer = []
     for gram, count in ((whole, tokens), (content, tokens - 1)):
         squares = torch.linalg.eigvalsh(gram).cpu().numpy()
-        found.append(entropies(squares, max(count, width)))
-    return np.array([values for values, _ in found]), np.array([rank for _, rank in found], dtype=np.int64)
+        by_layer.append(entropies(squares, max(count, width)))
+    return np.array([values for values, _ in by_layer]), np.array([rank for _, rank in by_layer], dtype=np.int64)
 
 
 def entropies(squares: NDArray[np.float64], size: int) -> tuple[list[float], int]:

@@ -167,18 +167,18 @@ def load(path: Path) -> TextSurvey:
     """
     try:
         with np.load(path, allow_pickle=False) as held:
-            found: dict[str, Any] = {name: held[name] for name in held.files}
+            arrays: dict[str, Any] = {name: held[name] for name in held.files}
     except FileNotFoundError:
         raise DataError(f"{path}: no survey there") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"{path}: a damaged survey ({error}); remove the file and run again") from error
     names = {field.name for field in fields(TextSurvey)}
-    if set(found) != names:
+    if set(arrays) != names:
         raise DataError(f"{path}: a survey with other fields than this version's; remove the file and run again")
     plain: dict[str, Any] = {
-        "text": str(found["text"]),
-        "where": str(found["where"]),
-        "tokens": int(found["tokens"]),
-        "first_is_bos": bool(found["first_is_bos"]),
+        "text": str(arrays["text"]),
+        "where": str(arrays["where"]),
+        "tokens": int(arrays["tokens"]),
+        "first_is_bos": bool(arrays["first_is_bos"]),
     }
-    return TextSurvey(**(found | plain))
+    return TextSurvey(**(arrays | plain))

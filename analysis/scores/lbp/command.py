@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.measure.bar import bar
-from analysis.measure.measurements import named, slug
+from analysis.measure.measurements import checked_name, slug
+from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
 from analysis.models.similarity import similarity
@@ -22,7 +23,7 @@ from analysis.scores.lbp import run as lbp_run
 from analysis.scores.lbp import scores as lbp_scores
 from analysis.scores.lbp.data import Sample
 from analysis.scores.lbp.predictions import Prediction
-from analysis.scores.lbp.table import ROLES, stored
+from analysis.scores.lbp.table import ROLES, write_scores
 from analysis.scores.lbp.tasks import DATA, LENGTHS, MODES
 from artifacts.errors import DataError
 from artifacts.store.files import write
@@ -105,7 +106,7 @@ def run(
         raise DataError("give either prediction files (--predictions FILE...) or --run to make them")
     for library in ("sklearn.metrics", "jieba"):
         need(library, "to score LongBench Pro")
-    key = named(name or slug(model))
+    key = checked_name(name or slug(model))
     chosen = _lengths(lengths)
     given = lbp_predictions.read(predictions, mode)  # before the samples, which may have to be fetched
     samples = lbp_data.load(data, chosen)
@@ -114,7 +115,8 @@ def run(
     libraries = (*LIBRARIES, *EMBEDDING) if embedder else LIBRARIES
     words = ["--predictions FILE..."]
     if generate:
-        source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+        place = resolve(root, model)
+        source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
         asked = lbp_run.Settings(
             mode=mode or MODES[0],
             runs=runs,
@@ -130,15 +132,15 @@ def run(
         settings = {"answers": lbp_run.settings_of(path)}
         libraries = tuple(dict.fromkeys((*libraries, "torch", "transformers")))
         words = lbp_run.words_of(asked)
-    found = lbp_predictions.by_mode(given, samples)
+    by_mode = lbp_predictions.by_mode(given, samples)
     compare = similarity(embedder, device) if embedder else None
     tables = {}
-    for each, answered in found.items():
+    for each, answered in by_mode.items():
         if not partial:
             lbp_predictions.require_complete(samples, answered, each)
-        scores = lbp_scores.scored(samples, answered, compare)
+        scores = lbp_scores.score_samples(samples, answered, compare)
         write(folder / f"{each}.scores.csv", scores.to_csv(index=False, float_format="%.8g").encode())
-        tables[each] = lbp_scores.aggregated(scores, samples, embedded=compare is not None)
+        tables[each] = lbp_scores.aggregate(scores, samples, embedded=compare is not None)
     facts = {
         "data": data_name or (Path(data).stem if Path(data).exists() else data),
         "checkpoint": Path(model).name if Path(model).is_dir() else model,
@@ -153,11 +155,11 @@ def run(
         note = {
             "command": f"python build.py bench lbp {' '.join(said)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
-            **_manifest(samples, found[each]),
+            **_manifest(samples, by_mode[each]),
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
-        paths.append(stored(root, key, each, table, facts, note, replace=replace))
+        paths.append(write_scores(root, key, each, table, facts, note, replace=replace))
         _say(each, table)
     return [path.relative_to(root).as_posix() for path in dict.fromkeys(paths)]
 

@@ -102,8 +102,8 @@ def present(gold: Gold, predicted: Gold) -> float:
 
 def summary(gold: Gold, predicted: str, language: str, similarity: Similarity | None) -> float:
     """Best ROUGE-L over the gold summaries, or half of it plus half the best similarity where a model gives one."""
-    found = rouge_l(gold, predicted, language)
-    return found if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + found) / 2))
+    overlap = rouge_l(gold, predicted, language)
+    return overlap if similarity is None else min(1.0, max(0.0, (similarity(gold, predicted) + overlap) / 2))
 
 
 def rouge_l(gold: Gold, predicted: str, language: str) -> float:

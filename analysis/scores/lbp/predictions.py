@@ -62,7 +62,7 @@ def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) 
     """
     known = {sample.id for sample in samples}
     seen: dict[tuple[str, str, int], str] = {}
-    found: dict[str, list[Prediction]] = {}
+    modes: dict[str, list[Prediction]] = {}
     for where, prediction in given:
         if prediction.id not in known:
             raise DataError(
@@ -76,8 +76,8 @@ def by_mode(given: Sequence[tuple[str, Prediction]], samples: Sequence[Sample]) 
                 "remove one, or number the runs with `run`"
             )
         seen[key] = where
-        found.setdefault(prediction.mode, []).append(prediction)
-    return found
+        modes.setdefault(prediction.mode, []).append(prediction)
+    return modes
 
 
 def missing(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[tuple[Sample, int]]:
@@ -121,11 +121,11 @@ def _lines(path: Path, mode: str | None) -> list[tuple[str, Prediction]]:
     if not rows:
         raise DataError(f"{path}: the file is empty; a prediction file has one JSON object a line")
     wanted = mode or rows[0][1].mode
-    for where, found in rows:
-        if found.mode != wanted:
+    for where, prediction in rows:
+        if prediction.mode != wanted:
             why = "asked for" if mode else f"of {rows[0][0]}"
             raise DataError(
-                f"{where}: mode {found.mode!r} where {wanted!r} was {why}; the two modes are never scored "
+                f"{where}: mode {prediction.mode!r} where {wanted!r} was {why}; the two modes are never scored "
                 "together, keep a file for each"
             )
     return rows

@@ -51,13 +51,13 @@ def common(first: Sequence[str], second: Sequence[str]) -> list[str]:
         for place, other in enumerate(second):
             row.append(above[place] + 1 if word == other else max(above[place + 1], row[place]))
         lengths.append(row)
-    found, left, right = [], len(first), len(second)
+    tokens, left, right = [], len(first), len(second)
     while left and right:
         if first[left - 1] == second[right - 1]:
-            found.append(first[left - 1])
+            tokens.append(first[left - 1])
             left, right = left - 1, right - 1
         elif lengths[left - 1][right] > lengths[left][right - 1]:
             left -= 1
         else:
             right -= 1
-    return found[::-1]
+    return tokens[::-1]

@@ -81,13 +81,13 @@ def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder
     plan = _plan(loaded, samples, settings)
     path = folder / f"{settings.mode}.jsonl"
     records.agree(path, plan, free=("runs",))  # runs may be added
-    done = kept(path)
+    done = saved_runs(path)
     jobs = list(_batches(samples, settings))
     total, before, start = len(samples) * settings.runs, len(done), time.monotonic()
     for number, (run, batch) in enumerate(jobs):
         wanted = [sample for sample in batch if (sample.id, run) not in done]
         if wanted:
-            rows = _answered(loaded, batch, run, settings, plan, number)
+            rows = _answer(loaded, batch, run, settings, plan, number)
             records.append(path, [rows[sample.id] for sample in wanted])
             done |= {(sample.id, run) for sample in wanted}
         rate = max(1, len(done) - before) / max(time.monotonic() - start, 1e-9)
@@ -95,7 +95,7 @@ def answer(loaded: Loaded, samples: Sequence[Sample], settings: Settings, folder
     return path
 
 
-def kept(path: Path) -> set[tuple[str, int]]:
+def saved_runs(path: Path) -> set[tuple[str, int]]:
     """Ids and runs that a prediction file holds; a last line that a kill cut short is taken off the file.
 
     Raises
@@ -103,7 +103,7 @@ def kept(path: Path) -> set[tuple[str, int]]:
     DataError
         When another line is damaged.
     """
-    given = (predicted(record, where) for where, record in records.kept(path))
+    given = (predicted(record, where) for where, record in records.saved_records(path))
     return {(each.id, each.run) for each in given}
 
 
@@ -140,7 +140,7 @@ def _plan(loaded: Loaded, samples: Sequence[Sample], settings: Settings) -> dict
     }
 
 
-def _answered(
+def _answer(
     loaded: Loaded, batch: Sequence[Sample], run: int, settings: Settings, plan: dict[str, Any], number: int
 ) -> dict[str, dict[str, Any]]:
     turns, facts = [], []

@@ -19,7 +19,7 @@ DRAWS = 2000
 OVERALL = "overall"
 
 
-def scored(
+def score_samples(
     samples: Sequence[Sample], predictions: Sequence[Prediction], similarity: Similarity | None = None
 ) -> pd.DataFrame:
     """Score predictions, one row a sample: the mean of its runs.
@@ -53,13 +53,13 @@ def scored(
     return pd.DataFrame(rows)
 
 
-def aggregated(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool = False) -> pd.DataFrame:
+def aggregate(scores: pd.DataFrame, samples: Sequence[Sample], *, embedded: bool = False) -> pd.DataFrame:
     """Means over samples, times 100: overall, and by length, task and language.
 
     Parameters
     ----------
     scores : DataFrame
-        What `scored` gives.
+        What `score_samples` gives.
     samples : sequence of Sample
         The samples that should have a prediction; slices that lack some say so.
     embedded : bool

@@ -19,7 +19,7 @@ TABLE = "measured_lbp"
 ROLES = ("model", "null reference")
 
 
-def stored(
+def write_scores(
     root: Path,
     name: str,
     mode: str,
@@ -36,7 +36,7 @@ def stored(
     root : Path
         The project.
     name : str
-        Name of the measurements, see `named`.
+        Name of the measurements, see `checked_name`.
     mode : {"nonthinking", "thinking"}
     scores : DataFrame
         What `aggregated` gives.

@@ -11,15 +11,16 @@ from typing import Any
 import pandas as pd
 
 from analysis.measure.bar import bar
-from analysis.measure.measurements import named, slug
+from analysis.measure.measurements import checked_name, slug
+from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.libraries import need
 from analysis.scores.ruler import harness as ruler_harness
 from analysis.scores.ruler import needles as ruler_needles
 from analysis.scores.ruler import results as ruler_results
 from analysis.scores.ruler import run as ruler_run
-from analysis.scores.ruler.scores import MEAN, TASKS, length_tokens, lengths_of, tabulated
-from analysis.scores.ruler.table import BENCHMARK, NOISE, ROLES, stored
+from analysis.scores.ruler.scores import MEAN, TASKS, length_tokens, lengths_of, tabulate
+from analysis.scores.ruler.table import BENCHMARK, NOISE, ROLES, write_scores
 from artifacts.errors import DataError, ModelError
 from artifacts.store.files import write
 
@@ -92,10 +93,11 @@ def run(
     """
     if generate == bool(results):
         raise DataError("give either result files (--results FILE...) or --run to make them")
-    key = named(name or slug(model))
+    key = checked_name(name or slug(model))
     chosen, asked = lengths_of(lengths), _tasks(tasks, generate)
     folder = root / "out/bench/ruler" / key
-    source = ModelSource(model, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
+    place = resolve(root, model) if generate else model
+    source = ModelSource(place, revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code)
     noise = asked[0] in ruler_needles.TASKS
     words = ["--run"] if generate else ["--results FILE..."]
     settings: dict[str, Any]
@@ -143,7 +145,7 @@ def run(
     words += [f"--lengths {','.join(chosen)}"] * (lengths is not None)
     words += ["--partial"] * partial + ["--null-reference"] * null
     checkpoint = Path(model).name if Path(model).is_dir() else model
-    table = tabulated(cells, ruler_needles.TASKS if noise else TASKS, ruler_needles.MEAN if noise else MEAN)
+    table = tabulate(cells, ruler_needles.TASKS if noise else TASKS, ruler_needles.MEAN if noise else MEAN)
     write(folder / ("needles.scores.csv" if noise else "scores.csv"), table.to_csv(index=False).encode())
     facts = {"data": NOISE if noise else BENCHMARK, "checkpoint": checkpoint, "role": ROLES[1] if null else ROLES[0]}
     note = {
@@ -151,7 +153,7 @@ def run(
         "versions": versions,
         **settings,
     }
-    path = stored(root, key, table, facts, note, replace=replace)
+    path = write_scores(root, key, table, facts, note, replace=replace)
     _say(table)
     return [path.relative_to(root).as_posix()]
 

@@ -50,10 +50,10 @@ def command(harness: str | None) -> list[str]:
         When there is none.
     """
     if harness is not None:
-        found = shutil.which(harness)
-        if found is None:
+        program = shutil.which(harness)
+        if program is None:
             raise MissingDependency(f"--harness {harness}: no program; give the path of lm_eval")
-        return [str(Path(found).absolute())]
+        return [str(Path(program).absolute())]
     if find_spec("lm_eval") is None:
         raise MissingDependency(INSTALL)
     return [sys.executable, "-m", "lm_eval"]
@@ -96,11 +96,11 @@ def run(
             seed=seed,
         )
         place = folder / f"{length}-{_hash(asked)}"  # other options have another place, and answers of their own
-        before = finished(place)
+        before = is_finished(place)
         if before is None:
             print(f"{length}: {len(tasks)} tasks; the log is {place / 'log.txt'}", file=sys.stderr, flush=True)
             _start(program, asked, place)
-            before = finished(place)
+            before = is_finished(place)
         if before is None:
             raise DataError(
                 f"{length}: the harness ended without a result file; its log is {place / 'log.txt'}: {_tail(place)}"
@@ -140,7 +140,7 @@ def arguments(
     return asked
 
 
-def finished(place: Path) -> Path | None:
+def is_finished(place: Path) -> Path | None:
     """The result file of a finished run, the newest where there are several."""
     return max(place.glob("**/results_*.json"), key=lambda path: path.name, default=None)
 

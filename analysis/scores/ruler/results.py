@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.scores.ruler.scores import TASKS, Cell, found, length_key, length_tokens
+from analysis.scores.ruler.scores import TASKS, Cell, length_key, length_tokens, share_contained
 from artifacts.errors import DataError
 from artifacts.store.files import digest
 from artifacts.store.json_lines import values
@@ -183,7 +183,7 @@ def _cells(content: dict[str, Any], path: Path) -> list[Cell]:
     limit = content.get("max_length")
     cells = []
     for name in named:
-        asked = _asked(content, name)
+        asked = _lengths(content, name)
         for length, value in _scores(results[name], name, path).items():
             if value == NOT_RUN:
                 # every file has a place for 4096; only lengths that were asked for can be missing
@@ -227,8 +227,8 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
                 continue
             references = [str(each) for each in sample["doc"]["outputs"]]
             said = str(sample["filtered_resps"][0])
-            shares.append(found(said, references))
-            any_of.append(found(said, references, any_of=True))
+            shares.append(share_contained(said, references))
+            any_of.append(share_contained(said, references, any_of=True))
         except (ValueError, KeyError, IndexError, TypeError, ArithmeticError) as error:
             raise DataError(f"{where}: no sample of the harness ({error!r})") from None
     if not shares or abs(sum(shares) / len(shares) - share) > 1e-6:
@@ -241,20 +241,20 @@ def _any_reference(results: Path, name: str, length: int, share: float) -> float
 
 def _scores(row: dict[str, Any], name: str, path: Path) -> dict[int, Any]:
     """Scores by length, from keys such as `4096,none`: metric, comma, filter."""
-    found: dict[int, Any] = {}
+    by_length: dict[int, Any] = {}
     for key, value in row.items():
         metric, _, _ = key.partition(",")
         if not metric.isdecimal() or len(metric) > 9:
             continue
-        if int(metric) in found:
+        if int(metric) in by_length:
             raise DataError(f"{path}: {name} at {metric}: two filters; keep one")
-        found[int(metric)] = value
-    if not found:
+        by_length[int(metric)] = value
+    if not by_length:
         raise DataError(f"{path}: {name}: no score by length; keys such as '4096,none' are missing")
-    return found
+    return by_length
 
 
-def _asked(content: dict[str, Any], name: str) -> list[int]:
+def _lengths(content: dict[str, Any], name: str) -> list[int]:
     """The lengths that samples were made for, in their order."""
     metadata = content["configs"].get(name, {}).get("metadata") or {}
     lengths = metadata.get("max_seq_lengths") if isinstance(metadata, dict) else None

@@ -15,7 +15,7 @@ from analysis.models.checkpoints.memory import exhausted
 from analysis.scores import records
 from analysis.scores.ruler import needles as ruler_needles
 from analysis.scores.ruler.needles import NEW_TOKENS, Needle
-from analysis.scores.ruler.scores import Cell, found, length_tokens
+from analysis.scores.ruler.scores import Cell, length_tokens, share_contained
 from artifacts.errors import DataError, ModelError
 from artifacts.store.validation import short
 
@@ -73,7 +73,7 @@ def answer(loaded: Loaded, settings: Settings, folder: Path, progress: Bar) -> P
     )
     path = folder / "needles.jsonl"
     records.agree(path, plan(loaded, settings))
-    done = {record["id"] for _, record in records.kept(path)}
+    done = {record["id"] for _, record in records.saved_records(path)}
     total = len(settings.tasks) * len(settings.lengths) * settings.samples
     finished, start = 0, time.monotonic()
     for length in settings.lengths:
@@ -86,7 +86,7 @@ def answer(loaded: Loaded, settings: Settings, folder: Path, progress: Bar) -> P
             finished += old
             for at in range(0, len(wanted), settings.batch):
                 batch = wanted[at : at + settings.batch]
-                records.append(path, _answered(loaded, prompts, batch))
+                records.append(path, _answer(loaded, prompts, batch))
                 finished += len(batch)
                 rate = finished / max(time.monotonic() - start, 1e-9)
                 progress.update(finished, total, f"{length} {task}", (total - finished) / rate)
@@ -102,7 +102,7 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
         When records are damaged, stand twice, or are missing.
     """
     by_place: dict[tuple[str, str], dict[str, float]] = {}
-    for where, record in records.kept(path):
+    for where, record in records.saved_records(path):
         task, length, prediction = (record.get(name) for name in ("task", "length", "prediction"))
         references = record.get("references")
         texts = isinstance(task, str) and isinstance(length, str) and isinstance(prediction, str)
@@ -111,7 +111,7 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
         scores = by_place.setdefault((str(task), str(length)), {})
         if record["id"] in scores:
             raise DataError(f"{where}: {short(record['id'])} stands twice; remove one of the lines")
-        scores[record["id"]] = found(str(prediction), references)
+        scores[record["id"]] = share_contained(str(prediction), references)
     made = []
     for length in settings.lengths:
         for task in settings.tasks:
@@ -183,7 +183,7 @@ def require_positions(name: str, positions: int | None, lengths: Sequence[tuple[
         raise ModelError(f"{name}: {', '.join(above)}: the model has {positions} positions only; {mend}")
 
 
-def _answered(loaded: Loaded, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
+def _answer(loaded: Loaded, prompts: _Prompts, batch: Sequence[Needle]) -> list[dict[str, Any]]:
     texts = [prompts.text(sample.question, sample.begin) for sample in batch]
     try:
         said = greedy(loaded.model, loaded.tokenizer, texts, NEW_TOKENS, len(batch), pad=True)
@@ -202,7 +202,7 @@ def _answered(loaded: Loaded, prompts: _Prompts, batch: Sequence[Needle]) -> lis
             "tokens": sample.tokens,
             "references": list(sample.references),
             "prediction": text,
-            "score": found(text, sample.references),
+            "score": share_contained(text, sample.references),
         }
         for sample, text in zip(batch, said, strict=True)
     ]

@@ -50,7 +50,7 @@ class Cell:
     reason: str = ""
 
 
-def found(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
+def share_contained(prediction: str, references: Sequence[str], *, any_of: bool = False) -> float:
     """Give the share of the references that stand in a prediction, 0 to 1; letter case does not count.
 
     Parameters
@@ -98,7 +98,7 @@ def lengths_of(text: str | None) -> tuple[str, ...]:
     return tuple(length_key(tokens) for tokens in sorted({length_tokens(part) for part in parts}))
 
 
-def tabulated(cells: Iterable[Cell], tasks: Sequence[str], mean: str) -> pd.DataFrame:
+def tabulate(cells: Iterable[Cell], tasks: Sequence[str], mean: str) -> pd.DataFrame:
     """Rows of a measurement: every cell, the mean of the tasks at each length and, for RULER itself, over lengths.
 
     A mean stands only where every task has a value; else its row has none and names what is missing, so that a mean

@@ -24,7 +24,7 @@ DATA = (BENCHMARK, NOISE)
 ROLES = ("model", "null reference")
 
 
-def stored(
+def write_scores(
     root: Path, name: str, scores: pd.DataFrame, facts: Mapping[str, str], manifest: Mapping[str, Any], *, replace: bool
 ) -> Path:
     """Write the scores into `artifacts/measurements/measured_ruler/NAME`; the other block of the file stays.
@@ -34,7 +34,7 @@ def stored(
     root : Path
         The project.
     name : str
-        Name of the measurements, see `named`.
+        Name of the measurements, see `checked_name`.
     scores : DataFrame
         What `tabulated` gives.
     facts : mapping

@@ -118,9 +118,9 @@ def dependent_correlations(
     notes += ["correlations by size, takes the variables for jointly normal", no("interval", because="a test only")]
     row = bind(row, estimate=difference, effect=difference)
     if test == "williams":
-        found = williams_t(*sizes, target.size)
-        if found is not None:
-            return row(statistic=found[0], df=found[1], p_value=t_p(*found), note=join_notes(*notes))
+        williams = williams_t(*sizes, target.size)
+        if williams is not None:
+            return row(statistic=williams[0], df=williams[1], p_value=t_p(*williams), note=join_notes(*notes))
     else:
         z = steiger_z(*sizes, target.size)
         if z is not None:

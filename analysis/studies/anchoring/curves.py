@@ -104,17 +104,17 @@ def anchoring_tests(anchoring_curves: pd.DataFrame, test_families: pd.DataFrame)
     Paired t of the cut against none in either group, of the cut against the control, and Welch's t between the groups.
     Layers whose probe is not above chance are tested like the others and carry a note.
     """
-    found: list[Estimate] = []
+    estimates: list[Estimate] = []
     for keys, part in anchoring_curves[anchoring_curves["split"].isin(TESTED)].groupby(
         ["model", "data", "split"], sort=False
     ):
         name = "/".join(map(str, keys))
         groups = {str(group): rows for group, rows in part.groupby("group")}
         for group, rows in groups.items():
-            found += _within(f"{name}/{group}, cut against none", rows, "delta_p")
-        found += _within(f"{name}/question, cut against control", groups["question"], "excess")
-        found += _between(f"{name}, question against answer", groups)
-    return frame(corrected(found, test_families, "anchoring_tests", _model_and_data))
+            estimates += _within(f"{name}/{group}, cut against none", rows, "delta_p")
+        estimates += _within(f"{name}/question, cut against control", groups["question"], "excess")
+        estimates += _between(f"{name}, question against answer", groups)
+    return frame(corrected(estimates, test_families, "anchoring_tests", _model_and_data))
 
 
 def _model_and_data(row: Estimate) -> str:
@@ -205,12 +205,12 @@ def anchoring_landmarks(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
     """
     rows = anchoring_curves[(anchoring_curves["split"] == "layer") & anchoring_curves["above_chance"].astype(bool)]
     rows = rows.assign(layers=rows["model"].map(anchoring_curves.groupby("model")["layer"].max() + 1))
-    found = []
+    landmarks = []
     for keys, part in rows[rows["n"] > 0].groupby(["model", "display_name", "positional", "data", "group"]):
         part = part.sort_values("layer").reset_index(drop=True)
         for landmark, choose in LANDMARKS.items():
             row = part.iloc[choose(part)]
-            found.append(
+            landmarks.append(
                 {
                     **dict(zip(("model", "display_name", "positional", "data", "group"), keys, strict=True)),
                     "landmark": landmark,
@@ -221,4 +221,4 @@ def anchoring_landmarks(anchoring_curves: pd.DataFrame) -> pd.DataFrame:
                     "reason": "" if pd.notna(row["control"]) else str(row["reason"]),
                 }
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(landmarks)

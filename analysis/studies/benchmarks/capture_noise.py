@@ -38,15 +38,15 @@ def capture_noise(
     source = source.assign(decline=source["model"].map(rows.set_index("model")["decline"]))
     table = captured_models.set_index("model")
     pair = twin(published_facts)
-    found = []
+    metrics = []
     for outcome, label in SCORES.items():
         for metric in compared_metrics(source):
             chosen = source[source[metric].notna()]
             x, y = (chosen[name].to_numpy(dtype=float) for name in (metric, outcome))
             row: dict[str, object] = {"outcome": outcome, "label": label, "metric": metric, "n": len(chosen)}
             one, other = (float(table[metric].astype(float)[model]) for model in pair)
-            found.append({**row, **_noise(one - other, x, y)})
-    return pd.DataFrame(found)
+            metrics.append({**row, **_noise(one - other, x, y)})
+    return pd.DataFrame(metrics)
 
 
 def _noise(difference: float, x: FloatArray, y: FloatArray) -> dict[str, float | str | None]:

@@ -123,7 +123,7 @@ def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[
     scores = _scores(lbp_lengths)
     drops = {"ap_drop": models["ap_drop"], "total_drop": -models["total_drop"]}
     samples = [("ap_drop", inside), ("ap_drop", np.ones(len(models), dtype=bool)), ("total_drop", inside)]
-    found = []
+    variants = []
     for start, mode, (metric, kept), method in product(STARTS, MODES, samples, COEFFICIENTS):
         loss = models["model"].map((1 - scores[END] / scores[start]).xs(mode)).to_numpy(dtype=float)
         drop = drops[metric].to_numpy(dtype=float)
@@ -133,8 +133,8 @@ def _variants(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> tuple[
         def size(index: IntArray, statistic: Callable[[IntArray], FloatArray] = statistic, n: int = n) -> FloatArray:
             return statistic(index[:, :n])
 
-        found.append(_Variant(metric, mode, start, n, method, size, tie_tolerance(drop[:n], loss[:n], method)))
-    return models, found
+        variants.append(_Variant(metric, mode, start, n, method, size, tie_tolerance(drop[:n], loss[:n], method)))
+    return models, variants
 
 
 def _median(variants: list[_Variant]) -> Callable[[IntArray], FloatArray]:

@@ -39,13 +39,13 @@ def ruler_correlation_signs(captured_models: pd.DataFrame) -> pd.DataFrame:
 
 def _coefficients(models: pd.DataFrame) -> dict[str, float]:
     """Pearson's r of every metric with the score, where it is defined."""
-    found = {}
+    coefficients = {}
     for name in compared_metrics(models):
         rows = models[models[name].notna()]
         r = coefficient(rows[name].to_numpy(dtype=float), rows["ruler_128k"].to_numpy(dtype=float))
         if r is not None:
-            found[name] = r
-    return found
+            coefficients[name] = r
+    return coefficients
 
 
 def _scored(captured_models: pd.DataFrame) -> pd.DataFrame:

@@ -109,17 +109,17 @@ def error_shares(drope_errors: pd.DataFrame, drope_stated: pd.DataFrame, drope_p
     trials = _trials(drope_protocols, "11.5")
     stated = drope_stated.set_index("statement")["value"]
     counts = drope_errors[drope_errors["metric"] == "count"]
-    found = [
+    classes = [
         (row["positional"], int(row["context"]), row["category"], int(row["value"])) for _, row in counts.iterrows()
     ]
     for context in dict.fromkeys(drope_errors["context"]):
         if context <= stated["s11_5_rope_within_context"]:
-            found.append(("RoPE", int(context), "exact", round(trials * stated["s11_5_rope_within_exact"] / 100)))
+            classes.append(("RoPE", int(context), "exact", round(trials * stated["s11_5_rope_within_exact"] / 100)))
         else:
             for category in ("no_number", "wrong_length"):
                 count = round(trials * stated[f"s11_5_rope_beyond_{category}"] / 100)
-                found.append(("RoPE", int(context), category, count))
-    table = pd.DataFrame(found, columns=["positional", "context", "category", "count"])
+                classes.append(("RoPE", int(context), category, count))
+    table = pd.DataFrame(classes, columns=["positional", "context", "category", "count"])
     totals = table.groupby(["positional", "context"])["count"].transform("sum")
     wrong = table["count"].where(table["category"] != "exact", 0)
     errors = wrong.groupby([table["positional"], table["context"]]).transform("sum")
@@ -233,10 +233,10 @@ def _runs(number: str) -> str:
 
 
 def _trials(protocols: pd.DataFrame, section: str) -> int:
-    found = re.match(r"(\d+) per cell", str(protocols[protocols["section"] == section]["items"].iloc[0]))
-    if found is None:
+    match = re.match(r"(\d+) per cell", str(protocols[protocols["section"] == section]["items"].iloc[0]))
+    if match is None:
         raise ValueError(f"drope_protocols: section {section} has no number of trials per cell")
-    return int(found[1])
+    return int(match[1])
 
 
 def _chance(stated: pd.DataFrame) -> float:

@@ -99,10 +99,10 @@ def balance_tests(balance_layers: pd.DataFrame, test_families: pd.DataFrame) -> 
         guard = dependent_units([str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream")
         drope, rope = layers["share_drope"], layers["share_rope"]
         for test, note in ((paired_t, "DroPE minus RoPE, points"), (pearson, "")):
-            found = test(
+            estimate = test(
                 drope, rope, study="balance_tests", comparison=name, unit="layer", note=note, names=("DroPE", "RoPE")
             )
-            tests.append(attach(found, guard))
+            tests.append(attach(estimate, guard))
     return frame(corrected(tests, test_families, "balance_tests"))
 
 

@@ -101,10 +101,10 @@ def context_cells(
 def _protocol(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
     """Trials of a cell and precision of a section."""
     row = protocols[protocols["section"] == section].iloc[0]
-    found = re.match(r"(\d+) per cell", str(row["items"]))
-    if found is None:
+    match = re.match(r"(\d+) per cell", str(row["items"]))
+    if match is None:
         raise ValueError(f"drope_protocols: section {section} runs on {row['items']!r}; a number per cell is needed")
-    return int(found[1]), str(row["precision"])
+    return int(match[1]), str(row["precision"])
 
 
 def _digits(protocols: pd.DataFrame, section: str, form: str) -> int:

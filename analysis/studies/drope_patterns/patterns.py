@@ -82,7 +82,7 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
                 [str(layer) for layer in layers["layer"]], ["net"] * len(layers), "one residual stream"
             )
             for test, kept, note in ((paired_t, paired, "DroPE minus RoPE, points"), (pearson, runs, "")):
-                found = test(
+                estimate = test(
                     drope,
                     rope,
                     study="attention_tests",
@@ -91,7 +91,7 @@ def attention_tests(attention_layers: pd.DataFrame, test_families: pd.DataFrame)
                     note=note,
                     names=("DroPE", "RoPE"),
                 )
-                kept.append(attach(found, guard))
+                kept.append(attach(estimate, guard))
     return frame(corrected([*paired, *runs], test_families, "attention_tests"))
 
 
@@ -150,12 +150,12 @@ def uniform_bos_attention(drope_protocols: pd.DataFrame) -> pd.DataFrame:
     vanish in short texts: a layer's attention to BOS has to be held against it.
     """
     items = str(drope_protocols[drope_protocols["experiment"] == "7"]["items"].iloc[0])
-    found = re.search(r"(\d+)-(\d+) tokens", items)
-    if found is None:
+    match = re.search(r"(\d+)-(\d+) tokens", items)
+    if match is None:
         raise ValueError(f"drope_protocols: experiment 7 runs on {items!r}; a range of tokens is needed")
     return pd.DataFrame(
         [
             {"texts": name, "tokens": count, "bos": 100 * sum(1 / row for row in range(1, count + 1)) / count}
-            for name, count in (("shortest", int(found[1])), ("longest", int(found[2])))
+            for name, count in (("shortest", int(match[1])), ("longest", int(match[2])))
         ]
     )

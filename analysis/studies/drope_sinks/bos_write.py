@@ -40,11 +40,11 @@ def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> 
     score out; `layers_with_more_write` counts the layers where the model's score is the larger one.
     """
     layers = write_layers.set_index("layer")
-    found: dict[str, dict[str, float]] = {}
+    quantities: dict[str, dict[str, float]] = {}
     for model in MODELS:
         norm, mass, write = (layers[f"{name}_{model.lower()}"] for name in METRICS.values())
         first, second = write.to_numpy(dtype=float).argsort()[::-1][:2]
-        found[model] = {
+        quantities[model] = {
             "bos_value_norm": norm.mean(),
             "bos_attention_mass": 100 * mass.mean(),
             "effective_write": write.mean(),
@@ -60,8 +60,12 @@ def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> 
         }
     printed = {(row["positional"], row["metric"]): row["printed"] for _, row in drope_bos_write.iterrows()}
     rows = []
-    for metric in found["RoPE"]:
-        row: dict[str, object] = {"quantity": metric, "rope": found["RoPE"][metric], "drope": found["DroPE"][metric]}
+    for metric in quantities["RoPE"]:
+        row: dict[str, object] = {
+            "quantity": metric,
+            "rope": quantities["RoPE"][metric],
+            "drope": quantities["DroPE"][metric],
+        }
         row |= {f"{model.lower()}_printed": printed.get((model, metric), "") for model in MODELS}
         rows.append(
             row | {"note": "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"}

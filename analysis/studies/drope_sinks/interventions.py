@@ -67,15 +67,15 @@ def bos_mlp_effects(
 
 
 def _effect(baseline: pd.Series, ablated: pd.Series, factor: pd.Series) -> dict[str, object]:
-    found = effect(baseline, ablated)
+    change = effect(baseline, ablated)
     return {
         "baseline_ppl": baseline["value"],
         "baseline_printed": baseline["printed"],
         "ablated_ppl": ablated["value"],
         "ablated_printed": ablated["printed"],
         "ratio_printed": factor["printed"],
-        **found.columns,
-        "agreement": agrees(found, factor),
+        **change.columns,
+        "agreement": agrees(change, factor),
     }
 
 

@@ -30,7 +30,7 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                 for name in ("baseline", condition)
             )
             factor = pick(drope_layer1_perplexity, condition=condition, positional=model, metric="ppl_ratio")
-            found = effect(baseline, ablated)
+            change = effect(baseline, ablated)
             rows.append(
                 {
                     "condition": condition,
@@ -39,8 +39,8 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
                     "ablated_ppl": ablated["value"],
                     "ablated_printed": ablated["printed"],
                     "ratio_printed": factor["printed"],
-                    **found.columns,
-                    "agreement": agrees(found, factor),
+                    **change.columns,
+                    "agreement": agrees(change, factor),
                 }
             )
     table = pd.DataFrame(rows)

@@ -64,7 +64,7 @@ def phase_metrics(
     layers = phase_layers["layer"].to_numpy(dtype=int)
     limit = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
     written = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
-    found: dict[str, dict[str, float]] = {}
+    quantities: dict[str, dict[str, float]] = {}
     for model in MODELS:
         name = model.lower()
         norm, ratio, entropy, spread = (
@@ -75,7 +75,7 @@ def phase_metrics(
         mlp = {
             layer: number(written, "value", positional=model, layer=layer) for layer in sorted(set(written["layer"]))
         }
-        found[model] = {
+        quantities[model] = {
             "spike_first_above": float(layers[ratio.to_numpy() > limit][0]),
             "spike_largest_ratio": float(layers[ratio.argmax()]),
             "spike_largest_rise": float(layers[1:][np.diff(norm.to_numpy()).argmax()]),
@@ -101,12 +101,12 @@ def phase_metrics(
         }
     printed = {(row["positional"], row["metric"]): row["printed"] for _, row in drope_phase.iterrows()}
     rows = []
-    for quantity in found["RoPE"]:
+    for quantity in quantities["RoPE"]:
         printed_as = PRINTED_AS.get(quantity, quantity)
         row: dict[str, object] = {
             "quantity": quantity,
-            "rope": found["RoPE"][quantity],
-            "drope": found["DroPE"][quantity],
+            "rope": quantities["RoPE"][quantity],
+            "drope": quantities["DroPE"][quantity],
         }
         row |= {f"{model.lower()}_printed": printed.get((model, printed_as), "") for model in MODELS}
         rows.append(

@@ -28,12 +28,12 @@ def stored_arms(
     knowledge: pd.DataFrame, rates: pd.DataFrame, items: Mapping[str, int]
 ) -> Mapping[tuple[str, str, str], Arm]:
     """Arms of Experiment 3; DataError where a printed rate is not the stored one, rounded."""
-    found = arms(rates, "3", items)
+    by_key = arms(rates, "3", items)
     for row in knowledge.to_dict("records"):
         key = (str(row["metric"]), str(row["positional"]), str(row["task"]))
-        if key[0] != "degradation" and not agrees(found[key], pd.Series(row)):
-            raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {found[key].share} % is stored")
-    return found
+        if key[0] != "degradation" and not agrees(by_key[key], pd.Series(row)):
+            raise DataError(f"{', '.join(key)}: {row['printed']} is printed, {by_key[key].share} % is stored")
+    return by_key
 
 
 def percent(arm: Arm) -> float:

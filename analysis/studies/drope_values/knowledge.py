@@ -174,21 +174,21 @@ def _knowledge_arms(
     knowledge: pd.DataFrame, rates: pd.DataFrame, stated: pd.DataFrame
 ) -> Mapping[tuple[str, str], tuple[Arm, Arm]]:
     """Baseline and disrupted arm of Experiment 3, by model and task."""
-    items = {task: _stated(stated, f"s4_1_{task}_items") for task in TASKS}
-    found = stored_arms(knowledge, rates, items)
+    items = {task: _points(stated, f"s4_1_{task}_items") for task in TASKS}
+    by_key = stored_arms(knowledge, rates, items)
     return {
-        (model, task): (found["baseline", model, task], found["disrupted", model, task])
+        (model, task): (by_key["baseline", model, task], by_key["disrupted", model, task])
         for model in MODELS
         for task in TASKS
     }
 
 
 def _chance(stated: pd.DataFrame, task: str) -> float:
-    digits = _stated(stated, "s4_1_passkey_digits")
+    digits = _points(stated, "s4_1_passkey_digits")
     return 10.0**-digits if task == "passkey" else 1 / CHOICES
 
 
-def _stated(stated: pd.DataFrame, name: str) -> int:
+def _points(stated: pd.DataFrame, name: str) -> int:
     return int(stated.loc[stated["statement"] == name, "value"].iloc[0])
 
 
@@ -243,14 +243,14 @@ def _notes(test: Mapping[Any, Any] | None, base: Arm, disrupted: Arm, chance: fl
 
 def _pairings(base: int, disrupted: int, n: int) -> Ends:
     """Smallest and largest exact McNemar p over the pairings that the two counts of right answers allow."""
-    found = []
+    ends = []
     for lost in range(max(0, base - disrupted), min(base, n - disrupted) + 1):
         gained = lost - (base - disrupted)
         test = mcnemar_from_counts(
             base - lost, lost, gained, n - base - gained, study="knowledge_tasks", comparison="pairing", unit="item"
         )
-        found.append(1.0 if test.p_value is None else test.p_value)
-    return min(found), max(found)
+        ends.append(1.0 if test.p_value is None else test.p_value)
+    return min(ends), max(ends)
 
 
 def _mean(tasks: pd.DataFrame, name: str) -> dict[str, Any]:

@@ -34,9 +34,9 @@ def knowledge_protocols(
     functional = values(drope_functional, ("positional", "task", "condition"))
     settings = {experiment: _setting(drope_protocols, section) for experiment, section in SECTIONS.items()}
     guard = mixed_protocol(
-        {f"Experiment {experiment}": {"precision": found["precision"]} for experiment, found in settings.items()}
+        {f"Experiment {experiment}": {"precision": setting["precision"]} for experiment, setting in settings.items()}
     )
-    items = {experiment: {task: int(found[task]) for task in TASKS} for experiment, found in settings.items()}
+    items = {experiment: {task: int(setting[task]) for task in TASKS} for experiment, setting in settings.items()}
     stored = {
         "3": stored_arms(drope_knowledge, drope_script_rates, items["3"]),
         "4": arms(drope_script_rates, "4", items["4"]),
@@ -49,7 +49,7 @@ def knowledge_protocols(
             bases: dict[str, Arm] = {}
             missing = set()
             for experiment, hit in (("3", "disrupted"), ("4", "qk_disruption")):
-                found = settings[experiment]
+                setting = settings[experiment]
                 base, disrupted = (stored[experiment][name, model, task] for name in ("baseline", hit))
                 if experiment == "4" and not math.isclose(
                     functional[(model, task, hit)], percent(disrupted), abs_tol=0.5
@@ -62,8 +62,8 @@ def knowledge_protocols(
                 missing |= set() if change else {experiment}
                 row |= {
                     f"n_{experiment}": base.answered.items,
-                    f"precision_{experiment}": found["precision"],
-                    f"digits_{experiment}": found["digits"],
+                    f"precision_{experiment}": setting["precision"],
+                    f"digits_{experiment}": setting["digits"],
                     **{f"{name}_{experiment}": value for name, value in rate("base", base).items()},
                     **{f"{name}_{experiment}": value for name, value in rate("disrupted", disrupted).items()},
                     f"change_{experiment}": percent(disrupted) - percent(base),

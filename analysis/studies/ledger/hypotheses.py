@@ -53,13 +53,13 @@ def hypotheses(reported_hypotheses: pd.DataFrame, claims: pd.DataFrame) -> pd.Da
     tables = []
     for _, hypothesis in reported_hypotheses.iterrows():
         key = str(hypothesis["hypothesis"])
-        found = statements[statements["claim"].str.startswith(f"c002_{key.lower()}_")]
-        if found.empty:
+        own = statements[statements["claim"].str.startswith(f"c002_{key.lower()}_")]
+        if own.empty:
             raise DataError(f"hypotheses: no claim c002_{key.lower()}_... judges {key}; write one in analysis/claims")
-        kept = found[["claim", "statement", "reported", "recomputed", "verdict", "reason"]]
+        kept = own[["claim", "statement", "reported", "recomputed", "verdict", "reason"]]
         kept = kept.rename(columns={"statement": "evidence"})
         tables.append(
-            kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=found["n"])
+            kept.assign(hypothesis=key, status=hypothesis["status"], statement=hypothesis["statement"], n=own["n"])
         )
     table = pd.concat(tables, ignore_index=True)
     first = [
@@ -90,11 +90,11 @@ def gaps_status(
     """
     scores = reported_lbp_lengths[reported_lbp_lengths["metric"] == "lbp"]
     lacking = scores[scores["low"].isna()]
-    found = lacking.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
+    filled = lacking.merge(published_lbp[published_lbp["mode"] == "nonthinking"], on=["model", "length"])
     table = reported_open_gaps[["gap", "title", "description", "remedy", "source"]].copy()
     about = table["gap"].isin(["per_length_scores", "option_a", "option_b", "option_c"])
     table["missing"] = pd.Series(len(lacking), index=table.index, dtype="Int64").where(about)
-    table["published"] = pd.Series(len(found), index=table.index, dtype="Int64").where(about)
+    table["published"] = pd.Series(len(filled), index=table.index, dtype="Int64").where(about)
     need = float(inference_memory.loc[inference_memory["model"].isin(lacking["model"]), "total_gb"].max())
     table["memory_gb"] = pd.Series(need, index=table.index).where(table["gap"] == "option_b")
     table["note"] = ["" if each else "missing, published, memory_gb: not about scores" for each in about]

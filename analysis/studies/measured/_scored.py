@@ -16,10 +16,10 @@ NULL = "null reference"
 def own_metrics(metrics: pd.DataFrame) -> dict[str, Any]:
     """Metrics from this project's analysis of a capture; correlations with position by their size, as reported ones."""
     values = metrics["value"].astype(float)
-    found: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
-    found |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
+    cells: dict[str, Any] = {name: float(values.get(name, np.nan)) for name in METRICS}
+    cells |= {name: abs(float(values.get(name, np.nan))) for name in ("r_k_a", "r_q_a")}
     first = metrics.iloc[0]
-    return {**found, "captured_context": int(first["context"]), "checkpoint": first["name"], "origin": "measured"}
+    return {**cells, "captured_context": int(first["context"]), "checkpoint": first["name"], "origin": "measured"}
 
 
 def reported_metrics(row: Mapping[Hashable, Any]) -> dict[str, Any]:

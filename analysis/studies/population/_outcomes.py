@@ -106,11 +106,11 @@ def outcomes(
                 put(model, name, "own", 1.0, values.mean(), len(values))
         put(model, "sink_backcopy_most", "own", 1.0, part["sink_backcopy"].max(), len(part))
         put(model, "value_ratio_least", "own", 1.0, part["value_ratio"].min(), len(part))
-    found = pd.DataFrame(rows, columns=list(OUTCOME)).merge(
+    table = pd.DataFrame(rows, columns=list(OUTCOME)).merge(
         models[["model", "arm", "base", "seed", "reached"]], on="model"
     )
-    found["counted"] = found["model"].map(counted(models)).astype(bool)
-    return found.sort_values(["outcome", "encoding", "multiple", "model"], ignore_index=True)
+    table["counted"] = table["model"].map(counted(models)).astype(bool)
+    return table.sort_values(["outcome", "encoding", "multiple", "model"], ignore_index=True)
 
 
 def counted(models: pd.DataFrame) -> dict[str, bool]:

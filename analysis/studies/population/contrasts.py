@@ -57,11 +57,11 @@ def population_contrasts(
     whole = questions(population_keys, population_prompts, population_models)
     groups: Any = whole.groupby(KEYS)
     asked: Asked = dict(list(groups))
-    found = outcomes(population_models, whole, population_tasks, population_losses, population_heads)
+    measured = outcomes(population_models, whole, population_tasks, population_losses, population_heads)
     rows = []
     for plan in each(population_plan[~population_plan["unit"].isin(UNITS)]):
         if plan.item == "base_interaction":
-            sides = [by_seed(found, plan.outcome, arm, base, plan.multiple) for arm, base in _FOUR]
+            sides = [by_seed(measured, plan.outcome, arm, base, plan.multiple) for arm, base in _FOUR]
             pairs = pd.concat(sides, axis=1, join="inner")
             pairs.columns = pd.Index(range(4))
             given = (pairs[0] - pairs[1]) - (pairs[2] - pairs[3])
@@ -69,8 +69,8 @@ def population_contrasts(
             interval = _drawn_seeds(given.to_numpy(dtype=float))
         else:
             base = int(plan.base)
-            one = by_seed(found, plan.outcome, plan.first, base, plan.multiple)
-            two = by_seed(found, plan.outcome, plan.second, base, plan.multiple)
+            one = by_seed(measured, plan.outcome, plan.first, base, plan.multiple)
+            two = by_seed(measured, plan.outcome, plan.second, base, plan.multiple)
             pairs = pd.concat([one, two], axis=1, join="inner")
             pairs.columns = pd.Index(["first", "second"])
             one, two = pairs["first"], pairs["second"]
@@ -131,7 +131,7 @@ def _prompts(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) ->
     """Of each seed, the differences of every context's questions; empty where the outcome is no share of questions."""
     if plan.outcome not in ("keys_far", "keys_all", "keys_far_extended"):
         return []
-    found = []
+    prompts = []
     for seed in seeds:
         sides = []
         for arm in (plan.first, plan.second):
@@ -143,8 +143,8 @@ def _prompts(asked: Asked, models: pd.DataFrame, plan: Any, seeds: list[int]) ->
         both = sides[0].merge(sides[1][["item", "right"]], on="item", suffixes=("", "_second"))
         gaps = (both["right"].astype(float) - both["right_second"].astype(float)).to_numpy()
         contexts = both["context"].to_numpy()
-        found.append([gaps[contexts == context] for context in np.unique(contexts)])
-    return found
+        prompts.append([gaps[contexts == context] for context in np.unique(contexts)])
+    return prompts
 
 
 def _drawn_contexts(prompts: list[list[FloatArray]]) -> tuple[float, float] | None:

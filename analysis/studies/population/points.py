@@ -21,9 +21,9 @@ def population_outcomes(
 ) -> pd.DataFrame:
     """One row a model, outcome, encoding and multiple of the training length: `value`, over `n` units."""
     asked = questions(population_keys, population_prompts, population_models)
-    found = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
+    table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
     columns = ["model", "arm", "base", "seed", "counted", "outcome", "encoding", "multiple", "value", "n"]
-    return found[columns]
+    return table[columns]
 
 
 def population_distances(

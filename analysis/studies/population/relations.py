@@ -39,8 +39,8 @@ def population_relations(
     arm of the base that counts is in it.
     """
     asked = questions(population_keys, population_prompts, population_models)
-    found = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
-    return _related(population_plan, found)
+    table = outcomes(population_models, asked, population_tasks, population_losses, population_heads)
+    return _related(population_plan, table)
 
 
 def _related(plan: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
@@ -94,12 +94,12 @@ def population_head_damage(
         if not len(seeds):
             rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
             continue
-        found = sign_flip_p(seeds)
+        p_value = sign_flip_p(seeds)
         slope, low, high, note = _mixed(values, part["damage"], part["model"], part["layer"])
         ends = over_seeds(seeds)
         row |= {"rho": float(seeds.mean()), "low": ends[0], "high": ends[1]}
         row |= {"least": float(seeds.min()), "most": float(seeds.max())}
-        row |= {"p": found.p_value, "p_least": 2.0 / 2 ** len(seeds)}
+        row |= {"p": p_value.p_value, "p_least": 2.0 / 2 ** len(seeds)}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(len(seeds), note)})
     return _corrected(rows)
 
@@ -128,13 +128,13 @@ def _damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFrame) 
 
 def _seeds(table: pd.DataFrame) -> FloatArray:
     """Mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
-    found = []
+    means = []
     for (seed, model), part in table.groupby(["seed", "model"]):
         layers = [_rank_correlation(each["x"], each["damage"]) for _, each in part.groupby("layer")]
         known = [value for value in layers if value is not None]
         if known:
-            found.append((seed, model, float(np.mean(known))))
-    frame = pd.DataFrame(found, columns=["seed", "model", "rho"])
+            means.append((seed, model, float(np.mean(known))))
+    frame = pd.DataFrame(means, columns=["seed", "model", "rho"])
     return frame.groupby("seed")["rho"].mean().to_numpy(dtype=float)
 
 
@@ -163,8 +163,8 @@ def _moved(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], Flo
     """Mean correlation within blocks of x with y in another order, for each row of orders."""
 
     def statistic(orders: IntArray) -> FloatArray:
-        found: FloatArray = (x * y[orders]).sum(axis=1) / count
-        return found
+        correlations: FloatArray = (x * y[orders]).sum(axis=1) / count
+        return correlations
 
     return statistic
 

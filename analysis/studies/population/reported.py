@@ -35,11 +35,11 @@ def experiments_reported(
     Losses are in nats from the reported perplexities. `direction` is DroPE's against RoPE's: `higher`, `lower`, or
     `none` when the two are equal or the test from the reported spread does not tell them apart.
     """
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
 
     def add(key: str, rope: float, drope: float, place: str, apart: bool = True) -> None:
         direction = "none" if not apart or rope == drope else "higher" if drope > rope else "lower"
-        found.append(
+        rows.append(
             {"quantity": key, "rope": float(rope), "drope": float(drope), "direction": direction, "place": place}
         )
 
@@ -82,4 +82,4 @@ def experiments_reported(
     cells("layer1_share", drope_layer1_content, metric="attention_contribution")
     cells("layer0_share", drope_crosslayer, layers="0", metric="attention_contribution")
     cells("later_share", drope_crosslayer, layers="2-31", metric="attention_contribution")
-    return pd.DataFrame(found)
+    return pd.DataFrame(rows)

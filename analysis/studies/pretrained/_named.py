@@ -10,7 +10,7 @@ ROLE = "pretrained"
 REPORTED = "reported"  # the role of models of which a document reports measurements
 
 
-def named(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
+def display_names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
     """Names in print of the models of this role, by key."""
     chosen = subjects.loc[subjects["role"] == ROLE, "model"]
     mine = pretrained_models[pretrained_models["model"].isin(chosen)]
@@ -20,5 +20,5 @@ def named(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, 
 def measured_here(subjects: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Names in print of reported models that somebody measured, by key; none of them ships."""
     labels = subjects[subjects["role"] == REPORTED].set_index("model")["label"]
-    found = {str(model) for table in tables for model in table["model"].unique()}
-    return {str(model): f"{label}, measured" for model, label in labels.items() if model in found}
+    models = {str(model) for table in tables for model in table["model"].unique()}
+    return {str(model): f"{label}, measured" for model, label in labels.items() if model in models}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import REPORTED, named
+from analysis.studies.pretrained._named import REPORTED, display_names
 from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
 from analysis.studies.pretrained.distillation import ROLE as STUDENT
@@ -31,23 +31,23 @@ def pairs(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> list[Pair]
     token against reading a word. `reported pair` is a document's model without rotation against its model with it,
     where somebody has measured both.
     """
-    found = []
-    for model in named(pretrained_models, subjects):
+    couples = []
+    for model in display_names(pretrained_models, subjects):
         mine = subjects[subjects["pair"] == model]
         for untouched in mine.loc[mine["role"] == UNTOUCHED, "model"]:
-            found.append(Pair(model, "rotation removed", str(untouched), model))
+            couples.append(Pair(model, "rotation removed", str(untouched), model))
         arms = {ARMS[str(row["side"])]: str(row["model"]) for _, row in mine[mine["role"] == STUDENT].iterrows()}
         if set(arms) == set(ARMS.values()):
-            found.append(Pair(model, "trained without", arms["nope"], arms["continued"]))
-        found.append(Pair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
+            couples.append(Pair(model, "trained without", arms["nope"], arms["continued"]))
+        couples.append(Pair(model, "token in front", model + STARTS["token"], model + STARTS["word"]))
     for name, mine in subjects[subjects["role"] == REPORTED].groupby("pair"):
         sides = dict(zip(mine["side"], mine["model"], strict=True))
         if name and set(sides) == set(ARMS):
-            found.append(Pair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
-    return found
+            couples.append(Pair(str(name), "reported pair", str(sides["drope"]), str(sides["rope"])))
+    return couples
 
 
 def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, str]:
     """Names in print by key of the pair; a reported pair has that of its model with rotation."""
     reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
-    return named(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
+    return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 SWEPT = ("mlp", "attention", "both")
@@ -28,12 +28,12 @@ def pretrained_ablations(
         When no pretrained model was swept.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = layer_ablation[layer_ablation["model"] == model]
         for part in SWEPT:
             for layer, each in mine[mine["condition"] == f"sweep_{part}"].groupby("layer"):
-                if found := cost(each):
-                    rows.append({"model": model, "display_name": name, "part": part, **found, "layer": layer})
+                if costs := cost(each):
+                    rows.append({"model": model, "display_name": name, "part": part, **costs, "layer": layer})
     if not rows:
         raise DataError(f"layer_ablation has no pretrained model whose layers were swept; run: {RERUN}")
     columns = ["model", "display_name", "part", "layer", "value", "low", "high", "n", "note"]
@@ -55,7 +55,7 @@ def pretrained_disruption(
         When no pretrained model was disrupted.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = disruption[(disruption["model"] == model) & (disruption["unit_id"] == "")]
         costs: Any = mine[(mine["metric"] == "delta_nats") & mine["condition"].str.endswith("_pre")]
         for _, each in costs.iterrows():
@@ -83,13 +83,13 @@ def pretrained_disruption(
 
 
 def _one(part: pd.DataFrame, metric: str) -> float | None:
-    found = part.loc[part["metric"] == metric, "value"]
-    return None if found.empty or pd.isna(found.iloc[0]) else float(found.iloc[0])
+    values = part.loc[part["metric"] == metric, "value"]
+    return None if values.empty or pd.isna(values.iloc[0]) else float(values.iloc[0])
 
 
 def _n(part: pd.DataFrame) -> int:
-    found = part.loc[part["metric"] == "permutation_p", "n"]
-    return 0 if found.empty else int(found.iloc[0])
+    counts = part.loc[part["metric"] == "permutation_p", "n"]
+    return 0 if counts.empty else int(counts.iloc[0])
 
 
 def _note(each: pd.Series, target: str, whole: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.statistics.proportion import wilson_interval
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 OWN = r"own/(?P<ratio>[0-9.]+)x"  # under the model's own encoding, prompts of all forms and depths
@@ -34,7 +34,7 @@ def pretrained_retrieval(
         When no pretrained model was asked for keys.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         own = [model, *(model + ending for ending in LONG)]
         mine = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
@@ -42,8 +42,8 @@ def pretrained_retrieval(
             ("passkey", "passkey_exact", 0.0),
             ("verification", "verification_accuracy", CHANCE),
         ):
-            found = mine[mine["metric"].eq(metric) & mine["condition"].str.fullmatch(OWN) & mine["value"].notna()]
-            for _, each in found.iterrows():
+            cells = mine[mine["metric"].eq(metric) & mine["condition"].str.fullmatch(OWN) & mine["value"].notna()]
+            for _, each in cells.iterrows():
                 ratio = float(str(each["condition"]).removeprefix("own/").removesuffix("x"))
                 share, n = float(each["value"]), int(each["n"])
                 low, high = wilson_interval(round(share * n), n)
@@ -85,7 +85,7 @@ def pretrained_answers(
         When no pretrained model was asked.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] == "")]
         known: Any = mine.set_index(["condition", "metric"])
         for task, held in TASKS.items():

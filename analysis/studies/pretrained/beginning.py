@@ -13,7 +13,7 @@ import pandas as pd
 
 from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._costs import cost
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 STARTS = {"word": "-word", "token": "-bos"}  # what a text begins with, and the ending of the measurement's name
@@ -78,17 +78,17 @@ def pretrained_beginning(
     """
     tables = {"attention_patterns": attention_patterns, "sinks": sinks, "bos_value": bos_value}
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         if not all((sinks["model"] == model + ending).any() for ending in STARTS.values()):
             continue
         common = {"model": model, "display_name": name}
-        found = {
+        texts = {
             read.key: {start: _texts(tables[read.table], model + ending, read) for start, ending in STARTS.items()}
             for read in BY_TEXT
         }
         for key, (after, before) in ROTATION.items():
-            found[key] = {start: found[after][start] - found[before][start] for start in STARTS}
-        for key, by_start in found.items():
+            texts[key] = {start: texts[after][start] - texts[before][start] for start in STARTS}
+        for key, by_start in texts.items():
             word, token = by_start["word"], by_start["token"]
             if list(word.index) != list(token.index):
                 raise DataError(f"{model}: texts with and without the beginning token differ; measure both: {RERUN}")
@@ -127,7 +127,7 @@ def pretrained_sweeps(
         When no pretrained model was swept.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = sinks[sinks["model"] == model + STARTS["token"]]
         peaks: Any = mine[mine["metric"] == "bos_peak"].set_index(["condition", "layer"])["value"]
         for part, table, condition in (

@@ -33,19 +33,19 @@ def distillation_curves(distillation: pd.DataFrame, subjects: pd.DataFrame) -> p
     rows["arm"] = rows["side"].map(ARMS)
     wide = rows.pivot(index=["pair", "seed", "arm", "of", "step", "tokens", "text"], columns="metric", values="value")
     counts = rows[rows["metric"] == "kl"].set_index(list(wide.index.names))["n"]
-    found = wide.assign(n=counts).reset_index()
-    mean = found.groupby(["pair", "seed", "arm", "of", "step", "tokens"], as_index=False)
+    losses = wide.assign(n=counts).reset_index()
+    mean = losses.groupby(["pair", "seed", "arm", "of", "step", "tokens"], as_index=False)
     total = mean.agg(kl=("kl", "mean"), loss=("loss", "mean"), teacher_loss=("teacher_loss", "mean"), n=("n", "sum"))
-    found = pd.concat([found, total.assign(text=ALL)], ignore_index=True)
+    losses = pd.concat([losses, total.assign(text=ALL)], ignore_index=True)
     keys = ["pair", "seed", "step", "text"]
-    found = found[found.groupby(keys)["arm"].transform("nunique") == len(ARMS)]
-    if found.empty:
+    losses = losses[losses.groupby(keys)["arm"].transform("nunique") == len(ARMS)]
+    if losses.empty:
         raise DataError("distillation: no step that both arms of a pair have; train the other arm as far")
     for column in ("teacher_loss", "tokens", "of"):
-        spread = found.groupby(keys)[column].agg(lambda each: each.max() - each.min())
+        spread = losses.groupby(keys)[column].agg(lambda each: each.max() - each.min())
         if (spread > 1e-6).any():
             raise DataError(f"distillation: arms of a pair differ in {column}; they are of other trainings")
-    return found.sort_values(["pair", "seed", "text", "arm", "step"], ignore_index=True)[
+    return losses.sort_values(["pair", "seed", "text", "arm", "step"], ignore_index=True)[
         ["pair", "seed", "arm", "text", "step", "of", "tokens", "loss", "kl", "teacher_loss", "n"]
     ]
 

@@ -75,12 +75,12 @@ def distillation_quantities(
 
 def _pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Column and model of each pair of students, the teacher's name being the pair's."""
-    found: dict[str, dict[str, str]] = {}
+    arms: dict[str, dict[str, str]] = {}
     for _, each in subjects[subjects["role"] == STUDENT].iterrows():
-        found.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])
-    for pair, models in found.items():
+        arms.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])
+    for pair, models in arms.items():
         models["teacher"] = pair
         untouched = subjects[(subjects["role"] == UNTOUCHED) & (subjects["pair"] == pair)]
         if len(untouched):
             models["untouched"] = str(untouched["model"].iloc[0])
-    return found
+    return arms

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.statistics.bootstrap import percentile_interval, resamples
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
@@ -45,14 +45,14 @@ def pretrained_draws(
     theirs = (int(twin["sampled"].iloc[0]), int(twin["heads"].iloc[0]))
     reported: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = head_metrics[head_metrics["model"] == model]
         for metric in METRICS:
             part = mine.dropna(subset=[metric])
             if len(part) < 2:
                 continue
             groups = [np.asarray(each[metric], dtype=float) for _, each in part.groupby(["layer", "key_head"])]
-            spread, ends = _spread(groups)
+            spread, ends = _deviation(groups)
             common = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
             cases = [("own", k, len(part)) for k in DRAWN if k < len(part)] + [("source", *theirs)]
             for of, k, heads in cases:
@@ -76,13 +76,13 @@ def pretrained_draws(
     ]
 
 
-def _spread(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:
+def _deviation(groups: list[NDArray[np.float64]]) -> tuple[float, tuple[float, float]]:
     """Standard deviation over heads, and its interval when key heads are drawn anew."""
     counts = np.array([len(each) for each in groups], dtype=float)
     sums = np.array([each.sum() for each in groups])
     squares = np.array([np.square(each).sum() for each in groups])
-    found = []
+    spreads = []
     for index in resamples(len(groups), DRAWS):
         n, total, square = (each[index].sum(axis=-1) for each in (counts, sums, squares))
-        found.append(np.sqrt(np.maximum(square - total**2 / n, 0.0) / (n - 1)))
-    return float(np.concatenate(groups).std(ddof=1)), percentile_interval(np.concatenate(found))
+        spreads.append(np.sqrt(np.maximum(square - total**2 / n, 0.0) / (n - 1)))
+    return float(np.concatenate(groups).std(ddof=1)), percentile_interval(np.concatenate(spreads))

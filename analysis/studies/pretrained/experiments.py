@@ -10,7 +10,7 @@ from scipy import stats
 
 from analysis.measure.quantities import QUANTITIES, Quantity, of_model
 from analysis.statistics.locations.student import student_interval
-from analysis.studies.pretrained._named import measured_here, named
+from analysis.studies.pretrained._named import display_names, measured_here
 from artifacts.errors import DataError
 
 REPORTED, SMALL = "reported", "small"
@@ -58,7 +58,7 @@ def pretrained_experiments(
         "layer_content": layer_content,
         "crosslayer_balance": crosslayer_balance,
     }
-    names = named(pretrained_models, subjects) | measured_here(subjects, frames.values())
+    names = display_names(pretrained_models, subjects) | measured_here(subjects, frames.values())
     reported = experiments_reported.set_index("quantity")["rope"]
     arm = population_models.query("base == @BASE and arm == @ARM")["model"]
     small = population_quantities[population_quantities["model"].isin(arm)]

@@ -68,7 +68,7 @@ def pretrained_head_agreement(
 
 def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
     """Class and attention to the first token of each head in both states, indexed by layer and head."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for side, model in (("first", pair.first), ("second", pair.second)):
         mine = table[(table["model"] == model) & table["head"].notna() & (table["unit_id"] == "")]
         mine = mine.astype({"layer": int, "head": int}).set_index(["layer", "head"])
@@ -76,10 +76,10 @@ def _heads(table: pd.DataFrame, pair: Pair) -> pd.DataFrame | None:
         attention = mine.loc[(mine["metric"] == "first_attention") & (mine["condition"] == ""), "value"].astype(float)
         if classed.empty:
             return None
-        found[side], found[f"{side}_attention"] = classed, attention
-    if set(found["first"].index) != set(found["second"].index):
+        columns[side], columns[f"{side}_attention"] = classed, attention
+    if set(columns["first"].index) != set(columns["second"].index):
         raise DataError(f"attention_patterns: {pair.first} and {pair.second} have other heads; run: {RERUN}")
-    return pd.DataFrame(found)
+    return pd.DataFrame(columns)
 
 
 def _counted(heads: pd.DataFrame) -> tuple[int, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 
@@ -18,14 +18,14 @@ def pretrained_heads(
     DataError
         When no pretrained model's heads were analysed.
     """
-    found = []
-    for model, name in named(pretrained_models, subjects).items():
+    rows = []
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = head_metrics[head_metrics["model"] == model]
         for metric in ("ap_overall", "ap_drop"):
             known = mine.dropna(subset=[metric]).groupby("layer")[metric]
             part = known.agg(value="median", least="min", most="max", heads="count").reset_index()
-            found.append(part.assign(model=model, display_name=name, metric=metric))
-    made = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+            rows.append(part.assign(model=model, display_name=name, metric=metric))
+    made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
     if made.empty:
         raise DataError("head_metrics has no pretrained model; measure one: python build.py heads CAPTURE")
     return made[["model", "display_name", "metric", "layer", "value", "least", "most", "heads"]]

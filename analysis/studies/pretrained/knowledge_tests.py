@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.statistics.estimate import Estimate, frame
 from analysis.statistics.proportion import mcnemar
 from analysis.studies._families import corrected
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.answers import RERUN, TASKS
 from artifacts.errors import DataError
 
@@ -33,7 +33,7 @@ def pretrained_knowledge_tests(
         When no pretrained model was asked, or the items of two conditions differ.
     """
     tests: list[Estimate] = []
-    for model in named(pretrained_models, subjects):
+    for model in display_names(pretrained_models, subjects):
         mine = knowledge[(knowledge["model"] == model) & (knowledge["unit_id"] != "")]
         for task in TASKS:
             items = mine[mine["metric"] == f"{task}_right"]

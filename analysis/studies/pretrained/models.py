@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.statistics.locations.student import student_interval
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 REPORTED, SMALL = "reported", "small"
@@ -45,7 +45,7 @@ def pretrained_geometry(
     rows: list[dict[str, object]] = []
     small = _small(population_heads, population_models)
     known: Any = model_metrics.set_index(["model", "metric"])
-    names = named(pretrained_models, subjects)
+    names = display_names(pretrained_models, subjects)
     measured = [model for model in names if model in set(model_metrics["model"])]
     if not measured:
         raise DataError(
@@ -74,15 +74,15 @@ def pretrained_geometry(
         for model in measured:
             if (model, metric) not in known.index:
                 raise DataError(f"artifacts/measurements/model_metrics/{model} lacks {metric}; measure it again")
-            found = known.loc[(model, metric)]
-            if pd.isna(found["value"]):
-                raise DataError(f"artifacts/measurements/model_metrics/{model}: {metric}: {found['reason']}")
+            cell = known.loc[(model, metric)]
+            if pd.isna(cell["value"]):
+                raise DataError(f"artifacts/measurements/model_metrics/{model}: {metric}: {cell['reason']}")
             rows.append(
                 {
-                    **{"metric": metric, "column": model, "label": names[model], "value": float(found["value"])},
-                    **{"low": found["ci_low"], "high": found["ci_high"], "n": int(found["key_heads"])},
-                    **{"unit": "key head", "context": int(found["context"])},
-                    "note": "" if pd.notna(found["ci_low"]) else str(found["reason"]),
+                    **{"metric": metric, "column": model, "label": names[model], "value": float(cell["value"])},
+                    **{"low": cell["ci_low"], "high": cell["ci_high"], "n": int(cell["key_heads"])},
+                    **{"unit": "key head", "context": int(cell["context"])},
+                    "note": "" if pd.notna(cell["ci_low"]) else str(cell["reason"]),
                 }
             )
     return pd.DataFrame(rows).fillna({"note": ""})
@@ -120,7 +120,7 @@ def pretrained_profiles(
         When no pretrained model has a profile.
     """
     rows: list[dict[str, object]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = model_metrics[(model_metrics["model"] == model) & model_metrics["value"].notna()]
         for _, each in mine[mine["metric"].str.fullmatch(r"ap_bin_\d+")].iterrows():
             number, bins = int(str(each["metric"]).rpartition("_")[2]), int(each["bins"])
@@ -156,7 +156,7 @@ def pretrained_noise(
     """
     twins: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
         counts: Any = mine.groupby("half")["documents"].first().to_dict()
         values: Any = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
@@ -195,7 +195,7 @@ def pretrained_layers(
         When no pretrained model is measured.
     """
     rows = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = attention_patterns[(attention_patterns["model"] == model) & attention_patterns["layer"].notna()]
         layers: Any = mine[mine["head"].isna()].set_index(["metric", "layer"])
         for layer in sorted(set(mine["layer"].astype(int))):
@@ -227,7 +227,7 @@ def pretrained_massive(
     parts = whole["condition"].str.extract(r"^(?P<where>pre|post) lambda=(?P<threshold>[\d.]+)$")
     tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
     whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor"])
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         mine = whole[whole["model"] == model]
         for (where, threshold, tensor), each in mine.groupby(["where", "threshold", "tensor"], sort=True):
             values = each["value"].to_numpy(dtype=float)

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.statistics.locations.student import student_interval
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
 REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by its texts
@@ -37,7 +37,7 @@ def pretrained_repeated(
         When no pretrained model was disrupted on both.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         kinds = {
             "natural": disruption[disruption["model"] == model],
             "repeated": disruption[disruption["model"] == model + REPEATED],
@@ -45,14 +45,14 @@ def pretrained_repeated(
         for fill in FILLS:
             for target in TARGETS:
                 condition = f"threshold_{target}_{fill}_pre"
-                found = {kind: part[part["condition"] == condition] for kind, part in kinds.items()}
+                by_kind = {kind: part[part["condition"] == condition] for kind, part in kinds.items()}
                 values = {
                     kind: part.loc[(part["unit_id"] != "") & (part["metric"] == "text_delta_nats"), "value"].dropna()
-                    for kind, part in found.items()
+                    for kind, part in by_kind.items()
                 }
                 if min(map(len, values.values())) < BOTH:
                     continue
-                plain = {f"plain_{kind}": _plain(part) for kind, part in found.items()}
+                plain = {f"plain_{kind}": _plain(part) for kind, part in by_kind.items()}
                 rows.append({"model": model, "display_name": name, "fill": fill, "target": target, **plain})
                 rows[-1] |= _beside(values)
     if not rows:
@@ -80,7 +80,7 @@ def pretrained_kinds(
     tensors = whole["metric"].str.extract(r"^massive_total_([qkv])$")[0].map(TENSORS)
     whole = whole.assign(**parts, tensor=tensors).dropna(subset=["where", "tensor", "value"])
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         both = whole[whole["model"].isin([model, model + CODE])]
         for (where, threshold, tensor), each in both.groupby(["where", "threshold", "tensor"], sort=True):
             values = {
@@ -107,15 +107,15 @@ def _plain(part: pd.DataFrame) -> float:
 
 def _beside(values: dict[str, Any]) -> dict[str, Any]:
     """Means of two groups with their intervals, and the second less the first with its own."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for kind, some in values.items():
         mean = float(some.mean())
         low, high = student_interval(some.to_numpy(dtype=float)) or (mean, mean)  # texts that agree exactly
-        found |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(some)}
+        columns |= {kind: mean, f"{kind}_low": low, f"{kind}_high": high, f"{kind}_texts": len(some)}
     first, second = values.values()
-    found["difference"] = float(second.mean() - first.mean())
-    found["low"], found["high"] = _welch(first, second, found["difference"])
-    return found
+    columns["difference"] = float(second.mean() - first.mean())
+    columns["low"], columns["high"] = _welch(first, second, columns["difference"])
+    return columns
 
 
 def _welch(first: pd.Series, second: pd.Series, difference: float) -> tuple[float, float]:

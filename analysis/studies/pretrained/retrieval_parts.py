@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.statistics.locations.rank_sum import rank_sum_p
 from analysis.statistics.multiplicity import holm_p
 from analysis.statistics.proportion import wilson_interval
-from analysis.studies.pretrained._named import named
+from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.answers import RERUN
 from artifacts.errors import DataError
 
@@ -52,7 +52,7 @@ def pretrained_retrieval_parts(
         When no pretrained model was asked for keys.
     """
     rows: list[dict[str, Any]] = []
-    for model, name in named(pretrained_models, subjects).items():
+    for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
         mine = context_length[(context_length["model"] == model) & (context_length["unit_id"] == "")]
         known = mine[mine["value"].notna()]
@@ -63,7 +63,7 @@ def pretrained_retrieval_parts(
             value, n = float(each["value"]), int(each["n"])
             if metric == "passkey_exact" and (match := PART.fullmatch(condition)):
                 low, high = wilson_interval(round(value * n), n)
-                found = {
+                cells = {
                     "part": match["part"],
                     "which": match["which"],
                     "low": low,
@@ -75,12 +75,12 @@ def pretrained_retrieval_parts(
                     continue
                 auc = aucs.get((condition, f"verification_auc_{kind}"))
                 why = "low, high: a mean probability" + ("; auc: the key itself" if kind == "exact" else "")
-                found = {"part": "shown", "which": kind, "auc": auc, "note": why}
+                cells = {"part": "shown", "which": kind, "auc": auc, "note": why}
                 together[condition].append((kind, value, n))
             else:
                 continue
             tokens = round(float(match["ratio"]) * positions)
-            rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **found})
+            rows.append({"model": model, "display_name": name, "tokens": tokens, "value": value, "n": n, **cells})
         wrong = [_wrong(kinds, aucs.get((condition, "verification_auc"))) for condition, kinds in together.items()]
         lengths = [round(float(condition.removeprefix("own/").removesuffix("x")) * positions) for condition in together]
         tested = [row["p"] for row in wrong if row.get("p") is not None]

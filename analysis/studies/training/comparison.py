@@ -137,8 +137,8 @@ def bias_plasticity_tests(
         shared = shared_text_weights(list(rows["model"]), published_facts)
         about = {"study": STUDY, "comparison": f"per token, {words} over the same window", "unit": unit}
         pair, named = (rows["bias_strength"], rows["drop_same"]), ("bias_strength", "drop_same")
-        found = [method(*pair, names=named, **about) for method in (correlation.pearson, correlation.spearman)]
-        found.append(correlation.leave_one_out(*pair, units=list(rows["display_name"]), **about))
-        found.append(covariate.within_family(*pair, list(rows["family"]), **about))
-        tests += [guards.attach(test, shared) for test in found]
+        estimates = [method(*pair, names=named, **about) for method in (correlation.pearson, correlation.spearman)]
+        estimates.append(correlation.leave_one_out(*pair, units=list(rows["display_name"]), **about))
+        estimates.append(covariate.within_family(*pair, list(rows["family"]), **about))
+        tests += [guards.attach(test, shared) for test in estimates]
     return frame(corrected(tests, test_families, STUDY))

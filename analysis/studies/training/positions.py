@@ -80,7 +80,7 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
     rows = []
     for checkpoint, bins in training_positions.groupby("checkpoint", sort=False):
         row: dict[str, object] = {"checkpoint": checkpoint}
-        found: dict[str, tuple[float, Interval]] = {}
+        intervals: dict[str, tuple[float, Interval]] = {}
         notes = []
         for name in SHARED:
             low, high = _bin_ends(name)
@@ -91,16 +91,16 @@ def training_equal_positions(training_positions: pd.DataFrame, training_trajecto
                 row |= {f"at_{key}": np.nan, f"at_{key}_low": np.nan, f"at_{key}_high": np.nan, f"bins_{key}": 0}
                 notes.append(f"at_{key}: {inside['note'].iloc[0]}")
                 continue
-            mean, interval = found[name] = _weighted(known)
+            mean, interval = intervals[name] = _weighted(known)
             row |= {f"at_{key}": mean, f"at_{key}_low": interval.low, f"at_{key}_high": interval.high}
             row[f"bins_{key}"] = len(known)
         for name, nearer in (("drop", "0-1K"), ("drop_outer", "1K-2K")):
-            if nearer not in found:
+            if nearer not in intervals:
                 row |= {name: np.nan, f"{name}_low": np.nan, f"{name}_high": np.nan}
                 notes.append(f"{name}: no value at {nearer}")
                 continue
-            difference = found[nearer][1] - found["2K-4K"][1]
-            row |= {name: found[nearer][0] - found["2K-4K"][0]}
+            difference = intervals[nearer][1] - intervals["2K-4K"][1]
+            row |= {name: intervals[nearer][0] - intervals["2K-4K"][0]}
             row |= {f"{name}_low": difference.low, f"{name}_high": difference.high}
         rows.append({**row, "note": "; ".join(notes)})
     facts = training_trajectory[["checkpoint", "display_name", "phase", "order", "context", "ap_drop"]]

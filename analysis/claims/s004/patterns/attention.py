@@ -68,10 +68,10 @@ def c004_pat_texts(drope_stated: pd.DataFrame, drope_protocols: pd.DataFrame) ->
     Source: 004, 8.2 Method.
     """
     items = str(pick(drope_protocols, experiment="7")["items"])
-    found = re.match(r"\d+", items)
+    count = re.match(r"\d+", items)
     return compare(
         quote(drope_stated, statement="s8_2_texts"),
-        float(found[0]) if found else float("nan"),
+        float(count[0]) if count else float("nan"),
         reason=f"The script runs on {items}.",
         places=0,
     )

@@ -19,13 +19,13 @@ def c004_ctx_contexts(drope_stated: pd.DataFrame, context_cells: pd.DataFrame) -
     Source: 004, 11.1 The Critical Distinction.
     """
     shortest = quote(drope_stated, statement="s11_1_within_contexts").interval.low + 0.5
-    found = sorted(set(context_cells["context"]))
+    lengths = sorted(set(context_cells["context"]))
     return judge(
-        found[0] <= shortest,
-        f"Results are printed at {', '.join(map(str, found))} tokens; none at {shortest:.0f}.",
+        lengths[0] <= shortest,
+        f"Results are printed at {', '.join(map(str, lengths))} tokens; none at {shortest:.0f}.",
         otherwise="not supported",
         reported=quote(drope_stated, statement="s11_1_within_contexts").printed,
-        recomputed=f"from {found[0]}",
+        recomputed=f"from {lengths[0]}",
     )
 
 

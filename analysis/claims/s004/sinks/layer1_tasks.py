@@ -32,8 +32,8 @@ def c004_attention_preserves_parametric(
             pick(layer1_task_shares, positional="RoPE", condition=condition, task=task)
             for condition in ("baseline", "layer1_attn")
         )
-        found = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
-        test = None if found.empty else found.iloc[0]
+        tests = layer1_task_tests[layer1_task_tests["comparison"] == f"RoPE, {task}, layer1_attn against baseline"]
+        test = None if tests.empty else tests.iloc[0]
         moved = float(hit["share"] - base["share"])
         told = (
             f"{task.capitalize()} goes from {base['share']:.0f} to {hit['share']:.1f}% of the answers that can be "

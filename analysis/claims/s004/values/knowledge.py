@@ -190,11 +190,11 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> list[Verdict]:
     """
     verdicts = []
     for task in TASKS:
-        found = knowledge_tests[
+        tests = knowledge_tests[
             (knowledge_tests["comparison"] == f"RoPE against DroPE, {task}")
             & (knowledge_tests["test"] == "model_difference")
         ]
-        if found.empty:
+        if tests.empty:
             verdicts.append(
                 untestable(
                     "The printed shares leave out answers that could not be read, and how many is not stored; right "
@@ -204,7 +204,7 @@ def c004_fig7_more_robust(knowledge_tests: pd.DataFrame) -> list[Verdict]:
                 )
             )
             continue
-        row = found.iloc[0]
+        row = tests.iloc[0]
         verdicts.append(
             directed(
                 100 * float(row["estimate"]),

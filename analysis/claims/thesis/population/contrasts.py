@@ -57,11 +57,11 @@ def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verd
 
     Source: thesis, A population of small models.
     """
-    found = []
+    verdicts = []
     for item, (sign, statement) in CONTRASTS.items():
         row = pick(population_contrasts, item=item)
-        found.append(_verdict(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds"))
-    return found
+        verdicts.append(_verdict(row, "difference", sign, item, statement, f"{int(row['seeds'])} seeds"))
+    return verdicts
 
 
 def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verdict]:
@@ -69,12 +69,12 @@ def thesis_population_relations(population_relations: pd.DataFrame) -> list[Verd
 
     Source: thesis, A population of small models.
     """
-    found = []
+    verdicts = []
     for item, (sign, statement) in RELATIONS.items():
         row = pick(population_relations, item=item)
         units = f"{int(row['models'])} models of {int(row['seeds'])} seeds"
-        found.append(_verdict(row, "rho", sign, item, statement, units))
-    return found
+        verdicts.append(_verdict(row, "rho", sign, item, statement, units))
+    return verdicts
 
 
 def thesis_population_heads(population_head_damage: pd.DataFrame) -> Verdict:
@@ -122,12 +122,12 @@ def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Ve
 
     Source: thesis, A population of small models.
     """
-    found = []
+    verdicts = []
     for item, (sign, statement) in CONTRASTS.items():
         row = pick(population_contrasts_every, item=item)
         told = f"{statement[:-1]}, whether or not models met the criterion (post hoc)."
-        found.append(_verdict(row, "difference", sign, item, told, f"{int(row['seeds'])} seeds"))
-    return found
+        verdicts.append(_verdict(row, "difference", sign, item, told, f"{int(row['seeds'])} seeds"))
+    return verdicts
 
 
 def thesis_population_cliff(population_distances: pd.DataFrame) -> Verdict:
@@ -158,7 +158,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
     """
     asked = population_experiments[population_experiments["direction"].isin(["higher", "lower"])]
     tests = _corrected(asked)
-    found = []
+    verdicts = []
     for _, row in asked.iterrows():
         told = f"Dropping the rotation makes this {row['direction']} than training on with it, as reported"
         statement = f"{told}: {row['label']}."
@@ -166,7 +166,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
         seeds = int(row["seeds"])
         least = 2.0 ** (1 - seeds)
         if pd.isna(row["difference"]):
-            found.append(
+            verdicts.append(
                 untestable(
                     f"{str(row['note']).split(';')[0]}: a model that has it would decide it.",
                     key=key,
@@ -176,7 +176,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
             continue
         told = f"The difference is {row['difference']:+.3g} {row['unit']} over {seeds} seed{'s' if seeds > 1 else ''}"
         if least > ALPHA:
-            found.append(
+            verdicts.append(
                 untestable(
                     f"{told}; so few give no exact p below {least:.3g}, and the other seeds would decide it.",
                     key=key,
@@ -184,7 +184,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
                 )
             )
             continue
-        found.append(
+        verdicts.append(
             directed(
                 float(row["difference"]),
                 (float(row["difference_low"]), float(row["difference_high"])),
@@ -199,7 +199,7 @@ def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def _corrected(asked: pd.DataFrame) -> pd.DataFrame:

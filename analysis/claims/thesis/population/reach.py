@@ -20,11 +20,11 @@ def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdic
 
     Source: thesis, A population of small models.
     """
-    found = []
+    verdicts = []
     for item, (sign, statement) in STATEMENTS.items():
         row = pick(population_reach_tests, item=item)
         if pd.isna(row["p"]):
-            found.append(
+            verdicts.append(
                 untestable(
                     f"{row['note'] or 'The seeds do not differ'}; other seeds of the plan would decide it.",
                     key=item,
@@ -32,7 +32,7 @@ def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdic
                 )
             )
             continue
-        found.append(
+        verdicts.append(
             directed(
                 float(row["difference"]),
                 (float(row["low"]), float(row["high"])),
@@ -47,4 +47,4 @@ def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdic
                 statement=statement,
             )
         )
-    return found
+    return verdicts

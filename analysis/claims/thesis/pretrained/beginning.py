@@ -28,14 +28,14 @@ def thesis_rotation_left_out(pretrained_beginning: pd.DataFrame) -> list[Verdict
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for quantity, words in (("first_change", "the first token"), ("local_change", "the five tokens before")):
         for _, row in _rows(pretrained_beginning, quantity, "token"):
             name = row["display_name"]
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
             said = "the change, in percent of attention, is"
-            found.append(_decided(row, f"{row['model']}_{quantity}", statement, said, direction=-1))
-    return found
+            verdicts.append(_decided(row, f"{row['model']}_{quantity}", statement, said, direction=-1))
+    return verdicts
 
 
 def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> list[Verdict]:
@@ -43,12 +43,12 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for model, rows in pretrained_sweeps[pretrained_sweeps["part"] == "mlp"].groupby("model", sort=False):
         usual = float(rows["usual_peak"].iloc[0])
         half = rows[rows["peak"] < usual / 2]
         said = ", ".join(f"{int(row['layer'])} ({row['peak']:.1f})" for _, row in half.iterrows()) or "none"
-        found.append(
+        verdicts.append(
             judge(
                 len(half) > 1,
                 f"its largest ratio to the others' is {usual:.1f}; layers whose MLP output, zeroed at the first token, "
@@ -60,7 +60,7 @@ def thesis_spike_mlp(pretrained_sweeps: pd.DataFrame) -> list[Verdict]:
                 "the MLP output of any one of several layers is zeroed there.",
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_spike_cost(pretrained_beginning: pd.DataFrame) -> list[Verdict]:

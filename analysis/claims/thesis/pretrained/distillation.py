@@ -31,7 +31,7 @@ def thesis_distil_comes_back(distillation_outcomes: pd.DataFrame) -> list[Verdic
     return [
         judge(
             row["nope"] < row["untouched"],
-            f"{_said(row)}: {row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
+            f"{_extent(row)}: {row['untouched']:.3f} nats when removed, {row['nope']:.3f} now",
             recomputed=float(row["untouched"] - row["nope"]),
             n=int(row["n"]),
             key=_key(row),
@@ -49,7 +49,7 @@ def thesis_distil_recovers(distillation_outcomes: pd.DataFrame) -> list[Verdict]
     return [
         judge(
             row["recovered"] >= RECOVERED,
-            f"{_said(row)}: a share of {row['recovered']:.3f} of {row['untouched'] - row['teacher']:.3f} nats",
+            f"{_extent(row)}: a share of {row['recovered']:.3f} of {row['untouched'] - row['teacher']:.3f} nats",
             otherwise="contradicted",
             recomputed=float(row["recovered"]),
             n=int(row["n"]),
@@ -68,7 +68,7 @@ def thesis_distil_costs(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     return [
         judge(
             row["difference"] > 0,
-            f"{_said(row)}: {row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
+            f"{_extent(row)}: {row['nope']:.3f} nats without rotation, {row['continued']:.3f} with it",
             recomputed=float(row["difference"]),
             n=int(row["n"]),
             key=_key(row),
@@ -86,7 +86,7 @@ def thesis_distil_own(distillation_outcomes: pd.DataFrame) -> list[Verdict]:
     return [
         judge(
             row["continued_kl"] < LESS_THAN_HALF * row["nope_kl"],
-            f"{_said(row)}: {row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} "
+            f"{_extent(row)}: {row['nope_kl']:.3f} nats from the teacher without rotation, {row['continued_kl']:.3f} "
             "with it",
             recomputed=float(row["continued_kl"] / row["nope_kl"]),
             n=int(row["n"]),
@@ -105,12 +105,12 @@ def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     for _, row in distillation_quantities.dropna(subset=["teacher", "untouched"]).iterrows():
         if row["quantity"] in REMOVED:
             sign, words = REMOVED[str(row["quantity"])]
             change = float(row["untouched"] - row["teacher"])
-            found.append(
+            verdicts.append(
                 judge(
                     sign * change > 0,
                     f"from {row['teacher']:.3g} to {row['untouched']:.3g} ({row['unit']}), one model on the same texts",
@@ -119,7 +119,7 @@ def thesis_distil_removed(distillation_quantities: pd.DataFrame) -> list[Verdict
                     statement=f"In a pretrained model, removing the rotation alone {words}.",
                 )
             )
-    return found
+    return verdicts
 
 
 def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict]:
@@ -127,12 +127,12 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     for _, row in distillation_quantities.dropna(subset=["nope", "continued"]).iterrows():
         if row["quantity"] in TRAINED:
             sign, words = TRAINED[str(row["quantity"])]
             change = float(row["nope"] - row["continued"])
-            found.append(
+            verdicts.append(
                 judge(
                     sign * change > 0,
                     f"{row['nope']:.3g} where the control has {row['continued']:.3g} ({row['unit']}), one model each "
@@ -142,7 +142,7 @@ def thesis_distil_trained(distillation_quantities: pd.DataFrame) -> list[Verdict
                     statement=f"A pretrained model distilled without rotation has {words} than its control.",
                 )
             )
-    return found
+    return verdicts
 
 
 def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verdict]:
@@ -175,5 +175,5 @@ def _text(row: pd.Series) -> str:
     return "text" if row["text"] == "all" else f"text of the set {row['text']}"
 
 
-def _said(row: pd.Series) -> str:
+def _extent(row: pd.Series) -> str:
     return f"after {int(row['tokens'])} tokens ({int(row['step'])} of {int(row['of'])} steps), one seed"

@@ -24,10 +24,10 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     for model, row in _measured(pretrained_geometry, "ap_drop"):
         statement = f"Plasticity of {row['label']} falls from the first to the last fifth of the context."
-        found.append(
+        verdicts.append(
             _few(row, model, statement)
             or directed(
                 float(row["value"]),
@@ -41,7 +41,7 @@ def thesis_pretrained_falls(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
@@ -49,14 +49,14 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     for model, row in _measured(pretrained_geometry, "r_q_a"):
         least = float(pick(pretrained_geometry, metric="r_q_a", column="reported")["low"])
         statement = (
             f"Queries of {row['label']} go with position on their axis of drift more than those of the reported model "
             "in which they do least."
         )
-        found.append(
+        verdicts.append(
             _few(row, model, statement)
             or directed(
                 float(row["value"]),
@@ -71,7 +71,7 @@ def thesis_pretrained_drift(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdict]:
@@ -79,7 +79,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     for metric, words in COMPARED.items():
         range_ = pick(pretrained_geometry, metric=metric, column="reported")
         low, high = float(range_["low"]), float(range_["high"])
@@ -87,7 +87,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
             inside = low <= float(row["low"]) and float(row["high"]) <= high
             outside = float(row["high"]) < low or float(row["low"]) > high
             statement = f"The {words} of {row['label']} lies within the range of the reported models."
-            found.append(
+            verdicts.append(
                 _few(row, f"{model}_{metric}", statement)
                 or judge(
                     inside,
@@ -100,7 +100,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
                     statement=statement,
                 )
             )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> list[Verdict]:
@@ -109,7 +109,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> list[Verdict]
     Source: thesis, Pretrained models.
     """
     rows = pretrained_massive[(pretrained_massive["threshold"] == LAMBDA) & (pretrained_massive["where"] == "pre")]
-    found = []
+    verdicts = []
     for model, part in rows.groupby("model", sort=False):
         query, key, value = (pick(part, tensor=tensor) for tensor in ("query", "key", "value"))
         name, n = str(query["display_name"]), int(query["texts"])
@@ -122,7 +122,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> list[Verdict]
             ("queries", query, key, f"{name} has more massive values in its queries than in its keys."),
             ("values", least, value, f"{name} has fewer massive values in its values than in queries and in keys."),
         ):
-            found.append(
+            verdicts.append(
                 judge(
                     float(more["low"]) > float(less["high"]),
                     said,
@@ -133,7 +133,7 @@ def thesis_pretrained_massive(pretrained_massive: pd.DataFrame) -> list[Verdict]
                     statement=statement,
                 )
             )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
@@ -141,14 +141,14 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models.
     """
-    found = []
+    verdicts = []
     rows = pretrained_noise[
         pretrained_noise["metric"].isin(list(COMPARED)) & pretrained_noise["twin_difference"].notna()
     ]
     for _, row in rows.iterrows():
         low, high = (2**0.5 * float(row[end]) for end in ("noise_low", "noise_high"))
         reported = float(row["twin_difference"])
-        found.append(
+        verdicts.append(
             judge(
                 high < reported,
                 f"the standard deviation of the difference is {row['twice_sd']:.4f} [{low:.4f}, {high:.4f}] from the "
@@ -163,7 +163,7 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
                 ),
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
@@ -171,7 +171,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
         drawn, heads = int(row["drawn"]), int(row["heads"])
@@ -183,11 +183,11 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
         )
         if int(row["key_heads"]) < FEW:
             few = f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."
-            found.append(untestable(few, key=key, statement=statement))
+            verdicts.append(untestable(few, key=key, statement=statement))
             continue
         reported = float(row["twin_difference"])
         least, most = (NORMAL * float(row[end]) for end in ("twice_low", "twice_high"))
-        found.append(
+        verdicts.append(
             judge(
                 reported < least if within else reported > most,
                 f"95 % of such differences are within {least:.4f} to {most:.4f} (ends of the spread's interval, over "
@@ -199,7 +199,7 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def _few(row: pd.Series, key: str, statement: str) -> Verdict | None:
@@ -230,16 +230,16 @@ def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> list[Verdi
     """
     rows = pretrained_experiments[pretrained_experiments["quantity"] == "layer1_share"].set_index("column")
     reported = float(rows["value"]["reported"])
-    found = []
+    verdicts = []
     for model, row in rows.drop(index=["reported", "small"]).iterrows():
         key = str(model)
         statement = f"Attention writes more of what layer 1 adds in {row['name']} than in the rotary Llama-2-7B."
         if pd.isna(row["low"]):
-            found.append(
+            verdicts.append(
                 untestable(f"{row['note']}: texts with a spread would decide it.", key=key, statement=statement)
             )
             continue
-        found.append(
+        verdicts.append(
             directed(
                 float(row["value"]) - reported,
                 (float(row["low"]) - reported, float(row["high"]) - reported),
@@ -253,4 +253,4 @@ def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> list[Verdi
                 statement=statement,
             )
         )
-    return found
+    return verdicts

@@ -21,14 +21,14 @@ def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_mode
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     names = pretrained_models.set_index("model")["display_name"]
     for _, test in pretrained_text_tests.iterrows():
         contrast, quantity = str(test["comparison"]).split(": ")
         if contrast != REMOVED or quantity not in SAID:
             continue
         short, sign, words = SAID[quantity]
-        found.append(
+        verdicts.append(
             directed(
                 float(test["estimate"]),
                 (float(test["ci_low"]), float(test["ci_high"])),
@@ -43,7 +43,7 @@ def thesis_rotation_removed(pretrained_text_tests: pd.DataFrame, pretrained_mode
                 statement=f"With the rotation of {names[test['study']]} removed and nothing trained, {words}.",
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[Verdict]:
@@ -51,7 +51,7 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[V
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for model, rows in pretrained_head_agreement[pretrained_head_agreement["layer"].isna()].groupby("model"):
         known = {str(row["contrast"]): row for _, row in rows.iterrows()}
         statement = (
@@ -60,7 +60,7 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[V
         )
         if not {REMOVED, STARTED} <= set(known):
             missing = "one of the two states was not measured; both would decide it."
-            found.append(untestable(missing, key=str(model), statement=statement))
+            verdicts.append(untestable(missing, key=str(model), statement=statement))
             continue
         removed, started = known[REMOVED], known[STARTED]
         said = ", ".join(
@@ -68,7 +68,7 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[V
             f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}])"
             for words, row in (("the rotation removed", removed), ("the token in front", started))
         )
-        found.append(
+        verdicts.append(
             judge(
                 float(removed["low"]) > 0 and float(removed["high"]) < float(started["low"]),
                 f"heads of one class in both states: {said}",
@@ -82,4 +82,4 @@ def thesis_heads_change_class(pretrained_head_agreement: pd.DataFrame) -> list[V
                 statement=statement,
             )
         )
-    return found
+    return verdicts

@@ -25,7 +25,7 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for model, rows in pretrained_ablations[pretrained_ablations["layer"] == 1].groupby("model", sort=False):
         parts = {str(row["part"]): row for _, row in rows.iterrows()}
         statement = (
@@ -34,12 +34,12 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
         )
         mlp, attention = parts["mlp"], parts["attention"]
         if pd.isna(mlp["low"]) or pd.isna(attention["low"]):
-            found.append(
+            verdicts.append(
                 untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             )
             continue
         said = ", ".join(f"{name} {_cost(row)}" for name, row in (("MLP", mlp), ("attention", attention)))
-        found.append(
+        verdicts.append(
             judge(
                 float(attention["low"]) > float(mlp["high"]),
                 f"nats a token: {said}, over {int(mlp['n'])} texts",
@@ -50,7 +50,7 @@ def thesis_pretrained_lead(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict]:
@@ -58,18 +58,18 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for model, rows in pretrained_ablations[pretrained_ablations["part"] == "mlp"].groupby("model", sort=False):
         known = rows.dropna(subset=["low"]).sort_values("layer")
         statement = f"In {rows['display_name'].iloc[0]} no MLP is worth as much as that of the first layer."
         if known.empty:
-            found.append(
+            verdicts.append(
                 untestable("one text has no spread; several would decide it.", key=str(model), statement=statement)
             )
             continue
         first, rest = known.iloc[0], known.iloc[1:]
         next_ = rest.iloc[int(rest["value"].astype(float).argmax())]
-        found.append(
+        verdicts.append(
             judge(
                 float(first["low"]) > float(next_["high"]),
                 f"nats a token: layer {int(first['layer'])} {_cost(first)}, the most of the others in layer "
@@ -81,7 +81,7 @@ def thesis_pretrained_needed(pretrained_ablations: pd.DataFrame) -> list[Verdict
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
@@ -89,7 +89,7 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Ver
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     rows = pretrained_disruption[pretrained_disruption["select"] == "threshold"]
     for target, words in (("random", "as many random ones"), ("matched", "random ones of equal norm")):
         for _, row in rows[rows["target"] == target].iterrows():
@@ -98,11 +98,11 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Ver
             statement = f"{does} the massive dimensions of {row['display_name']} costs more than {words}."
             if pd.isna(row["low"]):
                 why = str(row["note"]) if pd.isna(row["value"]) else "one text has no spread"
-                found.append(
+                verdicts.append(
                     untestable(f"{why}: a control that matches would decide it.", key=key, statement=statement)
                 )
                 continue
-            found.append(
+            verdicts.append(
                 directed(
                     float(row["less"]),
                     (float(row["low"]), float(row["high"])),
@@ -115,7 +115,7 @@ def thesis_pretrained_disrupted(pretrained_disruption: pd.DataFrame) -> list[Ver
                     statement=statement,
                 )
             )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_ranked(pretrained_disruption: pd.DataFrame) -> list[Verdict]:
@@ -143,16 +143,16 @@ def thesis_pretrained_keys(pretrained_retrieval: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for _, row in pretrained_retrieval.iterrows():
         key = f"{row['model']}_{row['task']}_{int(row['tokens'])}"
         length = f"in prompts of {int(row['tokens'])} tokens"
         if row["task"] == "passkey":
-            found.append(_above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess."))
+            verdicts.append(_above(row, key, f"{row['display_name']} retrieves keys {length} better than a guess."))
         else:
             asked = f"Asked whether a key that is shown is the one, {length}, {row['display_name']}"
-            found.append(_guess(row, key, f"{asked} {GUESS}"))
-    return found
+            verdicts.append(_guess(row, key, f"{asked} {GUESS}"))
+    return verdicts
 
 
 def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
@@ -160,16 +160,16 @@ def thesis_pretrained_knows(pretrained_answers: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     for _, row in pretrained_answers[pretrained_answers["condition"] == "baseline"].iterrows():
         asked = f"{row['display_name']}, asked {ASKED[str(row['task'])]},"
         unread = f"; {100 * row['unparsed']:.0f} % of the answers are none of those allowed"
         key = f"{row['model']}_{row['task']}"
         if row["held_in"] == "prompt":
-            found.append(_above(row, key, f"{asked} is right more often than a guess.", unread))
+            verdicts.append(_above(row, key, f"{asked} is right more often than a guess.", unread))
         else:
-            found.append(_guess(row, key, f"{asked} {GUESS}", unread))
-    return found
+            verdicts.append(_guess(row, key, f"{asked} {GUESS}", unread))
+    return verdicts
 
 
 def thesis_pretrained_levelled(
@@ -179,7 +179,7 @@ def thesis_pretrained_levelled(
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     tests: Any = pretrained_knowledge_tests.set_index(["study", "comparison"])
     for (model, task), rows in pretrained_answers.query("held_in == 'prompt'").groupby(["model", "task"], sort=False):
         known = {str(row["condition"]): row for _, row in rows.iterrows()}
@@ -189,14 +189,16 @@ def thesis_pretrained_levelled(
         )
         key, tested = f"{model}_{task}", (model, f"{task}, largest against random")
         if not {"top1", "random-0"} <= set(known) or tested not in tests.index:
-            found.append(untestable("one of both was not asked; both would decide it.", key=key, statement=statement))
+            verdicts.append(
+                untestable("one of both was not asked; both would decide it.", key=key, statement=statement)
+            )
             continue
         top, other, test = known["top1"], known["random-0"], tests.loc[tested]
         said = ", ".join(
             f"{words} {100 * row['share']:.0f} %"
             for words, row in (("the largest levelled", top), ("a random one levelled", other))
         )
-        found.append(
+        verdicts.append(
             directed(
                 float(test["estimate"]),
                 (float(test["ci_low"]), float(test["ci_high"])),
@@ -213,7 +215,7 @@ def thesis_pretrained_levelled(
                 statement=statement,
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> list[Verdict]:
@@ -221,12 +223,12 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> list[V
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     words = {"form": "under either wording of the prompt", "depth": "in every fifth of the prompt"}
     rows = pretrained_retrieval_parts[pretrained_retrieval_parts["part"].isin(list(words))]
     for (model, part), cells in rows.groupby(["model", "part"], sort=False):
         least = cells.sort_values(["value", "low"]).iloc[0]
-        found.append(
+        verdicts.append(
             judge(
                 float(least["value"]) == 1,
                 f"of {len(cells)} cells with {int(cells['n'].min())} or more prompts each the least "
@@ -239,7 +241,7 @@ def thesis_pretrained_places(pretrained_retrieval_parts: pd.DataFrame) -> list[V
                 statement=f"{cells['display_name'].iloc[0]} finds every key {words[str(part)]}.",
             )
         )
-    return found
+    return verdicts
 
 
 def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> list[Verdict]:
@@ -247,12 +249,12 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> list[Ve
 
     Source: thesis, Pretrained models at hand.
     """
-    found = []
+    verdicts = []
     shown = pretrained_retrieval_parts[pretrained_retrieval_parts["part"] == "shown"]
     own = shown[shown["which"] == "exact"].set_index(["model", "tokens"])["value"]
     for _, row in shown[shown["which"] == "wrong"].iterrows():
         less, sure = float(row["auc"]) < CHANCE_RANK, float(row["p_holm"]) < ALPHA
-        found.append(
+        verdicts.append(
             judge(
                 less and sure,
                 f"yes is likelier after the key in {100 * row['auc']:.0f} % of the pairs with a wrong one (half by "
@@ -270,7 +272,7 @@ def thesis_pretrained_shown(pretrained_retrieval_parts: pd.DataFrame) -> list[Ve
                 ),
             )
         )
-    return found
+    return verdicts
 
 
 def _above(row: Any, key: str, statement: str, more: str = "") -> Verdict:

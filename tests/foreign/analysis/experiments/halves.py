@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.measure.evaluation import kept
+from analysis.measure.evaluation import ask_once
 from analysis.measure.rows import Row, row
 from analysis.measure.subject import Options, Subject
 from analysis.models.answers.likelihood import token_nats
@@ -24,7 +24,7 @@ def measure(subject: Subject, options: Options) -> list[Row]:
             return [token_nats(subject.model, text.tokens)[0].double().tolist() for text in texts]
 
     rows: list[Row] = []
-    for text, nats in zip(texts, kept(subject, "halves", {"texts": asked}, ask), strict=True):
+    for text, nats in zip(texts, ask_once(subject, "halves", {"texts": asked}, ask), strict=True):
         middle = len(nats) // 2
         for name, part in (("first", nats[:middle]), ("second", nats[middle:])):
             rows.append(row("loss", sum(part) / len(part), len(part), condition=name, unit_id=text.id, seed=text.seed))

@@ -1,0 +1,92 @@
+"""Each sentence of a chapter stands on a line of its own, and nothing else of the chapter is moved for it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from paper import sentences
+
+ROOT = Path(__file__).parents[1]
+CHAPTERS = sorted((ROOT / "paper/chapters").glob("*.tex.j2"))
+
+
+def faults(text: str) -> list[int]:
+    return [item.line for item in sentences.broken(text, "c")]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name.partition(".")[0])
+def test_each_sentence_of_a_chapter_has_a_line(path: Path) -> None:
+    text = path.read_text()
+    assert not [str(item) for item in sentences.broken(text, path.name)]
+    assert sentences.reflowed(text) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "second"),
+    [
+        ("One ends. Two begins.", "Two begins."),
+        ("Does it end? It does.", "It does."),
+        ("It falls.<< mark('a.b') >> Then it rises.", "Then it rises."),
+        ("It falls (all of it.) Then it rises.", "Then it rises."),
+        ("They say ``no.'' ``Yes'' say we.", "``Yes'' say we."),
+        (r"It falls. \emph{Then} it rises.", r"\emph{Then} it rises."),
+        ("It falls. $r$ is high.", "$r$ is high."),
+        ("It falls. << n('a', value='b. C') | words | capitalize >> rise.", None),
+        ("The arm is B. It falls.", "It falls."),
+    ],
+)
+def test_a_second_sentence_is_seen(line: str, second: str | None) -> None:
+    assert faults(f"Before.\n{line}\nAfter.") == [2]
+    assert second is None or sentences.split(line)[1] == second
+    assert "".join(sentences.split(line)).replace(" ", "") == line.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "See e.g. Llama, i.e. Meta's, cf. Fig. A, Sec. B and Touvron et al. Nothing ends.",
+        r"It is 3.5 or 2. of them, and 8K vs. 128K in \citep[Sec. A. Part B]{hsieh2024}.",
+        r"\paragraph{Rotary positions.} They turn each pair.",
+        "It falls by << n('a', value='b. C') | fixed(1) >> and rises,<< mark('a') >> as said.<< mark('b') >>",
+    ],
+)
+def test_what_ends_no_sentence(line: str) -> None:
+    assert faults(line) == []
+
+
+def test_a_sentence_that_runs_on_is_seen() -> None:
+    assert faults("It falls\nand rises.\nIt stays.\n\nA new\nparagraph.") == [1, 5]
+    assert faults("It has\n<% if x %>\nthree.\n<% else %>\nfour.\n<% endif %>\nAnd\nmore.") == [7]
+    assert faults("With a product\n\\begin{equation}\n a. B\n\\end{equation}\nit is done.") == []
+
+
+def test_only_lines_within_a_paragraph_are_moved() -> None:
+    text = r"""\chapter{One. Two}\label{ch:one}
+<% set x = use('a. B') %>
+It falls
+by half. Then
+it
+<% if x %>
+rises. It stays.
+<% endif %>
+At last it ends.
+
+\paragraph{A. B.} It is
+so.
+\begin{tabular}{l}
+A. B
+c \\
+\end{tabular}
+
+<< table('a') >>
+"""
+    mended = sentences.reflowed(text)
+    moved = ["It falls by half.", "Then it", "<% if x %>", "rises.", "It stays.", "<% endif %>", "At last it ends."]
+    assert mended.splitlines()[2:9] == moved
+    assert [re.sub(r"\s+", " ", part) for part in text.split("\n\n")] == [
+        re.sub(r"\s+", " ", part) for part in mended.split("\n\n")
+    ]
+    assert "A. B\nc \\\\\n" in mended
+    assert faults(mended) == []
+    assert sentences.reflowed(mended) == mended
