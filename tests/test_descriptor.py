@@ -1,10 +1,13 @@
 """The descriptor: what `datapackage.yaml` leaves unsaid is written out; what means nothing is refused."""
 
 import pytest
+import yaml
 
 from artifacts.errors import DataError
 from artifacts.store.descriptor import package, resource, standard
+from artifacts.store.positional import PAIR
 from artifacts.store.schema import check
+from conftest import ROOT
 
 HEAD = """
 name: test
@@ -142,3 +145,9 @@ def test_the_package_that_is_handed_on_has_no_notation_of_ours(described):
     [entry] = schema["resources"]  # places has no file
     assert entry["schema"] == package(described.root)["resources"][1]["schema"]
     assert entry["range"] == {"value": [0, None]}
+
+
+def test_the_pair_is_what_the_schema_allows():
+    """One place names the two models; the column that tells them apart takes these and no others."""
+    columns = yaml.safe_load((ROOT / "artifacts/datapackage.yaml").read_text())["columns"]
+    assert tuple(columns["positional"]["enum"]) == PAIR

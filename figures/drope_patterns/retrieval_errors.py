@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from figures import Axis, Figure, Panel, Stacked, Style
 
 KINDS = {
@@ -15,7 +16,7 @@ KINDS = {
 
 def figure(error_shares: pd.DataFrame) -> Figure:
     """One bar per model and context."""
-    bars = [(model, context) for model in ("RoPE", "DroPE") for context in sorted(set(error_shares["context"]))]
+    bars = [(model, context) for model in PAIR for context in sorted(set(error_shares["context"]))]
     names = [f"{model} {context // 1024}K" for model, context in bars]
     cells = error_shares.set_index(["positional", "context", "category"])["share"]
     series = [

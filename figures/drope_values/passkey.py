@@ -2,21 +2,21 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from figures import Axis, Bars, Figure, Panel, Style
 
-MODELS = ("RoPE", "DroPE")
 ARMS = {"base": "baseline", "disrupted": "disrupted"}
 
 
 def figure(knowledge_protocols: pd.DataFrame) -> Figure:
     """One panel per experiment."""
-    rows = knowledge_protocols[knowledge_protocols["task"] == "passkey"].set_index("positional").loc[list(MODELS)]
+    rows = knowledge_protocols[knowledge_protocols["task"] == "passkey"].set_index("positional").loc[list(PAIR)]
     panels = []
     for experiment in ("3", "4"):
         bars = [
             Bars(
                 entity=name,
-                x=list(MODELS),
+                x=list(PAIR),
                 y=rows[f"{arm}_{experiment}"],
                 low=rows[f"{arm}_low_{experiment}"],
                 high=rows[f"{arm}_high_{experiment}"],

@@ -2,17 +2,17 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from figures import Axis, Bars, Figure, Panel, Rule, Style
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 ARMS = {"base": "baseline", "disrupted": "disrupted"}
-MODELS = ("RoPE", "DroPE")
 
 
 def figure(knowledge_tasks: pd.DataFrame) -> Figure:
     """One panel per model."""
     panels = []
-    for model in MODELS:
+    for model in PAIR:
         rows = knowledge_tasks[knowledge_tasks["positional"] == model].set_index("task").loc[list(TASKS)]
         for arm in ARMS:
             # a share of unknown many answers: down to the share of all items that it allows

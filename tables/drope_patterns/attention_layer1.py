@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, fixed, printed
 
 KINDS = {"bos": ("bos_attention", "attention to BOS"), "local": ("local_attention", "attention to neighbours")}
@@ -20,7 +21,7 @@ def table(
         {
             "name": name,
             "experiment": "7",
-            **{f"printed_{model.lower()}": cells[(metric, model)] for model in ("RoPE", "DroPE")},
+            **{f"printed_{model.lower()}": cells[(metric, model)] for model in PAIR},
             **{f"published_{model}": layer[f"{kind}_{model}"] for model in ("rope", "drope")},
         }
         for kind, (metric, name) in KINDS.items()

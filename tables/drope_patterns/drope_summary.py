@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, text
 
 ROWS: dict[str, tuple[str, str, str]] = {  # metric: experiment, name, mark
@@ -51,7 +52,7 @@ def table(
     rows = []
     for metric, (experiment, name, mark) in ROWS.items():
         row = {"experiment": experiment, "name": name, "mark": mark}
-        for model in ("RoPE", "DroPE"):
+        for model in PAIR:
             keys = [(f"{metric}_{part}", model) for part in ("mean", "sd")]
             parts = [str(cells[key]) for key in keys if key in cells.index]
             row[model] = " ± ".join(parts) or str(cells[(metric, model)])

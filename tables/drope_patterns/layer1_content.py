@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, fixed, printed, significant
 
 PRINTED = {
@@ -43,11 +44,11 @@ def table(
     ]
     shares = content_layers[content_layers["layer"] == 1].set_index(["scope", "positional"])
     for scope, name in SCOPES.items():
-        rope, drope = (shares["share"][(scope, model)] for model in ("RoPE", "DroPE"))
+        rope, drope = (shares["share"][(scope, model)] for model in PAIR)
         rows.append(
             {"group": rows[-1]["group"], "name": name, "rope": rope, "drope": drope, "ratio": drope / rope, "mark": ""}
         )
-    rope, drope = (shares["share_of_update"][("all tokens", model)] for model in ("RoPE", "DroPE"))
+    rope, drope = (shares["share_of_update"][("all tokens", model)] for model in PAIR)
     rows.append(
         {
             "group": rows[-1]["group"],

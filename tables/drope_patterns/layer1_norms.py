@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, fixed, printed, significant
 
 TENSORS = ("query", "key", "value")
@@ -16,7 +17,7 @@ def table(drope_layer1_norms: pd.DataFrame, layer_norms: pd.DataFrame, attention
         for tensor in TENSORS:
             row = {**published[(layer, tensor)], "group": f"Layer {layer}"}
             if layer == 1 and tensor != "value":
-                row |= {f"printed_{model.lower()}": cells[(f"{tensor}_norm", model)] for model in ("RoPE", "DroPE")}
+                row |= {f"printed_{model.lower()}": cells[(f"{tensor}_norm", model)] for model in PAIR}
                 row["printed_ratio"] = cells[(f"{tensor}_norm_ratio_to_rope", "DroPE")]
             rows.append(row)
     gain = attention_gain.iloc[0]

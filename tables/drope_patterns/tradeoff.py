@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, text
 
 ASPECTS = {
@@ -86,7 +87,7 @@ def table(
 def _range(cells: pd.DataFrame, *, beyond: bool) -> str:
     rows = cells[(cells["beyond"].astype(bool) == beyond) & cells["share"].notna()]
     parts = []
-    for model in ("RoPE", "DroPE"):
+    for model in PAIR:
         shares = rows[rows["positional"] == model]["share"]
         span = f"{shares.min():.0f}" if shares.nunique() == 1 else f"{shares.min():.0f} to {shares.max():.0f}"
         parts.append(f"{model} {span} % in {len(shares)} cells")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, fixed, printed
 
 ROWS = {  # quantity: name, digits
@@ -45,7 +46,7 @@ def table(
             "group": "Value norm of the first token in percent of the mean over tokens",
             "unit": "%",
         }
-        for model in ("RoPE", "DroPE"):
+        for model in PAIR:
             row |= {f"printed_{model.lower()}": "", f"published_{model.lower()}": f"{norms[model, layer]:.1f}"}
         rows.append(row)
     missing = "The report prints none."

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, fixed, integer, printed
 
 NAMES = {
@@ -20,7 +21,7 @@ def table(layer1_effects: pd.DataFrame, layer1_contrasts: pd.DataFrame) -> Table
     ).sort_values("positional", key=lambda column: column.map({"RoPE": 0, "DroPE": 1}), kind="stable")
     contrasts = {(row["contrast"], row["positional"]): row for row in layer1_contrasts.to_dict("records")}
     over = contrasts["mlp_over_attention", "RoPE"]
-    added = {model: contrasts["additivity", model] for model in ("RoPE", "DroPE")}
+    added = {model: contrasts["additivity", model] for model in PAIR}
     baseline = layer1_effects.drop_duplicates("positional").set_index("positional")["baseline_ppl"]
     return Table(
         rows=rows,

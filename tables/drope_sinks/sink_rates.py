@@ -2,15 +2,14 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, fixed, printed
-
-MODELS = ("RoPE", "DroPE")
 
 
 def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
     """One row per printed layer or range of layers."""
     rows = pd.DataFrame({"layers": sink_rate_bands["layers"].drop_duplicates()})
-    for model in MODELS:
+    for model in PAIR:
         cells = sink_rate_bands[sink_rate_bands["positional"] == model].set_index("layers")
         for name in ("printed_text", "mean", "smallest", "largest"):
             rows[f"{name}_{model}"] = rows["layers"].map(cells[name])
@@ -24,7 +23,7 @@ def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_proto
             Column("name", "Layers"),
             *(
                 column
-                for model in MODELS
+                for model in PAIR
                 for column in (
                     Column(
                         f"printed_text_{model}", "printed", printed(), group=model, mark=f"mark_{model}", align="right"

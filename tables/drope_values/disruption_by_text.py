@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from artifacts.typeset.wording import listed
 from tables import Column, Table, fixed, integer, printed, significant
 
@@ -17,7 +18,7 @@ def table(
     rows = []
     for _, ratio in disruption_ratios.iterrows():
         row = {"text": ratio["text"], "mark": ""}
-        for model in ("RoPE", "DroPE"):
+        for model in PAIR:
             here = measured.loc[(ratio["text"], model)]
             row |= {
                 f"printed_{model}": cells[(ratio["text"], model)],

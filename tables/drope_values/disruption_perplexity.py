@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from tables import Column, Table, markup, printed
 
 ROWS = (  # metric of the report, column of the recomputed values, name, unit
@@ -27,13 +28,13 @@ def table(disruption_trials: pd.DataFrame, drope_disruption: pd.DataFrame) -> Ta
     rows = []
     for metric, column, name, unit in ROWS:
         row: dict[str, Any] = {"name": name, "unit": unit}
-        for model in ("RoPE", "DroPE"):
+        for model in PAIR:
             row[f"printed_{model}"] = cells[(model, metric)] if metric else None
             value = trials[model][column]
             row[f"trials_{model}"] = f"{value:,.1f}" if value >= 1000 else f"{value:.3f}"
         rows.append(row)
     seeds = int(trials["RoPE"]["seeds"])
-    copies = " and ".join(f"{int(trials[model]['massive_values'])} ({model})" for model in ("RoPE", "DroPE"))
+    copies = " and ".join(f"{int(trials[model]['massive_values'])} ({model})" for model in PAIR)
     missing = "The report prints none."
     return Table(
         rows=pd.DataFrame(rows),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from artifacts.store.positional import PAIR
 from artifacts.typeset.wording import listed
 from tables import Column, Table, fixed, printed, significant
 
@@ -31,10 +32,10 @@ def table(
             rope, drope = (summary[tensor][f"{prefix}_{mean}{model}"] for model in ("rope", "drope"))
             row = {"heading": heading, "tensor": tensor, "rope": rope, "drope": drope, "ratio": drope / rope}
             if tensor == TENSORS[0]:
-                row |= {f"printed_{model}": cells[(layers, model, "count")] for model in ("RoPE", "DroPE")}
+                row |= {f"printed_{model}": cells[(layers, model, "count")] for model in PAIR}
                 row["printed_change"] = cells[(layers, "DroPE", "change_from_rope")]
             if prefix == "layer1":
-                row |= {f"plotted_{model}": plotted[(model, tensor.capitalize())] for model in ("RoPE", "DroPE")}
+                row |= {f"plotted_{model}": plotted[(model, tensor.capitalize())] for model in PAIR}
             rows.append(row)
     one_tensor = "The report's table names no tensor; its values are those of the queries."
     one_layer = "Its figure shows layer 1 only."

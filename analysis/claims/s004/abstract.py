@@ -6,7 +6,6 @@ import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, about, judge, pick, quote, untestable
 
-MODELS = ("RoPE", "DroPE")
 LAYERS = 32
 STATED = Artifact("drope_stated")
 CHANGES = Artifact("drope_massive_counts").where(metric="change_from_rope")

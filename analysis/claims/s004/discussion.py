@@ -7,8 +7,8 @@ import pandas as pd
 from analysis.claims import Artifact, Cells, Relation, Verdict, judge, pick, quote
 from analysis.claims._verdicts.terms import mean
 from analysis.claims._verdicts.words import of_trials, p
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 TASKS = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
 SUMMARY = Artifact("drope_summary_reported")
 COUNTS = Artifact("drope_massive_counts")
@@ -72,7 +72,7 @@ def c004_dis_unusable(drope_functional: pd.DataFrame) -> Verdict:
             for tasks in TASKS.values()
             for task in tasks
         }
-        for model in MODELS
+        for model in PAIR
     }
     rope, drope = left["RoPE"], left["DroPE"]
     return judge(
@@ -95,11 +95,11 @@ def c004_dis_passkey(drope_summary_reported: pd.DataFrame, drope_knowledge: pd.D
     """
     rows = {
         (model, metric): quote(drope_knowledge, positional=model, task="passkey", metric=metric).number
-        for model in MODELS
+        for model in PAIR
         for metric in ("baseline", "disrupted")
     }
     reported = [
-        quote(drope_summary_reported, metric="qk_disruption_passkey", positional=model).printed for model in MODELS
+        quote(drope_summary_reported, metric="qk_disruption_passkey", positional=model).printed for model in PAIR
     ]
     return judge(
         rows["DroPE", "disrupted"] == 0,
@@ -118,7 +118,7 @@ c004_dis_baselines = Cells(
     Relation(
         each={
             "category, one, two": (("parametric", "cities", "sports"), ("contextual", "passkey", "imdb")),
-            "model": MODELS,
+            "model": PAIR,
         },
         cell=SUMMARY(metric="{category}_baseline", positional="{model}"),
         follows=mean(
@@ -141,13 +141,11 @@ def c004_dis_drope_weaker(drope_summary_reported: pd.DataFrame, drope_knowledge:
     """
     verdicts = []
     for category, tasks in TASKS.items():
-        rope, drope = (
-            quote(drope_summary_reported, metric=f"{category}_baseline", positional=model) for model in MODELS
-        )
+        rope, drope = (quote(drope_summary_reported, metric=f"{category}_baseline", positional=model) for model in PAIR)
         one, two = (
             sum(quote(drope_knowledge, positional=model, task=task, metric="baseline").number for task in tasks)
             / len(tasks)
-            for model in MODELS
+            for model in PAIR
         )
         verdicts.append(
             judge(
@@ -192,7 +190,7 @@ def c004_dis_rope_within(context_cells: pd.DataFrame, context_tests: pd.DataFram
     worst = max(float(test["p_adjusted"]) for test in tests)
     within = context_cells[~context_cells["beyond"].astype(bool) & (context_cells["protocol"] == "errors")]
     sums = within.groupby("positional")[["correct", "trials"]].sum()
-    counts = [f"{int(sums['correct'][model])} of {int(sums['trials'][model])}" for model in MODELS]
+    counts = [f"{int(sums['correct'][model])} of {int(sums['trials'][model])}" for model in PAIR]
     return judge(
         worst < 0.05 and sums["correct"]["RoPE"] > sums["correct"]["DroPE"],
         f"{counts[0]} for RoPE against {counts[1]} for DroPE up to 4096 tokens (Fisher at each length, largest Holm "
@@ -209,7 +207,7 @@ c004_dis_summary_rows = Cells(
     "004, 14 Summary",
     *(
         Relation(
-            each={"model": MODELS[1:] if metric in ONLY_DROPE else MODELS},
+            each={"model": PAIR[1:] if metric in ONLY_DROPE else PAIR},
             cell=SUMMARY(metric=metric, positional="{model}"),
             follows=origin.at(positional="{model}"),
             because="Its section prints {0}.",
@@ -226,7 +224,7 @@ c004_dis_layer1_ratio = Cells(
     "The summary's ratios of MLP to attention ablation in layer 1 follow from the perplexities.",
     "004, 14 Summary",
     Relation(
-        each={"model": MODELS},
+        each={"model": PAIR},
         cell=SUMMARY(metric="layer1_mlp_over_attention", positional="{model}"),
         follows=LAYER1(condition="layer1_mlp", positional="{model}", metric="ppl")
         / LAYER1(condition="layer1_attn", positional="{model}", metric="ppl"),

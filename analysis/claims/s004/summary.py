@@ -11,8 +11,8 @@ from analysis.claims import Artifact, Cells, Repeats, Verdict, compare, judge, p
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.said import said
 from analysis.claims._verdicts.terms import Cell
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 SHARE = "attention_contribution"
 STATED = Artifact("drope_stated")  # a value stated before is called by its section
 CHANGES = Artifact("drope_massive_counts", "the table of counts").where(metric="change_from_rope")
@@ -108,7 +108,7 @@ c004_sum_attention = Cells(
                 f"s12_1_{model.lower()}_attention_share": CONTENT(positional=model, metric=SHARE).by(
                     f"c004_con_cells.{model}-{SHARE}"
                 )
-                for model in MODELS
+                for model in PAIR
             },
             "s12_1_rope_query_norm": _norm("RoPE", "query_norm").by("c004_con_cells.RoPE-query_norm"),
             # 52 is what the published 52.2 rounds to; only the table's 52.0 is not
@@ -119,7 +119,7 @@ c004_sum_attention = Cells(
                 f"s12_1_{model.lower()}_layer{layer}": CROSSLAYER(layers=layer, positional=model).by(
                     f"c004_bal_shares.{model}-{layer}"
                 )
-                for model in MODELS
+                for model in PAIR
                 for layer in "01"
             },
             "s12_1_later_attention": STATED(statement="s10_4_later_attention").by("c004_bal_about_a_third.attention"),
@@ -199,7 +199,7 @@ def c004_sum_only_rope_depends(drope_stated: pd.DataFrame, drope_bos_mlp: pd.Dat
     Source: 004, 12.1 Summary of Findings.
     """
     row = pick(drope_stated, statement="s12_1_dependent_models")
-    ratios = {model: quote(drope_bos_mlp, positional=model, metric="ppl_ratio") for model in MODELS}
+    ratios = {model: quote(drope_bos_mlp, positional=model, metric="ppl_ratio") for model in PAIR}
     depend = [model for model, ratio in ratios.items() if ratio.number > 2]
     shown = " and ".join(f"{ratio.printed} ({model})" for model, ratio in ratios.items())
     made = judge(

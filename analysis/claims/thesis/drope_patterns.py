@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, judge, pick
 from analysis.claims._verdicts.words import p
+from artifacts.store.positional import PAIR
 
 
 def thesis_layer1_attends_evenly(attention_layers: pd.DataFrame, uniform_bos_attention: pd.DataFrame) -> Verdict:
@@ -50,8 +51,7 @@ def thesis_spike_written_in_layer1(content_layers: pd.DataFrame) -> Verdict:
     """
     rows = content_layers[content_layers["scope"] == "BOS"]
     norms = {
-        model: [float(pick(rows, positional=model, layer=layer)["mlp_norm"]) for layer in (0, 1, 2)]
-        for model in ("RoPE", "DroPE")
+        model: [float(pick(rows, positional=model, layer=layer)["mlp_norm"]) for layer in (0, 1, 2)] for model in PAIR
     }
     return judge(
         all(one > 5 * max(zero, two) for zero, one, two in norms.values()),

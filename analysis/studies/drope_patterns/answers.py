@@ -9,8 +9,8 @@ from scipy import stats
 
 from analysis.statistics import Estimate, fisher, frame, wilson_interval
 from analysis.studies._families import corrected
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 CANDIDATES = "s11_4_distractors"
 
 
@@ -48,7 +48,7 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
     tests: list[Estimate] = []
     for _, row in ranking_cells.iterrows():
         tests.append(_binomial(row, "against_chance", f"{row['positional']}, {row['context']}"))
-    for model in MODELS:
+    for model in PAIR:
         rows = ranking_cells[ranking_cells["positional"] == model]
         pooled = {"correct": rows["correct"].sum(), "trials": rows["trials"].sum(), "chance": rows["chance"].iloc[0]}
         tests.append(_binomial(pd.Series(pooled), "pooled", f"{model}, all contexts"))
@@ -59,8 +59,8 @@ def ranking_tests(ranking_cells: pd.DataFrame, models: pd.DataFrame, test_famili
         *groups,
         ("models_within", " and ".join(map(str, within["context"].unique())), within),
     ):
-        sums = {model: rows[rows["positional"] == model][["correct", "trials"]].sum() for model in MODELS}
-        counts = [int(sums[model][field]) for model in MODELS for field in ("correct", "trials")]
+        sums = {model: rows[rows["positional"] == model][["correct", "trials"]].sum() for model in PAIR}
+        counts = [int(sums[model][field]) for model in PAIR for field in ("correct", "trials")]
         tests.append(
             fisher(
                 counts[0],

@@ -7,8 +7,8 @@ import pandas as pd
 
 from analysis.statistics import Interval
 from artifacts import wide
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 SCOPES = {"all tokens": "mean", "BOS": "bos", "content tokens": "content"}
 TENSORS = {"query": "q", "key": "k", "value": "v"}
 
@@ -51,7 +51,7 @@ def layer_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
         for tensor, letter in TENSORS.items():
             row: dict[str, object] = {"layer": int(layer), "tensor": tensor}
             for scope in ("mean", "bos"):
-                rope, drope = (float(table.loc[(model, layer), f"{letter}_norm_{scope}"]) for model in MODELS)
+                rope, drope = (float(table.loc[(model, layer), f"{letter}_norm_{scope}"]) for model in PAIR)
                 row |= {f"{scope}_rope": rope, f"{scope}_drope": drope, f"{scope}_ratio": drope / rope}
             rows.append(row)
     return pd.DataFrame(rows)
@@ -113,7 +113,7 @@ def layer1_ratios(
     }
     rows = []
     for metric, values in published.items():
-        rope, drope = (cells[(model, metric)] for model in MODELS)
+        rope, drope = (cells[(model, metric)] for model in PAIR)
         within = Interval(drope["low"], drope["high"]) / Interval(rope["low"], rope["high"])
         rows.append(
             {

@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.statistics import Estimate, attach, fisher, frame, wilson_interval
 from analysis.statistics.guards import mixed_protocol
 from analysis.studies._families import corrected
+from artifacts.store.positional import PAIR
 
 PROTOCOLS = {"lengths": "11.2", "errors": "11.5", "formats": "11.7"}
 
@@ -126,7 +127,7 @@ def context_tests(context_cells: pd.DataFrame, test_families: pd.DataFrame) -> p
     keys = ["protocol", "context", "format"]
     for key, rows in known.groupby(keys, sort=False):
         if rows["positional"].nunique() == 2:
-            rope, drope = (rows[rows["positional"] == name].iloc[0] for name in ("RoPE", "DroPE"))
+            rope, drope = (rows[rows["positional"] == name].iloc[0] for name in PAIR)
             tests.append(_fisher(rope, drope, "models", ", ".join(map(str, key))))
     only = known[known["positional"] == "DroPE"]
     for context in dict.fromkeys(only["context"]):

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from artifacts.errors import DataError
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 GROUPS = {
     "layer 1": ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only"),
     "the first token": ("bos_mlp_spike_layer", "bos_value_all_layers", "bos_value_spike_layer"),
@@ -30,7 +30,7 @@ def ablation_sides(
         When a section cites an ablation of no group.
     """
     ratios = layer1_effects.pivot(index="condition", columns="positional", values="ratio")
-    contrast = {str(name): float(value) for name, value in (ratios[MODELS[0]] / ratios[MODELS[1]]).items()}
+    contrast = {str(name): float(value) for name, value in (ratios[PAIR[0]] / ratios[PAIR[1]]).items()}
     for _, row in bos_ablation_contrasts.iterrows():
         contrast[str(row["ablation"])] = float(row["ratio"])
     unknown = set(ablation_citations["ablation"]) - {each for group in GROUPS.values() for each in group}
@@ -40,7 +40,7 @@ def ablation_sides(
     for source, cells in ablation_citations.groupby("source", sort=False):
         for group, names in GROUPS.items():
             models = {name: set(cells.loc[cells["ablation"] == name, "positional"]) for name in names}
-            cited = {name for name, seen in models.items() if seen == set(MODELS)}
+            cited = {name for name, seen in models.items() if seen == set(PAIR)}
             for name in names if cited else ():
                 rows.append(
                     {
@@ -54,4 +54,4 @@ def ablation_sides(
 def _side(contrast: float) -> str:
     if 1 / CLEAR < contrast < CLEAR:
         return "neither"
-    return MODELS[0] if contrast > 1 else MODELS[1]
+    return PAIR[0] if contrast > 1 else PAIR[1]

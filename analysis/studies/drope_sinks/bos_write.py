@@ -7,8 +7,8 @@ import pandas as pd
 from analysis.statistics.rounding import Interval, ratio
 from analysis.studies._perplexity import printed_effect
 from artifacts.store.frames import pick
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 METRICS = {"bos_value_norm": "value_norm", "bos_attention_mass": "mass", "bos_write_score": "write"}
 
 
@@ -22,7 +22,7 @@ def write_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     values = series.pivot(index="layer", columns=["metric", "positional"], values="value")
     table = pd.DataFrame({"layer": values.index})
     for metric, name in METRICS.items():
-        for model in MODELS:
+        for model in PAIR:
             table[f"{name}_{model.lower()}"] = values[metric, model].to_numpy()
     for model in ("rope", "drope"):
         table[f"product_{model}"] = table[f"value_norm_{model}"] * table[f"mass_{model}"]
@@ -41,7 +41,7 @@ def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> 
     """
     layers = write_layers.set_index("layer")
     quantities: dict[str, dict[str, float]] = {}
-    for model in MODELS:
+    for model in PAIR:
         norm, mass, write = (layers[f"{name}_{model.lower()}"] for name in METRICS.values())
         first, second = write.to_numpy(dtype=float).argsort()[::-1][:2]
         quantities[model] = {
@@ -66,7 +66,7 @@ def write_summary(write_layers: pd.DataFrame, drope_bos_write: pd.DataFrame) -> 
             "rope": quantities["RoPE"][metric],
             "drope": quantities["DroPE"][metric],
         }
-        row |= {f"{model.lower()}_printed": printed.get((model, metric), "") for model in MODELS}
+        row |= {f"{model.lower()}_printed": printed.get((model, metric), "") for model in PAIR}
         rows.append(
             row | {"note": "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"}
         )
@@ -80,7 +80,7 @@ def bos_value_norms(drope_published_content: pd.DataFrame) -> pd.DataFrame:
     gives them nothing.
     """
     rows = []
-    for model in MODELS:
+    for model in PAIR:
         for layer in sorted(set(drope_published_content["layer"])):
             cells = drope_published_content[
                 (drope_published_content["positional"] == model) & (drope_published_content["layer"] == layer)
@@ -110,7 +110,7 @@ def bos_ablations(
     """
     rows = []
     for condition in ("bos_value_spike_layer", "bos_value_all_layers"):
-        for model in MODELS:
+        for model in PAIR:
             factor = pick(drope_bos_value_ablation, condition=condition, positional=model, metric="ppl_ratio")
             base = pick(drope_bos_value_ablation, condition="baseline", positional=model, metric="ppl")
             everywhere = condition.endswith("all_layers")
@@ -160,7 +160,7 @@ def bos_ablation_contrasts(bos_ablations: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for ablation, pair in bos_ablations.groupby("ablation", sort=False):
-        rope, drope = (pair[pair["positional"] == model].iloc[0] for model in MODELS)
+        rope, drope = (pair[pair["positional"] == model].iloc[0] for model in PAIR)
         within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
         rows.append(
             {
@@ -183,7 +183,7 @@ def baseline_perplexities(
     drope_bos_mlp: pd.DataFrame, drope_bos_value_ablation: pd.DataFrame, drope_layer1_perplexity: pd.DataFrame
 ) -> pd.DataFrame:
     """Baseline perplexity of both models in the three experiments, and how far each is from the last in percent."""
-    last = {model: _baseline(drope_layer1_perplexity, model, "ppl") for model in MODELS}
+    last = {model: _baseline(drope_layer1_perplexity, model, "ppl") for model in PAIR}
     frames = (
         (4, drope_bos_mlp, "baseline_ppl"),
         (5, drope_bos_value_ablation, "ppl"),
@@ -191,7 +191,7 @@ def baseline_perplexities(
     )
     rows = []
     for experiment, table, metric in frames:
-        for model in MODELS:
+        for model in PAIR:
             cell = _baseline(table, model, metric)
             rows.append(
                 {

@@ -8,9 +8,9 @@ from analysis.statistics import frame
 from analysis.studies._perplexity import agrees, effect, number
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
 from artifacts.store.frames import pick
+from artifacts.store.positional import PAIR
 from artifacts.typeset.numbers import finite
 
-MODELS = ("RoPE", "DroPE")
 TASKS = "5 (tasks)"
 
 
@@ -29,7 +29,7 @@ def bos_mlp_effects(
     ratio in percent: how much of the state the intervention can take away. Nats are of mean log-perplexity per token.
     """
     rows = []
-    for model in MODELS:
+    for model in PAIR:
         layer = int(pick(drope_stated, statement=f"s5_2_{model.lower()}_spike_layer")["value"])
         rows.append(
             {"experiment": 4, "removed": "mlp at BOS", "positional": model, "layer": layer}
@@ -40,7 +40,7 @@ def bos_mlp_effects(
                 )
             )
         )
-    for model in MODELS:
+    for model in PAIR:
         rows.append(
             {"experiment": 6, "removed": "both at BOS", "positional": model, "layer": 1}
             | _effect(

@@ -11,8 +11,8 @@ from analysis.statistics.rounding import Interval, ratio
 from analysis.studies._perplexity import agrees, effect
 from analysis.studies.drope_sinks._tasks import against_baseline, losses, shares
 from artifacts.store.frames import pick
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 CONDITIONS = ("layer1_mlp", "layer1_attn", "layer1_both", "layer1_bos_only")
 TASKS = "5 (tasks)"  # the tasks of Experiment 6 are run as those of Experiment 4
 
@@ -24,7 +24,7 @@ def layer1_effects(drope_layer1_perplexity: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for condition in CONDITIONS:
-        for model in MODELS:
+        for model in PAIR:
             baseline, ablated = (
                 pick(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
                 for name in ("baseline", condition)
@@ -61,7 +61,7 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
     """
     cells = {(row["condition"], row["positional"]): row for _, row in layer1_effects.iterrows()}
     rows = []
-    for model in MODELS:
+    for model in PAIR:
         mlp, attention = (cells[name, model] for name in ("layer1_mlp", "layer1_attn"))
         perplexities = [
             pick(drope_layer1_perplexity, condition=name, positional=model, metric="ppl")
@@ -70,14 +70,14 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
         within = ratio(*(Interval(cell["low"], cell["high"]) for cell in perplexities))
         rows.append(_contrast("mlp_over_attention", model, mlp, attention, within))
     for condition in ("layer1_mlp", "layer1_both", "layer1_bos_only"):
-        rope, drope = (cells[condition, model] for model in MODELS)
+        rope, drope = (cells[condition, model] for model in PAIR)
         within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope, drope)))
         name = f"{condition.removeprefix('layer1_')}_rope_over_drope"
         rows.append(_contrast(name, "both", rope, drope, within))
     rope_mlp, drope_both = cells["layer1_mlp", "RoPE"], cells["layer1_both", "DroPE"]
     within = ratio(*(Interval(row["ratio_low"], row["ratio_high"]) for row in (rope_mlp, drope_both)))
     rows.append(_contrast("rope_mlp_over_drope_both", "both", rope_mlp, drope_both, within))
-    for model in MODELS:
+    for model in PAIR:
         mlp, attention, both = (cells[name, model] for name in ("layer1_mlp", "layer1_attn", "layer1_both"))
         summed = mlp["nats"] + attention["nats"]
         rows.append(
@@ -91,7 +91,7 @@ def layer1_contrasts(layer1_effects: pd.DataFrame, drope_layer1_perplexity: pd.D
                 "note": "ratio, ratio_low, ratio_high, increase_ratio: a sum of effects has no perplexity of its own",
             }
         )
-    for model in MODELS:
+    for model in PAIR:
         bos, mlp = (cells[name, model] for name in ("layer1_bos_only", "layer1_mlp"))
         within = ratio(Interval(bos["ratio_low"], bos["ratio_high"]), Interval(mlp["ratio_low"], mlp["ratio_high"]))
         rows.append(_contrast("bos_only_over_mlp", model, bos, mlp, within))

@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 
 from analysis.studies._perplexity import number
 from artifacts.store.frames import pick
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 METRICS = {"bos_norm": "norm", "bos_ratio": "ratio", "entropy": "entropy", "anisotropy": "anisotropy"}
 # a layer is on the plateau when its norm is at least this share of the peak
 PLATEAU = 0.95
@@ -37,7 +37,7 @@ def phase_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     spread = series.pivot(index="layer", columns=["metric", "positional"], values="std_over_prompts")
     table = pd.DataFrame({"layer": values.index})
     for metric, name in METRICS.items():
-        for model in MODELS:
+        for model in PAIR:
             table[f"{name}_{model.lower()}"] = values[metric, model].to_numpy()
             table[f"{name}_sd_{model.lower()}"] = spread[metric, model].to_numpy()
     for model in ("rope", "drope"):
@@ -65,7 +65,7 @@ def phase_metrics(
     limit = float(pick(drope_stated, statement="s5_4_spike_ratio")["value"])
     written = drope_published_content[drope_published_content["metric"] == "mlp_output_norm_bos"]
     quantities: dict[str, dict[str, float]] = {}
-    for model in MODELS:
+    for model in PAIR:
         name = model.lower()
         norm, ratio, entropy, spread = (
             pd.Series(phase_layers[f"{metric}_{name}"].to_numpy(dtype=float), index=layers)
@@ -108,7 +108,7 @@ def phase_metrics(
             "rope": quantities["RoPE"][quantity],
             "drope": quantities["DroPE"][quantity],
         }
-        row |= {f"{model.lower()}_printed": printed.get((model, printed_as), "") for model in MODELS}
+        row |= {f"{model.lower()}_printed": printed.get((model, printed_as), "") for model in PAIR}
         rows.append(
             row | {"note": "" if row["rope_printed"] else "rope_printed, drope_printed: the report prints none"}
         )
@@ -125,7 +125,7 @@ def entropy_room(phase_layers: pd.DataFrame) -> pd.DataFrame:
     tokens (from the published ratio) this is the number of tokens at right angles to the first one that fit.
     """
     rows = []
-    for model in MODELS:
+    for model in PAIR:
         for _, row in phase_layers[phase_layers["layer"].isin(CHECKED)].iterrows():
             entropy, norm, other = (float(row[f"{name}_{model.lower()}"]) for name in ("entropy", "norm", "other"))
             share = brentq(lambda p, entropy=entropy: _binary_entropy(p) - entropy, 0.5, 1 - 1e-15)

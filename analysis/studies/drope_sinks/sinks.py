@@ -11,8 +11,8 @@ from analysis.statistics import frame, rounds_to, welch_t_from_stats
 from analysis.studies._families import corrected
 from artifacts.errors import DataError
 from artifacts.store.frames import pick
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 AVERAGE = "average"
 SINKS, PATTERNS = "5 (sinks)", "8"
 
@@ -26,7 +26,7 @@ def sink_rate_layers(drope_published_series: pd.DataFrame) -> pd.DataFrame:
     rates = 100 * series.pivot(index="layer", columns="positional", values="value")
     spread = 100 * series.pivot(index="layer", columns="positional", values="std_over_prompts")
     table = pd.DataFrame({"layer": rates.index})
-    for model in MODELS:
+    for model in PAIR:
         table[model.lower()] = rates[model].to_numpy()
         table[f"{model.lower()}_sd"] = spread[model].to_numpy()
     table["gap"] = table["rope"] - table["drope"]
@@ -98,7 +98,7 @@ def sink_rate_tests(
                 "percentage points, RoPE less DroPE; prompts of both models taken as independent; the tests of all "
                 "layers share the prompts"
             ),
-            names=MODELS,
+            names=PAIR,
         )
         for _, row in sink_rate_layers.iterrows()
     ]

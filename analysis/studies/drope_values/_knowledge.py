@@ -12,7 +12,6 @@ from analysis.statistics import Estimate, wilson_interval
 from analysis.studies._arms import Arm, agrees, arms
 from artifacts.errors import DataError
 
-MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "imdb", "passkey")
 LEFT_OUT = "answers without yes or no are left out, and how many is not stored"
 

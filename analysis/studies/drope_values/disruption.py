@@ -26,8 +26,8 @@ from analysis.statistics import (
 from analysis.statistics.guards import copied_replicates, same_data, zero_variance
 from analysis.studies._families import corrected
 from artifacts import wide
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 SELECTED_ON = ("literary",)  # the massive dimensions were chosen on this text set (drope_protocols)
 ARMS = ("baseline", "massive", "random")
 
@@ -40,7 +40,7 @@ def disruption_trials(drope_published_disruption_trials: pd.DataFrame) -> pd.Dat
     source's script has it: the mean over seeds by the deviation with the divisor n, of each model by itself.
     """
     rows = []
-    for model in MODELS:
+    for model in PAIR:
         trials = _increases(drope_published_disruption_trials, model)
         rows.append(
             {
@@ -96,7 +96,7 @@ def disruption_ratios(disruption_by_text: pd.DataFrame) -> pd.DataFrame:
     """RoPE against DroPE per text set: ratios of the increases in percent and in nats, and the difference in nats."""
     columns = ["massive_increase", "massive_nats", "massive_ratio"]
     table = disruption_by_text.pivot(index="text", columns="positional", values=columns)
-    rope, drope = (table.xs(model, axis=1, level="positional") for model in MODELS)
+    rope, drope = (table.xs(model, axis=1, level="positional") for model in PAIR)
     order = disruption_by_text["text"].drop_duplicates()
     result = pd.DataFrame(
         {
@@ -131,7 +131,7 @@ def _increases(trials: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
-    tables = {model: _increases(trials, model) for model in MODELS}
+    tables = {model: _increases(trials, model) for model in PAIR}
     tests = []
     for model, table in tables.items():
         arms = pd.concat([table["baseline"], table["massive"], table["random"]])
@@ -157,20 +157,20 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
                 note="perplexity",
             )
         )
-    first, second = (tables[model] for model in MODELS)
+    first, second = (tables[model] for model in PAIR)
     pooled = pooled_t(
         first["difference"],
         second["difference"],
         study="disruption_tests",
         comparison="RoPE against DroPE: massive less random",
         unit="seed",
-        names=MODELS,
+        names=PAIR,
         note="the source's test, percent of the baseline perplexity",
     )
     # the sd is that of the random control alone, since the massive arms have none: no interval of d is of the models
     why = "no d_s interval: its sd is that of the random control alone, the massive arms have none"
     pooled = with_note(replace(pooled, effect_ci_low=None, effect_ci_high=None), why)
-    spread = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in MODELS})
+    spread = zero_variance({f"massive increase of {model}": tables[model]["massive_increase"] for model in PAIR})
     tests.append(attach(pooled, spread))
     alone = welch_t(
         first["massive_increase"],
@@ -178,7 +178,7 @@ def _over_seeds(trials: pd.DataFrame) -> list[Estimate]:
         study="disruption_tests",
         comparison="RoPE against DroPE: massive increase alone",
         unit="seed",
-        names=MODELS,
+        names=PAIR,
         note="percent of the baseline perplexity",
     )
     tests.append(alone)
@@ -189,12 +189,12 @@ def _over_texts(texts: pd.DataFrame) -> list[Estimate]:
     table = wide(texts, by=["positional", "text"])
     arm = {
         (model, name): table.loc[table["positional"] == model, f"{name}_ppl"].to_numpy(float)
-        for model in MODELS
+        for model in PAIR
         for name in ("baseline", "massive_zeroed", "random_zeroed")
     }
     chosen = same_data(SELECTED_ON, list(table["text"].unique()))
     tests = []
-    for model in MODELS:
+    for model in PAIR:
         for name, against in (
             ("massive_zeroed", "baseline"),
             ("random_zeroed", "baseline"),

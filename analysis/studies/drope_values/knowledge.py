@@ -20,7 +20,6 @@ from analysis.studies._arms import YES_NO, Arm
 from analysis.studies._families import corrected
 from analysis.studies.drope_values._knowledge import (
     LEFT_OUT,
-    MODELS,
     TASKS,
     Ranged,
     percent,
@@ -30,6 +29,7 @@ from analysis.studies.drope_values._knowledge import (
     summed,
     values,
 )
+from artifacts.store.positional import PAIR
 
 CATEGORIES = {"cities": "parametric", "sports": "parametric", "imdb": "contextual", "passkey": "contextual"}
 CHOICES = 2  # yes or no; positive or negative
@@ -74,9 +74,9 @@ def knowledge_tests(
         others.append(lost(chance=_chance(drope_stated, task), note=note))
         others.append(replace(lost(chance=0.0, note=note), test="relative"))
     for task in TASKS:
-        if any((model, task) not in changes for model in MODELS):
+        if any((model, task) not in changes for model in PAIR):
             continue
-        rope, drope = (ranged(changes[(model, task)]) for model in MODELS)
+        rope, drope = (ranged(changes[(model, task)]) for model in PAIR)
         estimate, low, high = summed([rope, (-drope[0], -drope[2], -drope[1])])
         others.append(
             Estimate(
@@ -84,7 +84,7 @@ def knowledge_tests(
                 comparison=f"RoPE against DroPE, {task}",
                 test="model_difference",
                 unit="item",
-                n=sum(changes[(model, task)].n for model in MODELS),
+                n=sum(changes[(model, task)].n for model in PAIR),
                 estimate=estimate,
                 ci_low=low,
                 ci_high=high,
@@ -144,7 +144,7 @@ def knowledge_categories(knowledge_tasks: pd.DataFrame, drope_knowledge_categori
     """
     printed = values(drope_knowledge_categories, ("positional", "metric"))
     rows: list[dict[str, Any]] = []
-    for model in MODELS:
+    for model in PAIR:
         for category in dict.fromkeys(CATEGORIES.values()):
             here = (knowledge_tasks["positional"] == model) & (knowledge_tasks["category"] == category)
             tasks = knowledge_tasks[here]
@@ -178,7 +178,7 @@ def _knowledge_arms(
     by_key = stored_arms(knowledge, rates, items)
     return {
         (model, task): (by_key["baseline", model, task], by_key["disrupted", model, task])
-        for model in MODELS
+        for model in PAIR
         for task in TASKS
     }
 

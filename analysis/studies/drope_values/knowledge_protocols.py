@@ -12,8 +12,9 @@ from analysis.statistics import Estimate, attach, fisher
 from analysis.statistics.guards import mixed_protocol
 from analysis.studies._arms import Arm, arms
 from analysis.studies._families import corrected
-from analysis.studies.drope_values._knowledge import LEFT_OUT, MODELS, TASKS, percent, ranged, rate, stored_arms, values
+from analysis.studies.drope_values._knowledge import LEFT_OUT, TASKS, percent, ranged, rate, stored_arms, values
 from artifacts.errors import DataError
+from artifacts.store.positional import PAIR
 
 SECTIONS = {"3": "4", "4": "5 (tasks)"}  # of drope_protocols, by experiment
 
@@ -43,7 +44,7 @@ def knowledge_protocols(
     }
     rows: list[dict[str, Any]] = []
     tests: list[Estimate] = []
-    for model in MODELS:
+    for model in PAIR:
         for task in TASKS:
             row: dict[str, Any] = {"positional": model, "task": task}
             bases: dict[str, Arm] = {}

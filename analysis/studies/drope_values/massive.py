@@ -14,6 +14,7 @@ from analysis.statistics import (
     welch_t_from_stats,
 )
 from analysis.studies._families import corrected
+from artifacts.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
 REPORTED, PUBLISHED = "reported totals", "published layers"
@@ -98,7 +99,7 @@ def massive_counts(
     )
     rows: list[dict[str, object]] = []
     for tensor in TENSORS:
-        rope, drope = (cells[(tensor, model, "count_mean")] for model in ("RoPE", "DroPE"))
+        rope, drope = (cells[(tensor, model, "count_mean")] for model in PAIR)
         change = percent_change(Interval(rope["low"], rope["high"]), Interval(drope["low"], drope["high"]))
         rows.append(
             {

@@ -10,8 +10,8 @@ from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, 
 from analysis.claims._origins import caveat, unrotated
 from analysis.claims._verdicts.repeats import repeating
 from analysis.claims._verdicts.words import p
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 PRINTED = (("bos", "bos_attention"), ("local", "local_attention"))  # kind of the published series, metric of the table
 
 
@@ -19,7 +19,7 @@ c004_pat_means = Cells(
     "The printed mean attention to BOS and to neighbours is the mean of the published layers.",
     "004, 8.3 Results, pattern table",
     Relation(
-        each={"kind, metric": PRINTED, "model": MODELS},
+        each={"kind, metric": PRINTED, "model": PAIR},
         cell=Artifact("drope_attention")(positional="{model}", metric="{metric}"),
         follows=Artifact("attention_agreement").value("mean_{model!l}", kind="{kind}", layers="all layers"),
         because="Mean of {0.row[n]} published layers.",
@@ -34,7 +34,7 @@ c004_pat_layer1 = Cells(
     "The printed attention of layer 1 is the published one.",
     "004, 8.3 Results, layer-1 table",
     Relation(
-        each={"kind, metric": PRINTED, "model": MODELS},
+        each={"kind, metric": PRINTED, "model": PAIR},
         cell=Artifact("drope_attention_layer1")(positional="{model}", metric="{metric}"),
         follows=Artifact("attention_layers").value("{kind}_{model!l}", layer=1),
         because="Layer 1 of the published series.",
@@ -58,7 +58,7 @@ def c004_pat_head_classes(drope_attention: pd.DataFrame) -> list[Verdict]:
             statement=f"The share of {metric.replace('_', ' ')} of {model} is as printed.",
         )
         for metric in ("sink_heads", "local_heads")
-        for model in ("RoPE", "DroPE")
+        for model in PAIR
     ]
 
 
@@ -118,7 +118,7 @@ def c004_pat_sink_heads_alike(drope_stated: pd.DataFrame, drope_attention: pd.Da
     Source: 004, 8.4 Key Finding.
     """
     verdicts = []
-    for model in ("RoPE", "DroPE"):
+    for model in PAIR:
         cell = quote(drope_attention, positional=model, metric="sink_heads")
         made = about(
             quote(drope_stated, statement="s8_4_sink_heads"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, judge, pick, quote
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 BANDS = (("0", "layer"), ("1", "layer"), ("2-31", "layers"))
 SHARE = "attention_contribution"
 CROSSLAYER = Artifact("drope_crosslayer", "the table of section 10.3")
@@ -17,7 +17,7 @@ c004_bal_shares = Cells(
     "The printed shares of attention are those of the published layers.",
     "004, 10.3 Results, layer table",
     Relation(
-        each={"band, said": BANDS, "model": MODELS},
+        each={"band, said": BANDS, "model": PAIR},
         cell=CROSSLAYER(layers="{band}", positional="{model}", metric=SHARE),
         follows=Artifact("balance_summary").value("mean_{model!l}", layers="{band}"),
         because="Mean over {0.row[n]} published {said}.",
@@ -61,7 +61,7 @@ def c004_bal_later_difference(
     agree = all(
         printed.low <= float(pick(balance_layers, layer=layer)[f"share_{model.lower()}"]) <= printed.high
         for layer in (0, 1)
-        for model in MODELS
+        for model in PAIR
         for printed in [quote(drope_crosslayer, layers=str(layer), positional=model, metric=SHARE).interval]
     )
     return compare(
@@ -123,7 +123,7 @@ def c004_bal_figure_g_mean(drope_crosslayer: pd.DataFrame, figure_g_layers: pd.D
             statement=f"The coordinates of {model} in layers 2 to 31 average to the table's mean.",
             kind="cell check",
         )
-        for model in MODELS
+        for model in PAIR
     ]
 
 
@@ -158,7 +158,7 @@ c004_bal_restated = Cells(
             )
             for section, layers in (("s10_4", "01"), ("s10_5", "0"))
             for layer in layers
-            for model in MODELS
+            for model in PAIR
         },
     ),
 )

@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.claims import Artifact, Cells, Copies, Relation, Repeats, Verdict, compare, pick, quote
 from analysis.claims._verdicts.terms import Cell, percent_share
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 CONTENT = Artifact("drope_layer1_content", "the table")
 NORMS = Artifact("drope_layer1_norms", "the table")
 RATIOS = Artifact("drope_layer1_perplexity", "the table of section 7.3").where(metric="ppl_ratio")
@@ -37,7 +37,7 @@ c004_con_cells = Cells(
     "004, 9.3 Results, both tables",
     *(
         Relation(
-            each={"metric": metrics, "model": MODELS},
+            each={"metric": metrics, "model": PAIR},
             cell=table(positional="{model}", metric="{metric}"),
             follows=Artifact("layer1_ratios").value("{model!l}_published", metric="{metric}"),
             because="Published mean over the texts.",
@@ -92,7 +92,7 @@ c004_con_share_definition = Cells(
     "A contribution is the part's norm over the sum of both norms, as section 10.2 defines it.",
     "004, 9.3 Results, contribution table",
     Relation(
-        each={"model": MODELS, "part, other": (("attention", "mlp"), ("mlp", "attention"))},
+        each={"model": PAIR, "part, other": (("attention", "mlp"), ("mlp", "attention"))},
         cell=CONTENT(positional="{model}", metric="{part}_contribution"),
         follows=percent_share(
             CONTENT(positional="{model}", metric="{part}_output_norm"),

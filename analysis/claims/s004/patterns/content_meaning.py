@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, about, judge, pick, quote, untestable
+from artifacts.store.positional import PAIR
 
 
 def c004_con_hundredfold(drope_stated: pd.DataFrame, layer1_ratios: pd.DataFrame) -> Verdict:
@@ -27,7 +28,7 @@ def c004_con_inverted(content_layers: pd.DataFrame) -> list[Verdict]:
     Source: 004, 9.4 Key Finding.
     """
     rows = content_layers[content_layers["layer"] == 1]
-    rope, drope = (pick(rows, positional=model, scope="all tokens")["share"] for model in ("RoPE", "DroPE"))
+    rope, drope = (pick(rows, positional=model, scope="all tokens")["share"] for model in PAIR)
     bos = pick(rows, positional="DroPE", scope="BOS")["share"]
     content = pick(rows, positional="DroPE", scope="content tokens")["share"]
     return [
@@ -73,7 +74,7 @@ def c004_con_explains_ablation(content_layers: pd.DataFrame, drope_layer1_perple
 
     Source: 004, 9.4 Key Finding.
     """
-    models = ("RoPE", "DroPE")
+    models = PAIR
     share = {
         model: float(pick(content_layers, positional=model, layer=1, scope="all tokens")["share"]) for model in models
     }

@@ -7,8 +7,7 @@ import math
 import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Verdict, judge, pick
-
-MODELS = ("RoPE", "DroPE")
+from artifacts.store.positional import PAIR
 
 
 def c004_ablated_layer_matches(bos_mlp_effects: pd.DataFrame, phase_metrics: pd.DataFrame) -> Verdict:
@@ -32,7 +31,7 @@ c004_bos_mlp_ratios = Cells(
     "The change of perplexity is the ablated over the baseline perplexity.",
     "004, 5.3 Results, BOS-MLP table",
     Relation(
-        each={"model": MODELS},
+        each={"model": PAIR},
         cell=Artifact("drope_bos_mlp")(positional="{model}", metric="ppl_ratio"),
         follows=Artifact("bos_mlp_effects").value(
             "ratio", ("ratio_low", "ratio_high"), experiment=4, positional="{model}"

@@ -8,8 +8,8 @@ from analysis.claims import EQUIVALENT, Verdict, compare, directed, judge, pick,
 from analysis.claims._verdicts.said import said
 from analysis.claims._verdicts.words import listed, p
 from analysis.statistics.rounding import Interval
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "passkey", "imdb")
 CATEGORIES = {"parametric": ("cities", "sports"), "contextual": ("passkey", "imdb")}
 COUNTED = ("passkey", "imdb")  # every item is in the denominator
@@ -159,7 +159,7 @@ def c004_qk_passkey(functional_shares: pd.DataFrame, functional_tests: pd.DataFr
     Source: 004, 5.5 Interpretation.
     """
     verdicts = []
-    for model in MODELS:
+    for model in PAIR:
         base, hit = (
             pick(functional_shares, positional=model, condition=condition, task="passkey")
             for condition in ("baseline", "qk_disruption")
@@ -226,7 +226,7 @@ def c004_massive_values_roles(functional_shares: pd.DataFrame) -> Verdict:
             pick(functional_shares, positional=model, condition=condition, task="passkey")
             for condition in ("baseline", "qk_disruption")
         ]
-        for model in MODELS
+        for model in PAIR
     }
     left = {model: float(hit["share"]) for model, (_, hit) in cells.items()}
     said = [f"{model} from {base['printed_text']} to {hit['printed_text']}" for model, (base, hit) in cells.items()]

@@ -8,8 +8,8 @@ import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.claims._origins import caveat, unrotated
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 HALF_LARGEST = 65504  # of the 16-bit floating-point format
 
 
@@ -23,7 +23,7 @@ c004_bos_write_cells = Cells(
     Relation(
         each={
             "metric": ("bos_value_norm", "bos_attention_mass", "effective_write", "max_write_layer"),
-            "model": MODELS,
+            "model": PAIR,
         },
         cell=Artifact("drope_bos_write")(positional="{model}", metric="{metric}"),
         follows=Artifact("write_summary").value("{model!l}", quantity="{metric}"),
@@ -41,9 +41,9 @@ def c004_write_is_product(
 
     Source: 004, 6.1 Motivation.
     """
-    printed = [quote(drope_bos_write, positional=model, metric="effective_write") for model in MODELS]
-    products = [_of(write_summary, "product_of_means", model) for model in MODELS]
-    inside = [float(write_layers[f"product_{model.lower()}"].mean()) for model in MODELS]
+    printed = [quote(drope_bos_write, positional=model, metric="effective_write") for model in PAIR]
+    products = [_of(write_summary, "product_of_means", model) for model in PAIR]
+    inside = [float(write_layers[f"product_{model.lower()}"].mean()) for model in PAIR]
     return untestable(
         f"The table's mean norms and masses multiply to {products[0]:.3f} and {products[1]:.3f}, not "
         f"{printed[0].printed} and {printed[1].printed}, and multiplied layer by layer they average {inside[0]:.3f} "
@@ -60,7 +60,7 @@ def c004_qk_size(
     Source: 004, 6.2 Method.
     """
     verdicts = []
-    for model in MODELS:
+    for model in PAIR:
         facts = pick(models, model=f"llama2-7b-{model.lower()}")
         size = float(facts["query_heads"]) * float(facts["head_dim"])
         norms = [
@@ -111,7 +111,7 @@ def c004_drope_writes_more(
     Source: 004, 6.3 Results.
     """
     more = _of(write_summary, "layers_with_more_write", "DroPE")
-    rope, drope = (_of(write_summary, "write_without_layer_1", model) for model in MODELS)
+    rope, drope = (_of(write_summary, "write_without_layer_1", model) for model in PAIR)
     larger = (
         _of(write_summary, "effective_write", "DroPE") > _of(write_summary, "effective_write", "RoPE")
         and more > len(write_layers) / 2
@@ -183,7 +183,7 @@ def c004_bos_value_four(
     """
     level = quote(drope_stated, statement="s6_3_bos_value_ratio")
     verdicts = []
-    for model in MODELS:
+    for model in PAIR:
         row = pick(bos_ablations, ablation="bos_value_all_layers", positional=model)
         verdicts.append(
             about(
@@ -234,7 +234,7 @@ def c004_no_op_refuted(bos_value_norms: pd.DataFrame, sink_rate_layers: pd.DataF
 
     Source: 004, 6.4 Interpretation.
     """
-    rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in MODELS}
+    rows = {model: pick(bos_value_norms, positional=model, layer=2) for model in PAIR}
     published = sink_rate_layers[sink_rate_layers["layer"].isin(bos_value_norms["layer"])]
     sinks = published.loc[published[["rope", "drope"]].min(axis=1) > 90, "layer"].tolist()
     alone = "the only one of these" if sinks == [2] else f"one of {len(sinks)} of these" if 2 in sinks else "not one"
@@ -281,7 +281,7 @@ c004_ablation_comparison_cells = Cells(
             key=f"{model}-{ablation}",
             says=f"The cell {model}, {ablation} repeats its table.",
         )
-        for model in MODELS
+        for model in PAIR
         for ablation, table in (
             ("bos_value_all_layers", Artifact("drope_bos_value_ablation").where(condition="bos_value_all_layers")),
             ("bos_mlp_spike_layer", Artifact("drope_bos_mlp")),

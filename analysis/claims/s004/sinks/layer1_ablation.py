@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Verdict, about, compare, judge, pick, quote, untestable
 from analysis.statistics.rounding import Interval
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 EFFECTS = Artifact("layer1_effects")
 
 
@@ -177,7 +177,7 @@ def c004_position_in_mlp(layer1_contrasts: pd.DataFrame, layer1_effects: pd.Data
     Source: 004, 7.5 Interpretation.
     """
     shares = {
-        model: 100 * float(_contrast(layer1_contrasts, "bos_only_over_mlp", model)["nats_ratio"]) for model in MODELS
+        model: 100 * float(_contrast(layer1_contrasts, "bos_only_over_mlp", model)["nats_ratio"]) for model in PAIR
     }
     both = pick(layer1_effects, condition="layer1_both", positional="RoPE")
     mlp = pick(layer1_effects, condition="layer1_mlp", positional="RoPE")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Verdict, compare, judge, pick, quote, untestable
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 PHASE = (  # quantity of the published series, metric of the table
     ("peak_norm", "peak_bos_norm"),
     ("peak_norm_layer", "peak_bos_norm_layer"),
@@ -23,7 +23,7 @@ c004_phase_cells = Cells(
     "Peak norms and smallest entropies, with their layers, are those of the published series.",
     "004, 5.4 Additional Phase Metrics, phase table",
     Relation(
-        each={"quantity, metric": PHASE, "model": MODELS},
+        each={"quantity, metric": PHASE, "model": PAIR},
         cell=Artifact("drope_phase")(positional="{model}", metric="{metric}"),
         follows=Artifact("phase_metrics").value("{model!l}", quantity="{quantity}"),
         because="The published series gives {0:.5g}.",
@@ -40,7 +40,7 @@ def c004_spike_layers(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame) -
     """
     limit = quote(drope_stated, statement="s5_4_spike_ratio")
     verdicts = []
-    for model in MODELS:
+    for model in PAIR:
         name = model.lower()
         first = _of(phase_metrics, "spike_first_above", name)
         largest = _of(phase_metrics, "spike_largest_ratio", name)
@@ -65,7 +65,7 @@ def c004_spike_delayed(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame) 
     Source: 004, 5.4 Additional Phase Metrics.
     Failure: reading.
     """
-    rise = {model: _of(phase_metrics, "spike_largest_rise", model.lower()) for model in MODELS}
+    rise = {model: _of(phase_metrics, "spike_largest_rise", model.lower()) for model in PAIR}
     before, after = (_of(phase_metrics, f"norm_layer_{layer}", "drope") for layer in (0, 1))
     largest = int(_of(phase_metrics, "spike_largest_ratio", "drope"))
     row = pick(phase_layers, layer=largest)
@@ -173,9 +173,7 @@ def c004_fig14_profiles(phase_metrics: pd.DataFrame, phase_layers: pd.DataFrame)
 
     Source: 004, 5.4 Additional Phase Metrics, Figure 14.
     """
-    first, last = (
-        {_of(phase_metrics, f"plateau_{end}", model.lower()) for model in MODELS} for end in ("first", "last")
-    )
+    first, last = ({_of(phase_metrics, f"plateau_{end}", model.lower()) for model in PAIR} for end in ("first", "last"))
     r = float(phase_layers["norm_rope"].corr(phase_layers["norm_drope"]))
     return judge(
         len(first) == len(last) == 1,
@@ -191,7 +189,7 @@ def c004_fig14_later_peak(phase_metrics: pd.DataFrame, phase_layers: pd.DataFram
 
     Source: 004, 5.4 Additional Phase Metrics, Figure 14.
     """
-    layers = {model: int(_of(phase_metrics, "peak_norm_layer", model.lower())) for model in MODELS}
+    layers = {model: int(_of(phase_metrics, "peak_norm_layer", model.lower())) for model in PAIR}
     norms = phase_layers.set_index("layer")["norm_drope"]
     second = norms.drop(layers["DroPE"]).sort_values(ascending=False)
     gap, spread = norms[layers["DroPE"]] - second.iloc[0], _of(phase_metrics, "norm_sd_at_peak", "drope")
@@ -213,7 +211,7 @@ def c004_fig15_higher_throughout(phase_metrics: pd.DataFrame, drope_captions: pd
     """
     more = _of(phase_metrics, "layers_with_more_entropy", "drope")
     less = _of(phase_metrics, "layers_with_more_entropy", "rope")
-    rope, drope = (_of(phase_metrics, "entropy_layer_0", model.lower()) for model in MODELS)
+    rope, drope = (_of(phase_metrics, "entropy_layer_0", model.lower()) for model in PAIR)
     return judge(
         less == 0,
         f"In layer 0 the published entropies are {drope:.3f} for DroPE and {rope:.3f} for RoPE; DroPE's is higher in "

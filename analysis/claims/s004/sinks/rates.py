@@ -8,6 +8,7 @@ from analysis.claims import Verdict, about, judge, pick, quote
 from analysis.claims._origins import caveat, unrotated
 from analysis.claims._verdicts.judge import compare
 from analysis.claims._verdicts.words import listed, p
+from artifacts.store.positional import PAIR
 
 HIGH = 0.9  # share of a layer's heads
 NEARLY_ALL = 0.9
@@ -157,7 +158,7 @@ def c004_fig12_converge(
     layer = int(quote(drope_captions, statement="fig_12_layer").number)
     row = pick(sink_rate_layers, layer=layer)
     verdicts = []
-    for model in ("RoPE", "DroPE"):
+    for model in PAIR:
         later = _of(sink_summary, f"{model.lower()}_after_layer_1")
         whole = quote(drope_sink_rates, layers="average", positional=model).printed
         verdicts.append(
@@ -180,7 +181,7 @@ def c004_sink_rates_about_97(drope_sink_rates: pd.DataFrame, drope_stated: pd.Da
     """
     level = quote(drope_stated, statement="s6_1_sink_rate")
     verdicts = []
-    for model in ("RoPE", "DroPE"):
+    for model in PAIR:
         average = quote(drope_sink_rates, layers="average", positional=model)
         verdicts.append(
             about(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.claims import Artifact, Cells, Repeats
 from analysis.claims._verdicts.terms import Cell
+from artifacts.store.positional import PAIR
 
 STATED = Artifact("drope_stated", "the first mention")
 FUNCTIONAL = Artifact("drope_functional", "the condition table")
@@ -84,7 +85,7 @@ c004_exp5_repeats = Cells(
                 f"s6_1_{model.lower()}_bos_mlp": Artifact("drope_bos_mlp", "the BOS-MLP table")(
                     positional=model, metric="ppl_ratio"
                 ).by(f"c004_bos_mlp_ratios.{model}")
-                for model in ("RoPE", "DroPE")
+                for model in PAIR
             },
             "s6_3_rope_write": _write("RoPE", "effective_write"),
             "s6_3_rope_value_norm": _write("RoPE", "bos_value_norm"),

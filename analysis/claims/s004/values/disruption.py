@@ -7,8 +7,8 @@ import pandas as pd
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._verdicts.words import listed
 from analysis.statistics import bound_holds, p_bound
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 USABLE = 10.0  # a perplexity this many times the baseline is no mere degradation
 BOUNDS = {  # what the source compares, comparison of our test
     ("paired_t_p", "RoPE"): "RoPE: massive against random",
@@ -108,7 +108,7 @@ def c004_cohens_d(
     Failure: unit.
     """
     seeds = disruption_tests[disruption_tests["unit"] == "seed"]
-    own = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in MODELS}
+    own = {model: float(pick(disruption_trials, positional=model)["mr_d"]) for model in PAIR}
     alone = pick(seeds, comparison="RoPE against DroPE: massive increase alone")
     reported = quote(drope_disruption_statistics, statistic="cohens_d")
     above = min(own.values()) > reported.number
@@ -192,7 +192,7 @@ def c004_text_types(
     Source: 004, 3.3 Consistency.
     """
     verdicts = []
-    for model in MODELS:
+    for model in PAIR:
         printed = drope_disruption_texts_reported[drope_disruption_texts_reported["positional"] == model]
         rows = disruption_by_text[disruption_by_text["positional"] == model]
         spread, stated = (float(values.max() / values.min()) for values in (rows["massive_increase"], printed["value"]))

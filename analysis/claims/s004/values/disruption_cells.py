@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, quote
 from analysis.claims._verdicts.terms import percent_change
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 DISRUPTION = Artifact("drope_disruption", "the table of disruption")
 INCREASE = DISRUPTION(positional="{model}", metric="massive_increase")
 RELIANCE = Artifact("drope_disruption_statistics", "the list of tests")(statistic="reliance_ratio").by(
@@ -33,7 +33,7 @@ c004_disruption_cells = Cells(
     "The perplexities, increases and deviations of the tables are those of the published trials.",
     "004, 3.2 Results",
     Relation(
-        each={"model": MODELS, "metric, column, because": CELLS},
+        each={"model": PAIR, "metric, column, because": CELLS},
         cell=DISRUPTION(positional="{model}", metric="{metric}"),
         follows=Artifact("disruption_trials").value("{column}", positional="{model}"),
         because="{because}",
@@ -48,7 +48,7 @@ c004_difference_cells = Cells(
     "The difference between massive and random disruption follows from the two columns beside it.",
     "004, 3.2 Results",
     Relation(
-        each={"model": MODELS},
+        each={"model": PAIR},
         cell=DISRUPTION(positional="{model}", metric="mr_difference"),
         follows=INCREASE - DISRUPTION(positional="{model}", metric="random_increase_mean"),
         because="{0} less {1}.",
@@ -62,7 +62,7 @@ c004_increase_cells = Cells(
     "The increases in percent follow from the perplexities that the table above them prints.",
     "004, 3.2 Results",
     Relation(
-        each={"model": MODELS, "arm, metric": (("massive", "massive_increase"), ("random", "random_increase_mean"))},
+        each={"model": PAIR, "arm, metric": (("massive", "massive_increase"), ("random", "random_increase_mean"))},
         cell=DISRUPTION(positional="{model}", metric="{metric}"),
         follows=percent_change(
             DISRUPTION(positional="{model}", metric="baseline_ppl"),
@@ -105,7 +105,7 @@ c004_figure_c = Cells(
     "The coordinates of Figure C are the increases of the table.",
     "004, 15 Publication Figures, Figure C",
     Relation(
-        each={"model": MODELS},
+        each={"model": PAIR},
         cell=Artifact("drope_figures")(figure="C", series="{model}"),
         follows=INCREASE.by("c004_disruption_cells.{model}-massive_increase"),
         because="The table prints {0}.",
@@ -127,7 +127,7 @@ c004_disruption_captions = Cells(
                 f"fig_c_legend_{model.lower()}": DISRUPTION(positional=model, metric="massive_increase").by(
                     f"c004_disruption_cells.{model}-massive_increase"
                 )
-                for model in MODELS
+                for model in PAIR
             },
         },
     ),

@@ -9,7 +9,6 @@ import pandas as pd
 from analysis.claims import ALPHA, EQUIVALENT, Verdict, directed, judge, pick, quote, untestable
 from analysis.claims._verdicts.words import listed
 
-MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "imdb", "passkey")
 
 

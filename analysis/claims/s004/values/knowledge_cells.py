@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.claims import Artifact, Cells, Relation, Repeats, Verdict, compare, quote
 from analysis.claims._verdicts.terms import Cell, mean, percent_lost
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 TASKS = ("cities", "sports", "imdb", "passkey")
 STATED = Artifact("drope_stated")
 KNOWLEDGE = Artifact("drope_knowledge", "the table of tasks")
@@ -52,7 +52,7 @@ def c004_rates_are_counts(drope_knowledge: pd.DataFrame, drope_stated: pd.DataFr
     Source: 004, 4.2 Results.
     """
     verdicts = []
-    for model in MODELS:
+    for model in PAIR:
         for task in TASKS:
             n = int(quote(drope_stated, statement=f"s4_1_{task}_items").number)
             for arm in ("baseline", "disrupted"):
@@ -75,7 +75,7 @@ c004_degradation_cells = Cells(
     "The degradations follow from the accuracies beside them.",
     "004, 4.2 Results",
     Relation(
-        each={"model": MODELS, "task": TASKS},
+        each={"model": PAIR, "task": TASKS},
         cell=_task("{model}", "degradation", "{task}"),
         follows=percent_lost(_task("{model}", "baseline", "{task}"), _task("{model}", "disrupted", "{task}")),
         because="{0} to {1}.",
@@ -90,7 +90,7 @@ c004_category_cells = Cells(
     "004, 4.3 Average Degradation by Category",
     Relation(
         each={
-            "model": MODELS,
+            "model": PAIR,
             "category, one, two": (("parametric", "cities", "sports"), ("contextual", "imdb", "passkey")),
         },
         cell=_average("{model}", "{category}_average"),

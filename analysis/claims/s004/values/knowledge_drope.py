@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import ALPHA, EQUIVALENT, Verdict, compare, directed, equivalent, judge, pick, quote, untestable
+from artifacts.store.positional import PAIR
 
-MODELS = ("RoPE", "DroPE")
 USABLE = 10.0  # a perplexity this many times the baseline shows a function
 
 
@@ -17,8 +17,8 @@ def c004_contextual_gap(
 
     Source: 004, 4.4 Key Findings.
     """
-    rope, drope = (quote(drope_knowledge_categories, positional=model, metric="contextual_average") for model in MODELS)
-    tasks = [pick(knowledge_categories, positional=model, category="contextual") for model in MODELS]
+    rope, drope = (quote(drope_knowledge_categories, positional=model, metric="contextual_average") for model in PAIR)
+    tasks = [pick(knowledge_categories, positional=model, category="contextual") for model in PAIR]
     above = [f"{int(row['tasks_above_chance'])} of {int(row['tasks'])}" for row in tasks]
     return compare(
         quote(drope_stated, statement="s4_4_contextual_gap"),

@@ -6,9 +6,9 @@ import pandas as pd
 
 from analysis.claims import Verdict, about, compare, directed, judge, pick, quote, untestable
 from analysis.claims._verdicts.words import listed
+from artifacts.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
-MODELS = ("RoPE", "DroPE")
 
 
 def c004_massive_threshold(drope_stated: pd.DataFrame) -> Verdict:
@@ -167,7 +167,7 @@ def c004_later_layers(drope_layer1_massive: pd.DataFrame, massive_layer_summary:
     """
     query = pick(massive_layer_summary, tensor="query")
     verdicts = []
-    for model in MODELS:
+    for model in PAIR:
         name = model.lower()
         reported = quote(drope_layer1_massive, layers="2-31", positional=model, metric="count")
         mean = float(query[f"later_mean_{name}"])
@@ -249,7 +249,7 @@ def c004_figure_b_caption(drope_figures: pd.DataFrame, drope_captions: pd.DataFr
     Failure: number.
     """
     drawn = {
-        tensor: [quote(drope_figures, figure="B", series=model, x=tensor, metric="count").number for model in MODELS]
+        tensor: [quote(drope_figures, figure="B", series=model, x=tensor, metric="count").number for model in PAIR]
         for tensor in ("Query", "Key", "Value")
     }
     reported = quote(drope_captions, statement="fig_b_layer1_ratio")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from analysis.claims import Artifact, Cells, Relation, Repeats
 from analysis.claims._verdicts.terms import percent_change
+from artifacts.store.positional import PAIR
 
 TENSORS = ("query", "key", "value")
-MODELS = ("RoPE", "DroPE")
 COUNTS = Artifact("drope_massive_counts", "the table of counts")
 LAYER1 = Artifact("drope_layer1_massive")
 FIGURES = Artifact("drope_figures")
@@ -33,7 +33,7 @@ c004_layer1_counts = Cells(
     "The counts of layer 1 are those of the published layers.",
     "004, 2.3 Layer 1 Anomaly",
     Relation(
-        each={"model": MODELS},
+        each={"model": PAIR},
         cell=LAYER1(layers="1", positional="{model}", metric="count"),
         follows=Artifact("massive_layer_summary").value("layer1_{model!l}", tensor="query"),
         because="The published count of massive query values in layer 1; the table names no tensor.",
@@ -51,7 +51,7 @@ c004_later_layers_from_totals = Cells(
             *(
                 COUNTS(tensor="query", positional=model, metric="count_mean")
                 - LAYER1(layers="1", positional=model, metric="count")
-                for model in MODELS
+                for model in PAIR
             )
         ),
         because="Query totals without layer 1: {2} - {3} (DroPE) against {0} - {1} (RoPE), layer 0 included.",
@@ -63,7 +63,7 @@ c004_figure_a = Cells(
     "The coordinates and error bars of Figure A are the means and deviations of the table.",
     "004, 15 Publication Figures, Figure A",
     Relation(
-        each={"model": MODELS, "tensor": TENSORS, "metric": ("count_mean", "count_sd")},
+        each={"model": PAIR, "tensor": TENSORS, "metric": ("count_mean", "count_sd")},
         cell=FIGURES(figure="A", series="{model}", x="{tensor!c}", metric="{metric}"),
         follows=COUNTS(tensor="{tensor}", positional="{model}", metric="{metric}"),
         because="The table prints {0}.",
@@ -76,7 +76,7 @@ c004_figure_b = Cells(
     "The coordinates of Figure B are the counts of layer 1.",
     "004, 15 Publication Figures, Figure B",
     Relation(
-        each={"model": MODELS, "tensor": TENSORS},
+        each={"model": PAIR, "tensor": TENSORS},
         cell=FIGURES(figure="B", series="{model}", x="{tensor!c}", metric="count"),
         follows=Artifact("massive_layers").value("{model!l}", tensor="{tensor}", layer=1),
         because="The published {tensor} count of layer 1 of {model} is {0:.1f}.",
