@@ -110,7 +110,7 @@ def test_weights_that_were_not_measured_are_not_exported(tmp_path, monkeypatch):
         weights = dict(model_of(recipe, which, None).state_dict())
         return work.Made(which, Trained(weights, 1, 0, 0.5, False))
 
-    monkeypatch.setattr(export, "trained", untrained)
+    monkeypatch.setattr(export, "load_or_train", untrained)
     with pytest.raises(ModelError, match=r"no row of b400-s1-A.*--seed 1 --base 400 --arm A"):
         export.export(tmp_path, recipe)
     (tmp_path / "artifacts").mkdir(exist_ok=True)

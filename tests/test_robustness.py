@@ -199,7 +199,7 @@ def test_output_goes_into_no_folder_that_is_not_there(tmp_path, monkeypatch):
     from contextlib import nullcontext
 
     monkeypatch.setattr("paper.commands.exhibits.session", lambda: nullcontext(Project()))
-    monkeypatch.setattr("paper.commands.exhibits.found", lambda *arguments: [])
+    monkeypatch.setattr("paper.commands.exhibits.steps_named", lambda *arguments: [])
     done = CliRunner().invoke(build.main, ["table", "x", "-o", str(tmp_path / "absent/t.tex")])
     assert done.exit_code == 2
     assert "no folder" in done.output
