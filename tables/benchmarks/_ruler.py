@@ -23,7 +23,8 @@ AVERAGES = ("average", "weighted_longer", "weighted_shorter")
 def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[str]) -> pd.DataFrame:
     """One row a measured model and kind of tasks, with the columns of the published ones, `mark` and `group`.
 
-    `scores` is a frame like `measured_ruler_lengths`, `models` one like `measured_ruler_models`.
+    `scores` is a frame like `measured_ruler_lengths`, `models` one like `measured_ruler_models`. A model that was asked
+    at none of these lengths has no row (the table of needles has it).
     """
     import pandas as pd
 
@@ -33,6 +34,8 @@ def measured_rows(scores: pd.DataFrame, models: pd.DataFrame, lengths: Sequence[
         for model, part in scores[scores["data"] == data].groupby("model", sort=True):
             benchmark = data == BENCHMARK
             by_length = dict(zip(part["length"], part["score"], strict=True))
+            if by_length.keys().isdisjoint(lengths):
+                continue
             known = facts[str(model)] if benchmark else {}
             effective = known.get("effective_length")
             rows.append(
