@@ -18,6 +18,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUM
     os.environ[_name] = "1"
 
 import argparse
+import shutil
 import sys
 import tempfile
 import time
@@ -43,6 +44,7 @@ from analysis.models.captures.sampling import Buckets, draw_heads
 from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.texts import Source, texts
+from artifacts.store.paths import SCHEMA
 
 WARM = 32  # tokens of the reading that is not timed
 DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head
@@ -126,6 +128,9 @@ def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, 
         windows=True,
     )
     place = str(capture(options))
+    for name in ("warm", "timed"):
+        (folder / name / SCHEMA).parent.mkdir(parents=True)
+        shutil.copy(ROOT / SCHEMA, folder / name / SCHEMA)
     measure(folder / "warm", place, PlasticityOptions(), name="bench", jobs=1)
     start = time.process_time()
     done = measure(folder / "timed", place, PlasticityOptions(), name="bench", jobs=1)

@@ -28,6 +28,9 @@ class Statements:
 
     name = "planted"
 
+    def __init__(self, objects: bool = True) -> None:
+        self.objects = objects
+
     def tasks(self) -> Sequence[str]:
         return ("statements",)
 
@@ -56,6 +59,8 @@ class Statements:
             shown = draw.choice(NEVER if group == "answer" and not truth else pool)
             words = [*draw.choices(FILLER, k=(length or 10) - 6), ".", name, "is", shown, "tag"]
             facts = {"subject": name, "question": [name, "is"], "answer_text": shown, "truth": truth, "group": group}
+            if self.objects:  # of which the model, all of whose words are as likely, says the first
+                facts |= {"true": (UP if up else DOWN)[0], "objects": [UP[0], DOWN[0]]}
             questions.append(Item(f"s-{number}", task, " ".join(words), str(truth), facts=facts))
         return questions
 

@@ -221,11 +221,11 @@ def test_counts_differ_if_their_intervals_are_apart(query, key, value, expected)
     [(0.005, 0.007, "holds"), (0.005, 0.0072, "not supported"), (0.0071, 0.009, "contradicted")],
 )
 def test_captures_differ_by_less_than_a_reported_pair(low, high, expected):
-    columns = "model display_name metric noise_low noise_high twice_sd twin_difference documents"
+    columns = "model display_name metric noise_low noise_high twice_sd twin_difference documents splits"
     table = rows(
         columns,
-        ("a", "A", "ap_drop", low, high, 0.008, 0.01, 16),  # the pair's .01 is .00707 times the root of two
-        ("a", "A", "plane_var", 9.0, 9.0, 9.0, None, 16),
-        ("a", "A", "another", 9.0, 9.0, 9.0, 1.0, 16),
+        ("a", "A", "ap_drop", low, high, 0.008, 0.01, 16, 7),  # the pair's .01 is .00707 times the root of two
+        ("a", "A", "plane_var", 9.0, 9.0, 9.0, None, 16, 7),
+        ("a", "A", "another", 9.0, 9.0, 9.0, 1.0, 16, 7),
     )
     assert say("thesis_pretrained_noise", table) == {"a_ap_drop": f"{expected}: 0.0080"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import re
 import shutil
+import types
 from pathlib import Path
 from typing import Any
 
@@ -221,17 +223,29 @@ def test_planted_statements_never_share_a_name_between_training_and_test() -> No
         Split(split.train, split.train)
 
 
+def test_only_statements_about_names_that_the_model_knows_are_kept() -> None:
+    subject = planting.subject()
+    split = plant_statements(subject, 60, 30, seed=1, known=True)
+    units = {sample.unit for sample in (*split.train, *split.test)}
+    assert {int(unit.removeprefix("s")) % 2 for unit in units} == {0}  # those whose own object is the first of the two
+    assert len(units) <= split.known < split.asked <= planting.SUBJECTS
+    rows = anchoring.measure(subject, Options(), known=True, train=60, test=30)
+    [share] = values(table(rows), "planted/seed/all", "known_share")
+    assert 40 < share < 60
+    mute = dataclasses.replace(subject, book=planting.Statements(objects=False))
+    with pytest.raises(DataError, match="do not say what else could be true"):
+        plant_statements(mute, 60, 30, seed=1, known=True)
+    with pytest.raises(DataError, match="known = true goes with planted statements"):
+        anchoring.measure(subject, Options(), data="popqa", known=True)
+
+
 def test_answers_of_one_kind_and_models_without_statements_are_refused() -> None:
     samples = tuple(Sample(str(number), "w4 w5", ((0, 2),), (3, 5), True) for number in range(12))
     with pytest.raises(DataError, match="right and wrong"):
         Split(samples[:6], samples[6:])
-    from dataclasses import replace
-
-    from analysis.tasks.english import BOOK as ENGLISH
-
-    if "statements" not in ENGLISH.tasks():
-        with pytest.raises(DataError, match="--data popqa"):
-            plant_statements(replace(planting.subject(), book=ENGLISH), 20, 10, 0)
+    silent = types.SimpleNamespace(name="Latin", tasks=lambda: ("passkey",))
+    with pytest.raises(DataError, match="no planted statements in Latin; give --data popqa"):
+        plant_statements(dataclasses.replace(planting.subject(), book=silent), 20, 10, 0)
     with pytest.raises(DataError, match="too few"):
         anchoring.measure(planting.subject(), Options(), train=2, test=2)
     with pytest.raises(DataError, match="another --data"):

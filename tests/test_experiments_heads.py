@@ -112,13 +112,19 @@ def measure(root, planted, **changes):
 
 
 def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
-    """Even and odd documents share no vector, their means differ by noise alone, and the whole stays as it was."""
+    """Halves share no vector, splits balance each other, means differ by noise alone, and the whole stays."""
     opened = open_capture(str(planted), context=CONTEXT, group=2)
-    with pytest.raises(DataError, match="0 documents cannot be dealt to 2 shares"):
+    with pytest.raises(DataError, match="0 documents cannot be halved"):
         measure(target, planted, halves=True)
     listed = dataclasses.replace(opened, manifest={"documents": [{"number": number} for number in range(DOCUMENTS)]})
-    one, other = listed.shares(2)
+    splits = listed.halves()
+    one, other = splits[0]
     assert (len(one.documents), len(other.documents), set(one.documents) & set(other.documents)) == (30, 30, set())
+    sides = np.array([[1 if number in first.documents else -1 for number in range(DOCUMENTS)] for first, _ in splits])
+    assert sides.shape == (7, DOCUMENTS)
+    groups = sides[:, :8]
+    assert (groups @ groups.T == 8 * np.eye(7)).all()  # orthogonal over the groups
+    assert (sides == groups[:, np.arange(DOCUMENTS) % 8]).all()
     whole, first, second = (each.queries(listed.heads[0]) for each in (listed, one, other))
     assert set(first.document) == set(one.documents)
     assert len(first.position) + len(second.position) == len(whole.position)
@@ -126,13 +132,16 @@ def test_halves_are_disjoint_and_written_apart(planted, target, monkeypatch):
     before = read(target, "model_metrics")
     monkeypatch.setattr(heads, "open_capture", lambda place, **more: listed)
     files = measure(target, planted, halves=True, replace=True)
-    assert "artifacts/measurements/capture_halves/planted-model.csv" in files
+    assert "artifacts/measurements/capture_halves/planted-model.parquet" in files
     pd.testing.assert_frame_equal(read(target, "model_metrics"), before)
-    halves = read(target, "capture_halves").pivot(index="metric", columns="half", values="value")
+    every = read(target, "capture_halves")
+    assert sorted(set(every["split"])) == list(range(7))
+    halves = every[every["split"] == 0].pivot(index="metric", columns="half", values="value")
     values = before.set_index("metric")["value"]
     assert halves.loc["bias_window", 0] != halves.loc["bias_window", 1]
     np.testing.assert_allclose(halves.loc["bias_window"].mean(), values["bias_window"], rtol=0.05)
-    assert (read(target, "capture_halves")["documents"] == 30).all()
+    assert (every[every["split"] == 0]["documents"] == 30).all()
+    assert (every.groupby(["split", "metric"])["documents"].sum() == DOCUMENTS).all()
 
 
 def test_what_was_planted_is_found(planted, target):

@@ -26,6 +26,7 @@ from analysis.tasks import english_prose as prose
 from analysis.tasks.answers import EXACT, INSERTION, NEAR_MISS, OTHER_NUMBER, error_class, parse
 from analysis.tasks.english import BOOK, CHECKED, HUB, MISSES, WANTED
 from analysis.tasks.english_facts import ATHLETES, CITIES
+from analysis.tasks.english_statements import NEVER
 from artifacts.errors import DataError, MissingDependency
 
 pytestmark = pytest.mark.models
@@ -48,7 +49,7 @@ def of_words() -> Any:
         [item.prompt for task in BOOK.tasks()[:3] for item in BOOK.items(task, 100, 0, None)]
         + [end.format(key="1") for form in ["key", "code"] for end in (WANTED[form], CHECKED[form])]
     )
-    known = ["<s>", "<unk>", *dict.fromkeys([*text.split(), "yes", "no", *map(str, range(10**5))])]
+    known = ["<s>", "<unk>", *dict.fromkeys([*text.split(), "yes", "no", "true", "false", *map(str, range(10**5))])]
     inner = Tokenizer(WordLevel({word: place for place, word in enumerate(known)}, unk_token="<unk>"))
     inner.pre_tokenizer = WhitespaceSplit()
     return wrapped(inner, unk_token="<unk>")
@@ -122,6 +123,26 @@ def test_facts_are_many_distinct_and_balanced() -> None:
             assert "\nAnswer: yes\n" in item.prompt.split(last)[0]
         with pytest.raises(DataError, match=f"there are {4 * len(pairs)} different questions"):
             BOOK.items(task, 4 * len(pairs) + 1, 0, None)
+
+
+def test_the_truth_of_a_statement_is_known_and_half_of_the_false_ones_tell_by_themselves(tokenizer: Any) -> None:
+    items = BOOK.items("statements", 80, 3, tokenizer, length=48)
+    known = dict(CITIES) | dict(ATHLETES)
+    kinds = collections.Counter((item.facts["truth"], item.facts["group"]) for item in items)
+    assert kinds == {(truth, group): 20 for truth in (True, False) for group in ("question", "answer")}
+    for item in items:
+        stem, shown = " ".join(item.facts["question"]), item.facts["answer_text"]
+        assert item.prompt.endswith(f". {stem} {shown}.")
+        assert item.facts["subject"] in stem
+        assert item.facts["true"] == known[item.facts["subject"]]
+        assert (shown == item.facts["true"]) == item.facts["truth"]
+        alone = not item.facts["truth"] and item.facts["group"] == "answer"
+        assert (shown in NEVER) == alone
+        assert (shown in item.facts["objects"]) != alone
+        assert len(tokenizer(item.prompt)["input_ids"]) >= 48
+    assert not set(NEVER) & set(known.values())
+    with pytest.raises(DataError, match="only prompts with a key"):
+        BOOK.items("statements", 8, 3, tokenizer, depth=0.5)
 
 
 def test_reviews_are_balanced_and_varied() -> None:

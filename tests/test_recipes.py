@@ -73,9 +73,14 @@ def written(folder: Path, content: Any) -> Path:
 def test_the_recipes_that_ship() -> None:
     assert FILES == [
         "beginning.yaml",
+        "distilled-beginning.yaml",
+        "distilled-experiments.yaml",
         "distilled-retrieval.yaml",
         "distilled.yaml",
+        "gemma-experiments.yaml",
+        "gemma-retrieval.yaml",
         "llama2-drope.yaml",
+        "pretrained-anchoring.yaml",
         "pretrained-code.yaml",
         "pretrained-experiments.yaml",
         "pretrained-long.yaml",

@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from analysis.claims.thesis import anchoring as claims
 from analysis.studies.anchoring import curves as study
 from analysis.studies.anchoring import planted
+from analysis.studies.anchoring.known import anchoring_known
+from artifacts.errors import DataError
 from artifacts.store.reader import read
 from conftest import ROOT
 
@@ -141,3 +144,45 @@ def test_a_model_whose_probe_sees_nothing_is_counted_and_in_no_mean() -> None:
     alone = planted.anchoring_counts(curves(*seeing)).set_index("quantity")["value"]
     for name in ("gap_design", "gap_layer", "question_flips", "needing", "question_least"):
         assert counts[name] == pytest.approx(alone[name])
+
+
+SUBJECTS = pd.DataFrame(
+    {"model": ["smollm2-135m", "tiny-rope"], "role": ["pretrained", "lab"], "label": ["SmolLM2-135M", "A"]}
+)
+
+
+def known(**changes: float) -> pd.DataFrame:
+    rows = measured("smollm2-135m", blind=1)
+    share = {"condition": "planted/seed/all", "metric": "known_share", "value": 40.0, "n": 150, "reason": ""}
+    rows = pd.concat([rows, pd.DataFrame([share | {"model": "smollm2-135m", "positional": "rope"}])], ignore_index=True)
+    rows.loc[(rows["layer"] == 1) & (rows["metric"] == "auroc"), "value"] = 0.99
+    for metric, value in changes.items():
+        group, name = metric.split("_", 1)
+        rows.loc[(rows["condition"] == f"planted/design/{group}") & (rows["metric"] == name), "value"] = value
+    every = pd.concat([rows, measured("tiny-rope")], ignore_index=True)
+    return anchoring_known(every, study.anchoring_curves(every, MODELS), SUBJECTS)
+
+
+def test_statements_that_a_model_knows_are_read_where_its_probe_is_best() -> None:
+    [row] = known().to_dict("records")
+    assert (row["model"], row["layer"], row["layers"], row["layers_seeing"]) == ("smollm2-135m", 1, 3, 2)
+    assert (row["known_share"], row["names"]) == (40, 150)
+    assert -60 < row["question"] < -40
+    assert (row["question_flips"], row["answer_flips"], row["question_filler"]) == (60, 1, 0.5)
+    every = measured("tiny-rope")
+    with pytest.raises(DataError, match=r"no pretrained model; run: .*pretrained-anchoring"):
+        anchoring_known(every, study.anchoring_curves(every, MODELS), SUBJECTS)
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"), [((-50.0, -30.0), "holds"), ((-50.0, 3.0), "not significant"), ((2.0, 9.0), "contradicted")]
+)
+def test_the_loss_of_belief_in_known_statements_goes_both_ways(ends: tuple[float, float], verdict: str) -> None:
+    low, high = ends
+    rows = known(question_delta_p=(low + high) / 2, question_delta_p_low=low, question_delta_p_high=high)
+    [judged] = claims.thesis_anchoring_known(rows)
+    assert (judged.verdict, judged.key) == (verdict, "smollm2-135m")
+    [told] = claims.thesis_anchoring_known_answer(rows)
+    assert told.verdict == "holds"
+    [told] = claims.thesis_anchoring_known_answer(known(answer_question_share=5.0))
+    assert told.verdict == "contradicted"

@@ -1,18 +1,26 @@
 """Distillation at equal tokens: planted curves, claims in both directions, exhibits of what is there."""
 
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.claims.thesis.pretrained import distillation as claims
+from analysis.measure.quantities import QUANTITIES
 from analysis.studies.pretrained import distillation
+from analysis.studies.pretrained import distillation_keys as keys_study
 from analysis.studies.pretrained import distillation_quantities as quantities_study
 from artifacts.errors import DataError
 from figures._press.render import tex
 from figures.pretrained import distillation_curves as figure
 from tables._press.render import render
+from tables.pretrained import distillation_keys as keys_table
 from tables.pretrained import distillation_outcomes as table
 from tables.pretrained import distillation_quantities as quantities_table
 
+ROOT = Path(__file__).resolve().parent.parent
+MODELS = pd.DataFrame({"model": ["m"], "positions": [8192]})
 WITH_UNTOUCHED = pd.DataFrame(
     {
         "model": ["m-nope", "m-continued", "m", "m-untouched"],
@@ -117,10 +125,11 @@ def test_what_removal_alone_does_is_judged_by_its_direction():
 def test_what_the_student_differs_by_from_its_control_is_judged_by_its_direction():
     rows = quantities("m", "m-untouched", "m-nope", "m-continued")
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(rows)}
-    assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"}
+    same = {"m_sink_rate": "contradicted", "m_bos_mlp_matching": "contradicted"}  # as many in both
+    assert verdicts == {"m_massive_query": "holds", "m_layer1_share": "contradicted"} | same
     turned = rows.rename(columns={"nope": "continued", "continued": "nope"})
     verdicts = {each.key: each.verdict for each in claims.thesis_distil_trained(turned)}
-    assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"}
+    assert verdicts == {"m_massive_query": "contradicted", "m_layer1_share": "holds"} | same
     assert claims.thesis_distil_trained(quantities("m", "m-untouched")) == []
 
 
@@ -133,6 +142,53 @@ def test_less_than_half_of_the_attention_to_neighbours_comes_back(student, expec
     )
     assert [each.verdict for each in claims.thesis_distil_neighbours(rows)] == [expected]
     assert claims.thesis_distil_neighbours(rows.assign(untouched=18.0)) == []
+
+
+def keys(teacher, untouched, nope, continued, ratio=0.25):
+    """Which of eight prompts each model answers with the key."""
+    answers = {"m-near": teacher, "m-untouched": untouched, "m-nope": nope, "m-continued": continued}
+    return pd.DataFrame(
+        {
+            **{"model": model, "metric": "passkey_right", "condition": f"own/{ratio}x", "seed": 0},
+            **{"unit_id": f"passkey-{number:04d}", "value": float(number < right)},
+        }
+        for model, right in answers.items()
+        for number in range(8)
+    )
+
+
+def key_tests(*right):
+    families = pd.read_csv(ROOT / "artifacts/sources/test_families.csv", keep_default_na=False)
+    return keys_study.distillation_key_tests(keys(*right), MODELS, WITH_UNTOUCHED, families)
+
+
+def test_keys_are_asked_of_the_same_prompts_and_judged_both_ways():
+    made = keys_study.distillation_keys(keys(8, 0, 2, 6), MODELS, WITH_UNTOUCHED).set_index("column")
+    assert made["tokens"].unique().tolist() == [2048]
+    assert made["share"].to_dict() == {"teacher": 1.0, "untouched": 0.0, "nope": 0.25, "continued": 0.75}
+    assert made.loc["teacher", "low"] == pytest.approx(8 / (8 + 1.959964**2))  # Wilson's when all are right
+    tests = key_tests(8, 0, 8, 8).set_index("comparison")
+    assert tests.loc["removed against rotation, 2048 tokens", "p_value"] == pytest.approx(2 / 2**8)
+    says = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(8, 0, 8, 8))}
+    assert says == {
+        "m_removed_against_rotation_2048": "holds",
+        "m_distilled_against_removed_2048": "holds",
+        "m_distilled_against_trained_on_2048": "not supported",
+    }
+    turned = {each.key: each.verdict for each in claims.thesis_distil_keys(key_tests(0, 8, 0, 8))}
+    assert turned == {
+        "m_removed_against_rotation_2048": "contradicted",
+        "m_distilled_against_removed_2048": "contradicted",
+        "m_distilled_against_trained_on_2048": "holds",
+    }
+    assert "8,192" not in render(keys_table.table(made.reset_index()), "distillation_keys", "markdown")
+    other = keys(8, 0, 2, 6)
+    other.loc[other["model"] == "m-nope", "unit_id"] = [f"x{number}" for number in range(8)]
+    families = pd.DataFrame()
+    with pytest.raises(DataError, match="nope and untouched of m got other prompts"):
+        keys_study.distillation_key_tests(other, MODELS, WITH_UNTOUCHED, families)
+    with pytest.raises(DataError, match="context_length has no student"):
+        keys_study.distillation_keys(keys(8, 0, 2, 6).query("model == 'm-near'"), MODELS, WITH_UNTOUCHED)
 
 
 def test_what_cannot_be_compared_is_refused():
@@ -165,8 +221,19 @@ def quantities(*models):
     frame = pd.DataFrame(rows)
     content = frame["metric"] == "contribution_ratio_of_means"
     empty = frame.iloc[:0]
+    begun = [model + "-bos" for model in models]
+    sinks = pd.DataFrame(
+        {
+            **{"model": model, "metric": each.metric, "condition": each.condition, "unit_id": "", "head": None},
+            **{"layer": None if each.over == "model" else 0.0},
+            **({"value": np.nan, "reason": "none"} if each.key == "bos_mlp_best" else {"value": 11.0, "reason": ""}),
+        }
+        for model in begun
+        for each in QUANTITIES
+        if each.frame == "sinks"
+    )
     return quantities_study.distillation_quantities(
-        frame[~content], empty, empty, empty, empty, frame[content], empty, WITH_UNTOUCHED
+        frame[~content], empty, sinks, empty, empty, empty, frame[content], empty, WITH_UNTOUCHED
     )
 
 
@@ -174,7 +241,8 @@ def test_quantities_stand_a_column_a_model_and_say_what_is_not_measured():
     result = quantities("m", "m-untouched", "m-nope", "m-continued").set_index("quantity")
     assert result.loc["massive_query", list(quantities_study.COLUMNS)].tolist() == [100, 101, 102, 103]
     assert result.loc["layer1_share", list(quantities_study.COLUMNS)].tolist() == pytest.approx([10, 20, 30, 40])
-    assert (result["note"] == "").all()
+    assert result.loc["spike_layer", list(quantities_study.COLUMNS)].tolist() == [11] * 4  # behind the first token
+    assert "bos_mlp_best" not in result.index  # no model has it
     part = quantities("m", "m-untouched").set_index("quantity")
     assert part["nope"].isna().all()
     note = "nope: not measured on this model; continued: not measured on this model"

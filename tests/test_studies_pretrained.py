@@ -115,11 +115,12 @@ def test_profiles_have_the_middles_of_their_bins():
 
 
 def test_noise_is_half_the_difference_of_halves():
-    halves = pd.concat([metrics(ap_drop=drop).assign(half=half, documents=5) for half, drop in ((0, 0.2), (1, 0.14))])
+    sides = ((0, 0.2), (1, 0.14))
+    halves = pd.concat([metrics(ap_drop=drop).assign(split=0, half=half, documents=5) for half, drop in sides])
     twins = pd.DataFrame({"metric": ["ap_drop", "ap_drop", "bias"], "twin_difference": [-0.03, -0.03, 1.0]})
     rows = pretrained.pretrained_noise(halves, MODELS, SUBJECTS, twins).set_index("metric")
     row = rows.loc["ap_drop"]
-    assert row[["difference", "noise_sd", "twice_sd"]].tolist() == pytest.approx([0.06, 0.03, 0.03 * 2**0.5])
+    assert row[["largest", "noise_sd", "twice_sd"]].tolist() == pytest.approx([0.06, 0.03, 0.03 * 2**0.5])
     assert (row["twin_difference"], row["documents"]) == (0.03, 10)
     # chi-square with one degree of freedom is the square of a normal value
     assert row["noise_low"] == pytest.approx(0.03 / stats.norm.ppf(0.9875))
@@ -131,6 +132,11 @@ def test_noise_is_half_the_difference_of_halves():
     row = pretrained.pretrained_noise(unequal, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
     assert row["noise_sd"] == pytest.approx(0.06 * np.sqrt((1 / 5) / (1 / 3 + 1 / 2)))
     assert row["documents"] == 5
+    # a second split without any difference: half the mean square, by chi-square with two degrees of freedom
+    more = pd.concat([halves, *(metrics(ap_drop=0.17).assign(split=1, half=half, documents=5) for half in (0, 1))])
+    row = pretrained.pretrained_noise(more, MODELS, SUBJECTS, twins).set_index("metric").loc["ap_drop"]
+    assert row[["splits", "largest", "noise_sd"]].tolist() == pytest.approx([2, 0.06, 0.03 / 2**0.5])
+    assert row["noise_high"] == pytest.approx(0.03 / 2**0.5 / np.sqrt(-np.log(0.975)))
     with pytest.raises(DataError, match="capture_halves has no pretrained model"):
         pretrained.pretrained_noise(halves.assign(model="other"), MODELS, SUBJECTS, twins)
 
@@ -253,7 +259,8 @@ def test_an_interval_over_few_key_heads_decides_nothing():
 )
 def test_noise_is_set_against_the_reported_pair(low, high, verdict):
     row = {
-        **{"model": "any-name", "display_name": "A model", "metric": "ap_overall", "twice_sd": 0.0014, "documents": 5},
+        **{"model": "any-name", "display_name": "A model", "metric": "ap_overall", "twice_sd": 0.0014, "splits": 3},
+        **{"documents": 5},
         **{"noise_low": low, "noise_high": high, "twin_difference": 0.028},
     }
     other = row | {"metric": "plane_var", "twin_difference": None}

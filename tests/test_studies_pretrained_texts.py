@@ -10,10 +10,16 @@ import pytest
 from analysis.claims.thesis.pretrained import texts as claims
 from analysis.models import text_sets
 from analysis.models.texts import Source, texts
-from analysis.studies.pretrained.other_texts import pretrained_kinds, pretrained_repeated
+from analysis.studies.pretrained.other_texts import (
+    PLASTICITY,
+    pretrained_kinds,
+    pretrained_plasticity_kinds,
+    pretrained_repeated,
+)
 from artifacts.errors import DataError
 from tables._press.render import render
 from tables.pretrained import pretrained_kinds as kinds_table
+from tables.pretrained import pretrained_plasticity_kinds as plasticity_table
 from tables.pretrained import pretrained_repeated as repeated_table
 
 COLUMNS = ["model", "condition", "unit_id", "metric", "value", "n"]
@@ -78,6 +84,46 @@ def test_massive_values_are_counted_on_prose_and_on_code():
 def test_code_is_held_against_prose(code, expected):
     [verdicts] = claims.thesis_pretrained_kinds(kinds(code=code))
     assert (verdicts.key, verdicts.verdict) == ("mine_query", expected)
+
+
+def heads(changes, prose=0.6):
+    """Four key heads of two query heads each; on code every metric is changed by so much, by key head."""
+    rows = []
+    for key_head, change in enumerate(changes):
+        for head in (2 * key_head, 2 * key_head + 1):
+            plain = dict.fromkeys(PLASTICITY, prose + 0.01 * head)
+            more = {metric: value + change for metric, value in plain.items()}
+            place = {"layer": 0, "key_head": key_head, "head": head}
+            rows += [{"model": "mine", **place, **plain}, {"model": "mine-code", **place, **more}]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ((0.01, -0.01, 0.02, -0.02), "holds"),
+        ((0.2, -0.2, 0.1, -0.1), "not supported"),
+        ((0.2, 0.21, 0.2, 0.19), "contradicted"),
+        ((-0.2, -0.21, -0.2, -0.19), "contradicted"),
+    ],
+)
+def test_the_same_heads_are_held_against_themselves_on_code(changes, verdict):
+    rows = pretrained_plasticity_kinds(heads(changes), MODELS, SUBJECTS)
+    row = rows.set_index("metric").loc["ap_overall"]
+    assert row[["heads", "key_heads"]].tolist() == [8, 4]
+    assert row["difference"] == pytest.approx(sum(changes) / 4)
+    assert row["prose"] == pytest.approx(0.635)
+    says = {each.key: each.verdict for each in claims.thesis_plasticity_kinds(rows)}
+    assert says == {"mine_ap_overall": verdict, "mine_ap_drop": verdict}
+
+
+def test_heads_of_one_kind_of_text_are_compared_with_nothing():
+    alike = pretrained_plasticity_kinds(heads((0.1, 0.1, 0.1, 0.1)), MODELS, SUBJECTS)
+    assert "on source code" in render(plasticity_table.table(alike), "x", "markdown")
+    one = pretrained_plasticity_kinds(heads((0.1,)), MODELS, SUBJECTS)
+    assert {each.verdict for each in claims.thesis_plasticity_kinds(one)} == {"not testable"}
+    with pytest.raises(DataError, match="--texts code:evaluation"):
+        pretrained_plasticity_kinds(heads((0.1,)).query("model == 'mine'"), MODELS, SUBJECTS)
 
 
 def test_groups_that_do_not_vary_have_the_difference_itself_as_interval():

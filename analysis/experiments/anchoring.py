@@ -64,6 +64,7 @@ def measure(
     test: int | None = None,
     read: str = "answer",
     tokens: int = anchoring_states.TOKENS,
+    known: bool = False,
 ) -> list[Row]:
     """Measure Delta P by layer and group.
 
@@ -73,8 +74,8 @@ def measure(
     cut), `filler` (as many of the text around, where there is one) and `excess` (the first less the second in each
     sample), each with `_low`, `_high` (95 % over units, by bootstrap, and by Student's t below 20 of them) and `_sd`;
     `question_share` (flips, in percent) with `_low` and `_high`; `samples`. The condition `DATA/probe/GROUP` has
-    `auroc` with its interval (from 20 units up) and `accuracy`; `DATA/seed/all` has `reference_layer` and `right_share`
-    of each seed. `n` counts units.
+    `auroc` with its interval (from 20 units up) and `accuracy`; `DATA/seed/all` has `reference_layer`, `right_share`
+    and, where statements are of known names, `known_share` (percent of n names) of each seed. `n` counts units.
 
     Parameters
     ----------
@@ -91,6 +92,8 @@ def measure(
         Where states are read: at the last token of the exact answer, or of the text.
     tokens : int
         Tokens a forward.
+    known : bool
+        Of planted statements only those about names whose own object the model itself finds likeliest.
 
     Raises
     ------
@@ -107,8 +110,12 @@ def measure(
         if data == PLANTED:
             if data_file is not None:
                 raise DataError("planted statements are written here; --data-file goes with another --data")
-            split = plant_statements(subject, train, test, seed)
+            split = plant_statements(subject, train, test, seed, known=known)
         else:
+            if known:
+                raise DataError(
+                    "known = true goes with planted statements; answers of a model's own are right or wrong"
+                )
             file = None if data_file is None else Path(data_file)
             split = anchoring_questions.answer_questions(subject, data, file, train, test, seed)
         one = _seed(subject, split, seed, read, tokens)
@@ -116,6 +123,9 @@ def measure(
         share = 100 * float(one.right.mean())
         rows.append(row("reference_layer", int(one.reference[0]), 1, condition=f"{data}/seed/all", seed=seed))
         rows.append(row("right_share", share, len(one.right), condition=f"{data}/seed/all", seed=seed))
+        if split.asked:
+            known_share = 100 * split.known / split.asked
+            rows.append(row("known_share", known_share, split.asked, condition=f"{data}/seed/all", seed=seed))
     everything = pool(seeds)
     return [*rows, *probe_rows(data, everything), *group_rows(data, everything)]
 

@@ -93,7 +93,7 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 @click.option("--group", type=click.IntRange(1), help="Query heads a key head, for a capture without a manifest.")
 @click.option("--name", "--out", "name", help="Name of the model among the measurements [from the capture].")
 @click.option("--replace", is_flag=True, help="Overwrite measurements of this name that are of another capture.")
-@click.option("--halves", is_flag=True, help="Even and odd documents apart as well: the noise of a capture.")
+@click.option("--halves", is_flag=True, help="Halves of the documents apart as well: the noise of a capture.")
 @click.option("--sample", type=click.IntRange(2), metavar="N", help="Draw so many pairs a bin [all pairs].")
 @click.option("--separation", type=click.Choice(SEPARATIONS), default=SEPARATIONS[0], show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Processes [number of cores], or jobs [of eight heads].")

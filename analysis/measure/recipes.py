@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.measure.choices import EXPERIMENTS
+from analysis.measure.choices import BY_NAME, EXPERIMENTS
 from analysis.measure.measurements import checked_name
 from analysis.measure.subject import Options
 from analysis.models.checkpoints.loading import ModelSource
@@ -386,14 +386,14 @@ def _entry(content: Any, shared: Mapping[str, Any], file: str, where: str) -> En
 def _experiments(asked: str | list[Any], file: str) -> tuple[str, ...]:
     if asked == ALL:
         return EXPERIMENTS
-    names = [asked] if isinstance(asked, str) else asked
+    names, known = [asked] if isinstance(asked, str) else asked, (*EXPERIMENTS, *BY_NAME)
     for name in names:
-        if name not in EXPERIMENTS:
-            hint = nearest(str(name), EXPERIMENTS).rstrip() or f"they are {', '.join(EXPERIMENTS)}, or {ALL}"
+        if name not in known:
+            hint = nearest(str(name), known).rstrip() or f"they are {', '.join(known)}, or {ALL}"
             raise DataError(f"{file}: experiments has {name!r}, which is none; {hint}")
     if not names:
         raise DataError(f"{file}: experiments is empty; name one, or write {ALL}")
-    return tuple(name for name in EXPERIMENTS if name in names)
+    return tuple(name for name in known if name in names)
 
 
 def _options(top: Mapping[str, Any], seeds: list[int], file: str) -> Options:

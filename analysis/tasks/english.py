@@ -9,6 +9,7 @@ from typing import Any
 from analysis.models.answers.forwards import encode
 from analysis.models.answers.scoring import continuation
 from analysis.tasks import english_prose as prose
+from analysis.tasks import english_statements
 from analysis.tasks.answers import NEAR
 from analysis.tasks.english_facts import ATHLETES, CITIES
 from analysis.tasks.items import NO, TASKS, YES, Item
@@ -59,8 +60,8 @@ class EnglishBook:
     name = "english"
 
     def tasks(self) -> Sequence[str]:
-        """The four tasks of the source first, then two more about keys."""
-        return (*TASKS, "verification", "ranking")
+        """The four tasks of the source first, then two more about keys, then planted statements."""
+        return (*TASKS, "verification", "ranking", english_statements.TASK)
 
     def kinds(self) -> Sequence[str]:
         """`prose` is paragraphs of a village chronicle, `code` functions of a program."""
@@ -104,6 +105,8 @@ class EnglishBook:
         draw = random.Random(f"items/{seed}/{task}/{length}")
         if task in KEYED:
             items = _keyed(task, count, seed, tokenizer, length or LENGTH, depth, form, draw)
+        elif task == english_statements.TASK and depth is None and form is None:
+            items = english_statements.statements(count, length, tokenizer, draw)
         elif length is not None or depth is not None or form is not None:
             raise DataError(f"only prompts with a key ({', '.join(KEYED)}) take a length, depth or form, not {task}")
         elif task == "sentiment":

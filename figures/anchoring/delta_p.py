@@ -11,8 +11,13 @@ MOST = 8
 
 
 def figure(anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> Figure:
-    """Two panels, a line a model and data set; hollow where a probe is not above chance."""
+    """Two panels, a line a model and data set; hollow where a probe is not above chance.
+
+    Pretrained models have a figure of their own, by the design of their statements.
+    """
     split = anchoring_curves[(anchoring_curves["split"] == "layer") & (anchoring_curves["n"] > 0)]
+    apart = subjects.loc[subjects["role"] == "pretrained", "model"]
+    split = split[~((split["data"] == "planted") & split["model"].isin(apart))]
     small = subjects[subjects["role"] == "lab"].set_index("model")
     order = [name for name in small.index if name in set(split["model"])]
     order += [name for name in dict.fromkeys(split["model"]) if name not in order]

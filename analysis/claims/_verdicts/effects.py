@@ -61,7 +61,8 @@ def directed(
     elif agrees:
         verdict, more = "not significant", ""
     else:
-        verdict, more = "not supported", " The sign is the other one, and the interval allows both."
+        sign_said = "There is no difference" if estimate == null else "The sign is the other one"
+        verdict, more = "not supported", f" {sign_said}, and the interval allows both."
     return Verdict(
         verdict=verdict,
         reason=f"{reason}{end}{more}",

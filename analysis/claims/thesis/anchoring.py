@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, pick
+from analysis.claims import Verdict, directed, judge, pick
 from artifacts.errors import DataError
 from artifacts.store.subjects import of_role
 
@@ -153,3 +153,51 @@ def thesis_anchoring_needing(anchoring_counts: pd.DataFrame) -> Verdict:
         recomputed=f"{needing:.0f}%",
         n=int(_value(anchoring_counts, "models_last")),
     )
+
+
+def thesis_anchoring_known(anchoring_known: pd.DataFrame) -> list[Verdict]:
+    """Statements about what a pretrained model knows lose belief when their end cannot see their beginning.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    return [
+        directed(
+            float(row["question"]),
+            (float(row["question_low"]), float(row["question_high"])),
+            -1,
+            f"at layer {int(row['layer'])}, whose probe is best (AUROC {row['auroc']:.2f} [{row['auroc_low']:.2f}, "
+            f"{row['auroc_high']:.2f}]), Delta P is {row['question']:.1f} points [{row['question_low']:.1f}, "
+            f"{row['question_high']:.1f}] over {int(row['question_n'])} names, and {row['question_filler']:.1f} "
+            "when as many tokens before are cut",
+            recomputed=float(row["question"]),
+            n=int(row["question_n"]),
+            key=str(row["model"]),
+            statement=(
+                f"Statements about what {row['display_name']} knows, whose truth needs their beginning, lose belief "
+                "when their end cannot see it."
+            ),
+        )
+        for _, row in anchoring_known.iterrows()
+    ]
+
+
+def thesis_anchoring_known_answer(anchoring_known: pd.DataFrame) -> list[Verdict]:
+    """Statements whose end alone tells keep their predicted class in a pretrained model.
+
+    Source: thesis, Anchored in the question or in the answer.
+    """
+    return [
+        judge(
+            bool(row["answer_flips"] < FEW_FLIPS),
+            f"At layer {int(row['layer'])} {row['answer_flips']:.1f} % of them flip, of those that need the beginning "
+            f"{row['question_flips']:.1f} %; the bound is {FEW_FLIPS:g} %.",
+            recomputed=f"{row['answer_flips']:.1f}%",
+            n=int(row["answer_n"]),
+            key=str(row["model"]),
+            statement=(
+                f"In {row['display_name']}, fewer than one in twenty statements whose end alone tells that they are "
+                "false change their predicted class when it cannot see their beginning."
+            ),
+        )
+        for _, row in anchoring_known.iterrows()
+    ]

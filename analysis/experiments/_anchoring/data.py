@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from analysis.measure.evaluation import ask_once
 from analysis.measure.subject import Subject
+from analysis.models.answers.scoring import options_logprobs
+from analysis.tasks.items import Item
 from artifacts.errors import DataError
 
 Span = tuple[int, int]
 TASK = "statements"  # of a book of items
 LENGTH = 48  # tokens of a planted prompt: room for as many tokens beside the question as in it
 SHARE = 1.5  # drawn for each sample wanted, since subjects, not samples, are dealt out
+KNOWN_SHARE = 4.0  # where most may be about names that the model does not know
 QUESTION, ANSWER = "question", "answer"
 
 
@@ -50,10 +54,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class Split:
-    """Samples to train probes on and samples to measure, no unit in both."""
+    """Samples to train probes on and samples to measure, no unit in both.
+
+    Parameters
+    ----------
+    train, test : tuple of Sample
+    asked, known : int
+        Names that the model was asked about, and how many it knows; 0 where nobody asked.
+    """
 
     train: tuple[Sample, ...]
     test: tuple[Sample, ...]
+    asked: int = 0
+    known: int = 0
 
     def __post_init__(self) -> None:
         shared = {sample.unit for sample in self.train} & {sample.unit for sample in self.test}
@@ -68,10 +81,17 @@ class Split:
                 )
 
 
-def plant_statements(subject: Subject, train: int, test: int, seed: int) -> Split:
+def plant_statements(subject: Subject, train: int, test: int, seed: int, *, known: bool = False) -> Split:
     """Statements whose truth is known by construction, dealt out by the name that they are about.
 
     A statement with an object that is true of nobody is wrong whatever the question; all others need the question.
+
+    Parameters
+    ----------
+    subject : Subject
+    train, test, seed : int
+    known : bool
+        Only statements about names whose own object the model itself finds likeliest, among all of the relation.
 
     Raises
     ------
@@ -80,11 +100,14 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int) -> Spli
     """
     if TASK not in subject.book.tasks():
         raise DataError(
-            f"{subject.name}: planted statements are written in the tiny language, which this model was not trained "
-            "on; give --data popqa, triviaqa, hotpotqa or nq"
+            f"{subject.name}: there are no planted statements in {subject.book.name}; "
+            "give --data popqa, triviaqa, hotpotqa or nq"
         )
-    count = round(SHARE * (train + test))
+    count = round((KNOWN_SHARE if known else SHARE) * (train + test))
     items = subject.book.items(TASK, count, seed, subject.tokenizer, length=LENGTH)
+    names = {str(item.facts["subject"]) for item in items}
+    if known:
+        items = known_items(subject, items)
     samples = [
         _sample(
             item.prompt,
@@ -96,7 +119,31 @@ def plant_statements(subject: Subject, train: int, test: int, seed: int) -> Spli
         )
         for item in items
     ]
-    return deal(samples, train, test, seed)
+    split = deal(samples, train, test, seed)
+    if not known:
+        return split
+    return replace(split, asked=len(names), known=len({sample.unit for sample in samples}))
+
+
+def known_items(subject: Subject, items: Sequence[Item]) -> list[Item]:
+    """The statements about names whose own object is the likeliest end of the statement, by the sum over its tokens.
+
+    Raises
+    ------
+    DataError
+        When statements do not say which objects there are.
+    """
+    if not all({"true", "objects"} <= set(item.facts) for item in items):
+        raise DataError(f"{subject.name}: statements in {subject.book.name} do not say what else could be true")
+    asked = {" ".join(item.facts["question"]): item for item in items}
+    questions = [(stem, tuple(item.facts["objects"])) for stem, item in asked.items()]
+
+    def ask() -> list[str]:
+        return [scores.best for scores in options_logprobs(subject.model, subject.tokenizer, questions)]
+
+    said = dict(zip(asked, ask_once(subject, "anchoring", {"known": questions}, ask), strict=True))
+    subject.tell(f"{sum(said[stem] == item.facts['true'] for stem, item in asked.items())} of {len(asked)} names known")
+    return [item for item in items if said[" ".join(item.facts["question"])] == item.facts["true"]]
 
 
 def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: bool, alone: bool) -> Sample:
@@ -119,7 +166,7 @@ def _sample(prompt: str, question: list[str], answer: str, *, unit: str, right: 
 
 def _opening(prompt: str, start: int) -> int:
     """Where the sentence begins that holds `start`, with the full stop before it: what opens it tells what it is."""
-    return max(0, prompt.rfind(" . ", 0, start))
+    return max(0, prompt.rfind(" . ", 0, start)) or max(0, prompt.rfind(". ", 0, start))
 
 
 def deal(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
@@ -142,4 +189,5 @@ def deal(samples: Sequence[Sample], train: int, test: int, seed: int) -> Split:
             raise DataError(
                 f"{len(side)} {name} samples in {len(units)} units, {wanted} are asked; give a smaller number"
             )
-    return Split(*(tuple(side[:wanted]) for side, wanted in sides.values()))
+    first, second = (tuple(side[:wanted]) for side, wanted in sides.values())
+    return Split(first, second)

@@ -101,7 +101,7 @@ def measure(
     replace : bool
         Overwrite measurements of this name that are of another capture.
     halves : bool
-        Analyse the even and the odd documents by themselves as well, into `capture_halves`.
+        Analyse halves of the documents by themselves as well, into `capture_halves`.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def measure(
     settings = (capture.manifest or {}).get("settings", {})
     shown = str(settings.get("model") or branch or Path(place).name)
     model = checked_name(name or slug(shown))
-    parts = capture.shares(2) if halves else ()
+    splits = capture.halves() if halves else []
     if not replace:
         table = path_of(root, "head_metrics", model)
         refuse(root, {table: others(table, _manifest(capture, [], options, model, place, branch))})
@@ -131,12 +131,14 @@ def measure(
     bins = options.bins or capture.buckets
     tables = frames(findings, options, capture.context, bins, shown.rstrip("/").rpartition("/")[2] or model)
     tables = {name: table for name, table in tables.items() if len(table)}
-    if parts:
-        with bar("heads of halves") as progress:
-            by_half = [(part, analyse_heads(part, options, folder, here, progress)[0]) for part in parts]
-        tables["capture_halves"] = pd.concat(
-            [half_metrics(each, options, part, bins) for part, each in by_half], ignore_index=True
-        )
+    if splits:
+        halved = []
+        for number, split in enumerate(splits):
+            for half, part in enumerate(split):
+                with bar(f"heads of half {half + 1} of split {number + 1} of {len(splits)}") as progress:
+                    own = analyse_heads(part, options, folder, here, progress)[0]
+                halved.append(half_metrics(own, options, part, bins, number, half))
+        tables["capture_halves"] = pd.concat(halved, ignore_index=True)
     described = _manifest(capture, findings, options, model, place, branch)
     described["command"] = f"{described['command']}{' --halves' if halves else ''}"
     files = save(root, tables, model, described)

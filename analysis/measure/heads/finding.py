@@ -159,7 +159,7 @@ def place(
     vectors = queries + (keys or KeySide(capture, head, options)).digest
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
     asked["vectors"] = vectors
-    if capture.share is not None:
+    if capture.only is not None:
         asked["documents"] = capture.documents
     return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
 

@@ -184,12 +184,14 @@ def model_metrics(
     )
 
 
-def half_metrics(findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int) -> pd.DataFrame:
-    """Means over heads of a share of a capture's documents, without intervals: what differs between shares is noise."""
+def half_metrics(
+    findings: Sequence[Finding], options: PlasticityOptions, part: Capture, bins: int, split: int, half: int
+) -> pd.DataFrame:
+    """Means over heads of a half of a capture's documents, without intervals: what differs between halves is noise."""
     means = model_metrics(findings, options, part.context, bins)
     kept = ["metric", "value", "heads", "context", "estimator", "pairs", "bins", "min_queries", "reason"]
-    half, documents = part.share[0] if part.share else 0, len(part.documents)
-    return means[kept].assign(half=half, documents=documents)[["half", "documents", *kept]]
+    placed = means[kept].assign(split=split, half=half, documents=len(part.documents))
+    return placed[["split", "half", "documents", *kept]]
 
 
 def _reason(findings: Sequence[Finding], means: OverHeads, name: str, place: int) -> str:

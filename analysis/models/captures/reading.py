@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import hadamard
 
 from analysis.models.captures import layout, manifest
 from analysis.models.captures.sampling import Head, Side
 from analysis.models.libraries import need
 from artifacts.errors import DataError
 
+GROUPS = 8  # of documents that are halved
 SAMPLED_FILES = 16  # read to infer the bucket size of a capture without a manifest
 
 
@@ -52,8 +54,8 @@ class Capture:
         The heads it holds, ascending.
     manifest : dict or None
         What our own captures say of themselves.
-    share : (int, int) or None
-        Only share i of n of the documents: every n-th one by number, from the i-th on.
+    only : tuple of int or None
+        Only the documents of these numbers.
     """
 
     root: Path
@@ -61,7 +63,7 @@ class Capture:
     bucket_size: int
     heads: tuple[Head, ...]
     manifest: dict[str, Any] | None = None
-    share: tuple[int, int] | None = None
+    only: tuple[int, ...] | None = None
 
     @property
     def buckets(self) -> int:
@@ -70,37 +72,48 @@ class Capture:
 
     def queries(self, head: Head) -> Vectors:
         """Queries of a head."""
-        return self._shared(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
+        return self._kept(read(self.root / layout.folder(head.layer, head.query, "q") / layout.FILE))
 
     def keys(self, head: Head) -> Vectors:
         """Keys of the key head that a head reads."""
-        return self._shared(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
+        return self._kept(read(self.root / layout.folder(head.layer, head.key, "k") / layout.FILE))
 
-    def shares(self, count: int) -> tuple[Capture, ...]:
-        """The capture in `count` disjoint shares of its documents.
+    def halves(self) -> list[tuple[Capture, Capture]]:
+        """The capture in two halves of its documents, in as many ways as balance each other.
+
+        Documents are dealt in turn to eight groups, or the largest power of two that is no more than there are; a
+        split is a row of a Hadamard matrix over the groups. Splits are orthogonal: what one says of a mean's noise is
+        nothing that another says.
 
         Raises
         ------
         DataError
-            When it has fewer documents, or does not say which it has.
+            When it has one document, or does not say which it has.
         """
-        if len(self.documents) < count:
+        if len(self.documents) < 2:
             raise DataError(
-                f"{self.root}: {len(self.documents)} documents cannot be dealt to {count} shares; capture more, with a "
-                "manifest that lists them"
+                f"{self.root}: {len(self.documents)} documents cannot be halved; capture more, with a manifest that "
+                "lists them"
             )
-        return tuple(replace(self, share=(number, count)) for number in range(count))
+        groups = min(GROUPS, 1 << (len(self.documents).bit_length() - 1))
+        halves = []
+        for signs in hadamard(groups)[1:]:
+            side = [signs[place % groups] > 0 for place in range(len(self.documents))]
+            first = tuple(number for number, mine in zip(self.documents, side, strict=True) if mine)
+            second = tuple(number for number, mine in zip(self.documents, side, strict=True) if not mine)
+            halves.append((replace(self, only=first), replace(self, only=second)))
+        return halves
 
     @property
     def documents(self) -> tuple[int, ...]:
-        """Numbers of the documents, of its share if it has one; empty where no manifest lists them."""
+        """Numbers of its documents; empty where no manifest lists them."""
         numbers = sorted(int(each["number"]) for each in (self.manifest or {}).get("documents", ()))
-        return tuple(numbers if self.share is None else numbers[self.share[0] :: self.share[1]])
+        return tuple(numbers) if self.only is None else self.only
 
-    def _shared(self, found: Vectors) -> Vectors:
-        if self.share is None:
+    def _kept(self, found: Vectors) -> Vectors:
+        if self.only is None:
             return found
-        mine = np.isin(found.document, self.documents)
+        mine = np.isin(found.document, self.only)
         return Vectors(found.bucket[mine], found.document[mine], found.position[mine], found.vectors[mine])
 
 

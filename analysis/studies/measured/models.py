@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from analysis.studies.pretrained.other_texts import CODE
 from artifacts.errors import DataError
 from artifacts.store.subjects import of_role
 
@@ -19,7 +20,8 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
 
     A model that a table of models describes gets its name there. `captured_context` is in tokens; `heads` and
     `key_heads` are those behind the overall plasticity. Nothing of a source enters. The small models that ship
-    are left out: their contexts are too short to stand beside captured models, and they have results of their own.
+    are left out: their contexts are too short to stand beside captured models, and they have results of their own. So
+    has a model's capture on source code.
 
     Raises
     ------
@@ -27,7 +29,7 @@ def measured_models(model_metrics: pd.DataFrame, models: pd.DataFrame, pretraine
         When the file of a model lacks a metric.
     """
     names = _names(models, pretrained_models)
-    kept = _without_the_small(model_metrics)
+    kept = _shown(model_metrics, pretrained_models)
     rows = [_row(str(model), metrics, names) for model, metrics in kept.groupby("model", sort=True)]
     table = pd.DataFrame(rows)
     return table.sort_values("ap_overall", ascending=False, kind="stable", ignore_index=True)
@@ -70,7 +72,7 @@ def measured_profiles(
     models that ship.
     """
     names = _names(models, pretrained_models)
-    kept = _without_the_small(model_metrics)
+    kept = _shown(model_metrics, pretrained_models)
     deciles = kept[kept["metric"].str.fullmatch(r"ap_decile_\d") & kept["value"].notna()]
     return pd.DataFrame(
         {
@@ -90,5 +92,7 @@ def _names(*tables: pd.DataFrame) -> dict[str, str]:
     return {model: name for each in tables for model, name in zip(each["model"], each["display_name"], strict=True)}
 
 
-def _without_the_small(measured: pd.DataFrame) -> pd.DataFrame:
-    return measured[~measured["model"].isin(list(of_role(measured["model"].unique())))]
+def _shown(measured: pd.DataFrame, pretrained_models: pd.DataFrame) -> pd.DataFrame:
+    """Without the small models, and without those that were captured again on another kind of text."""
+    small, again = of_role(measured["model"].unique()), pretrained_models["model"] + CODE
+    return measured[~measured["model"].isin([*small, *again])]

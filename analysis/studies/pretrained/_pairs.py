@@ -12,6 +12,7 @@ from analysis.studies.pretrained.distillation import ARMS
 from analysis.studies.pretrained.distillation import ROLE as STUDENT
 
 UNTOUCHED = "control"  # role of the model whose rotation is removed and that is not trained
+NEAR = "-near"  # ending of a teacher's measurement at the lengths that its students are asked
 
 
 class Pair(NamedTuple):
@@ -51,3 +52,16 @@ def names(pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> dict[str, 
     """Names in print by key of the pair; a reported pair has that of its model with rotation."""
     reported = subjects[(subjects["role"] == REPORTED) & (subjects["side"] == "rope")]
     return display_names(pretrained_models, subjects) | dict(zip(reported["pair"], reported["label"], strict=True))
+
+
+def of_pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Column and model of each pair of students: teacher (the pair's name), untouched, and both arms."""
+    arms: dict[str, dict[str, str]] = {}
+    for _, each in subjects[subjects["role"] == STUDENT].iterrows():
+        arms.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])
+    for pair, models in arms.items():
+        models["teacher"] = pair
+        untouched = subjects[(subjects["role"] == UNTOUCHED) & (subjects["pair"] == pair)]
+        if len(untouched):
+            models["untouched"] = str(untouched["model"].iloc[0])
+    return arms

@@ -10,16 +10,18 @@ import numpy as np
 import pandas as pd
 
 from analysis.measure.quantities import QUANTITIES, of_model
+from analysis.studies.pretrained._pairs import of_pairs
+from analysis.studies.pretrained.beginning import STARTS
 from analysis.studies.pretrained.distillation import ARMS
-from analysis.studies.pretrained.distillation import ROLE as STUDENT
 from artifacts.errors import DataError
 
-UNTOUCHED = "control"  # role of the model whose rotation is removed and that is not trained
 COLUMNS = ("teacher", "untouched", *ARMS.values())
+BEGUN = ("sinks", "bos_value")  # asked behind the beginning token
 
 
 def distillation_quantities(
     massive_values: pd.DataFrame,
+    disruption: pd.DataFrame,
     sinks: pd.DataFrame,
     bos_value: pd.DataFrame,
     layer_ablation: pd.DataFrame,
@@ -28,9 +30,9 @@ def distillation_quantities(
     crosslayer_balance: pd.DataFrame,
     subjects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Headline quantities of experiments 1 and 4 to 9, a column a model; a cell without value says why in `note`.
+    """Headline quantities of experiments 1, 2 and 4 to 9, a column a model; a cell without value says why in `note`.
 
-    A quantity that was asked of the teacher alone is left out.
+    A quantity that was asked of the teacher alone is left out, and one that none of the models has.
 
     Raises
     ------
@@ -39,6 +41,7 @@ def distillation_quantities(
     """
     frames = {
         "massive_values": massive_values,
+        "disruption": disruption,
         "sinks": sinks,
         "bos_value": bos_value,
         "layer_ablation": layer_ablation,
@@ -47,9 +50,11 @@ def distillation_quantities(
         "crosslayer_balance": crosslayer_balance,
     }
     rows: list[dict[str, object]] = []
-    for pair, models in _pairs(subjects).items():
+    for pair, plain in of_pairs(subjects).items():
         for quantity in (each for each in QUANTITIES if each.frame in frames):
             frame = frames[quantity.frame]
+            ending = STARTS["token"] if quantity.frame in BEGUN else ""
+            models = {column: model + ending for column, model in plain.items()}
             parts = {column: frame[frame["model"] == model] for column, model in models.items()}
             if not len(parts["teacher"]) or not any(len(part) for name, part in parts.items() if name != "teacher"):
                 continue
@@ -64,6 +69,8 @@ def distillation_quantities(
                     value, why = of_model(quantity, part, file)
                 values[column] = None if np.isnan(value) else float(value)
                 notes += [f"{column}: {why.split(':')[0]}"] if np.isnan(value) else []
+            if all(value is None for value in values.values()):
+                continue  # nothing of its kind in this model
             rows.append({"pair": pair, "quantity": quantity.key, **facts, **values, "note": "; ".join(notes)})
     if not rows:
         raise DataError(
@@ -71,16 +78,3 @@ def distillation_quantities(
             "artifacts/recipes/distilled.yaml"
         )
     return pd.DataFrame(rows)
-
-
-def _pairs(subjects: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Column and model of each pair of students, the teacher's name being the pair's."""
-    arms: dict[str, dict[str, str]] = {}
-    for _, each in subjects[subjects["role"] == STUDENT].iterrows():
-        arms.setdefault(str(each["pair"]), {})[ARMS[str(each["side"])]] = str(each["model"])
-    for pair, models in arms.items():
-        models["teacher"] = pair
-        untouched = subjects[(subjects["role"] == UNTOUCHED) & (subjects["pair"] == pair)]
-        if len(untouched):
-            models["untouched"] = str(untouched["model"].iloc[0])
-    return arms

@@ -143,9 +143,10 @@ def pretrained_noise(
 ) -> pd.DataFrame:
     """What a capture of a pretrained model would differ by when made again over other documents of the kind.
 
-    Even and odd documents are independent, so that the whole capture's standard deviation is estimated from their
-    difference: half its size where they are as many, else less by what unequal halves differ more. The interval is by
-    chi-square with one degree of freedom: one difference says little.
+    The halves of a split are independent, so that the whole capture's standard deviation is estimated from their
+    difference: half its size where they are of as many documents, else less by what unequal halves differ more. Splits
+    are orthogonal, their squares are averaged, and the interval is by chi-square with as many degrees of freedom as
+    there are splits.
     `twice_sd` is that of the difference of two captures, the counterpart of `twin_difference`, which the source's two
     captures of one network differ by.
 
@@ -158,22 +159,23 @@ def pretrained_noise(
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
         mine = capture_halves[(capture_halves["model"] == model) & capture_halves["value"].notna()]
-        counts: Any = mine.groupby("half")["documents"].first().to_dict()
-        values: Any = mine.pivot(index="metric", columns="half", values="value").reindex(columns=[0, 1]).dropna()
-        for metric in METRICS:
-            if metric not in values.index:
-                continue
-            first, second = (float(values.loc[metric, half]) for half in (0, 1))
-            noise = abs(first - second) * float(np.sqrt(counts[0] * counts[1])) / (counts[0] + counts[1])
-            low, high = (noise / float(np.sqrt(stats.chi2.ppf(level, 1))) for level in (0.975, 0.025))
+        for metric in [each for each in METRICS if each in set(mine["metric"])]:
+            own = mine[mine["metric"] == metric]
+            sides: Any = own.pivot(index="split", columns="half", values=["value", "documents"]).dropna()
+            first, second = (sides["documents", half].astype(float) for half in (0, 1))
+            differences = (sides["value", 0] - sides["value", 1]).abs()
+            squares = differences**2 * first * second / (first + second) ** 2
+            noise, splits = float(np.sqrt(squares.mean())), len(squares)
+            low, high = (noise * float(np.sqrt(splits / stats.chi2.ppf(level, splits))) for level in (0.975, 0.025))
             twin = twins.get(metric)
             rows.append(
                 {
-                    **{"model": model, "display_name": name, "metric": metric, "first": first, "second": second},
-                    **{"difference": first - second, "noise_sd": noise, "noise_low": low, "noise_high": high},
+                    **{"model": model, "display_name": name, "metric": metric},
+                    **{"splits": splits, "largest": float(differences.max())},
+                    **{"noise_sd": noise, "noise_low": low, "noise_high": high},
                     **{"twice_sd": float(np.sqrt(2)) * noise},
                     "twin_difference": None if twin is None or pd.isna(twin) else abs(float(twin)),
-                    "documents": int(sum(counts.values())),
+                    "documents": int((first + second).iloc[0]),
                     "note": "twin_difference: no such pair in the source" if twin is None or pd.isna(twin) else "",
                 }
             )

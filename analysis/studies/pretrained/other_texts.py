@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.statistics.locations.student import student_interval
+from analysis.statistics.locations.welch import welch_t_from_stats
 from analysis.studies.pretrained._named import display_names
 from artifacts.errors import DataError
 
@@ -19,6 +20,7 @@ REPEATED, CODE = "-repeated", "-code"  # ending of a measurement's name, by its 
 TARGETS = ("massive", "random", "matched", "smallest")
 FILLS = ("zero", "mean")
 TENSORS = {"q": "query", "k": "key", "v": "value"}
+PLASTICITY = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "bias_window", "r_q_a", "r_k_a", "plane_var")
 BOTH = 2  # texts that a difference of means needs on either side
 
 
@@ -99,6 +101,46 @@ def pretrained_kinds(
     return pd.DataFrame(rows)
 
 
+def pretrained_plasticity_kinds(
+    head_metrics: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Metrics of heads on prose and on source code: one row a model and metric.
+
+    `prose` and `code` are means over the heads that have a value on both, `difference` the mean of code less prose by
+    head with its interval over key heads, which are the units; `r` is Spearman's correlation of the two over heads.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was captured on both.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in display_names(pretrained_models, subjects).items():
+        prose, code = (
+            head_metrics[head_metrics["model"] == each].set_index(["layer", "key_head", "head"])
+            for each in (model, model + CODE)
+        )
+        for metric in PLASTICITY if len(prose) and len(code) else ():
+            both = pd.DataFrame({"prose": prose[metric], "code": code[metric]}).dropna()
+            change = (both["code"] - both["prose"]).groupby(level=["layer", "key_head"]).mean()
+            low, high = student_interval(change.to_numpy(dtype=float)) or (None, None)
+            rows.append(
+                {
+                    **{"model": model, "display_name": name, "metric": metric},
+                    **{kind: float(both[kind].mean()) for kind in ("prose", "code")},
+                    **{"difference": float(change.mean()), "low": low, "high": high, "key_heads": len(change)},
+                    **{"heads": len(both), "r": float(stats.spearmanr(both["prose"], both["code"]).statistic)},
+                    "note": "" if low is not None else "low, high: key heads that agree exactly, or one",
+                }
+            )
+    if not rows:
+        raise DataError(
+            "head_metrics has no pretrained model on prose and on code; capture one with --texts code:evaluation, then "
+            f"run: python build.py heads CAPTURE --name MODEL{CODE}"
+        )
+    return pd.DataFrame(rows)
+
+
 def _plain(part: pd.DataFrame) -> float:
     """Nats a token of the model as it is, from what a condition costs and where it leads."""
     whole: Any = part[part["unit_id"] == ""].set_index("metric")["value"]
@@ -121,5 +163,8 @@ def _beside(values: dict[str, Any]) -> dict[str, Any]:
 def _welch(first: pd.Series, second: pd.Series, difference: float) -> tuple[float, float]:
     if first.nunique() == second.nunique() == 1:
         return difference, difference
-    ends = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
-    return float(ends.low), float(ends.high)
+    moments = [(float(each.mean()), float(each.std()), len(each)) for each in (second, first)]
+    test = welch_t_from_stats(*moments[0], *moments[1], study="texts", comparison="kinds", unit="text")
+    if test.ci_low is None or test.ci_high is None:
+        return difference, difference
+    return test.ci_low, test.ci_high

@@ -103,11 +103,14 @@ def _verdict(row: pd.Series, value: str, sign: int, key: str, statement: str, un
             key=key,
             statement=statement,
         )
+    low, high = float(row["low"]), float(row["high"])
+    split = row["p_holm"] < ALPHA and low <= 0 <= high
     return directed(
         size,
-        (float(row["low"]), float(row["high"])),
+        (low, high),
         sign,
-        f"{told}, Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}.",
+        f"{told} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+        + (" The exact test shows it, Student's interval over seeds does not, and both are asked." if split else ""),
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p"]),

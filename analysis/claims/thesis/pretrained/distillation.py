@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge
+from analysis.claims import Verdict, directed, judge
+from analysis.claims._verdicts.words import p
 
 RECOVERED = 0.9  # share from which the plan speaks of recovery
 REMOVED = {  # quantity -> what removing the rotation alone would do to it if the report's contrast needed no training
@@ -19,6 +20,16 @@ TRAINED = {  # quantity -> in what the report's recalibrated model differs from 
     "massive_query": (-1, "fewer massive values in queries"),
     "layer1_share": (1, "more of what layer 1 writes from attention"),
     "local_attention": (-1, "less attention to the five tokens before"),
+    "massive_minus_random": (-1, "less to lose where its massive dimensions are zeroed"),
+    "layer1_mlp": (-1, "less to lose where the MLP of layer 1 is zeroed"),
+    "layer1_attention": (1, "more to lose where the attention of layer 1 is zeroed"),
+    "sink_rate": (-1, "fewer heads that are sinks"),
+    "bos_mlp_matching": (-1, "less to lose where the MLP that writes the first token's spike is zeroed there"),
+}
+KEYS = {  # contrast of two models -> direction, and what is said of the first
+    "removed against rotation": (-1, "a pretrained model whose rotation is removed finds fewer keys than with it"),
+    "distilled against removed": (1, "its student without rotation finds more keys than the model before its training"),
+    "distilled against trained on": (-1, "its student without rotation finds fewer keys than the control"),
 }
 LESS_THAN_HALF = 0.5  # of what the student without rotation lost, in the plan
 
@@ -165,6 +176,33 @@ def thesis_distil_neighbours(distillation_quantities: pd.DataFrame) -> list[Verd
         if row["teacher"] != row["untouched"]
         for back in [float((row["nope"] - row["untouched"]) / (row["teacher"] - row["untouched"]))]
     ]
+
+
+def thesis_distil_keys(distillation_key_tests: pd.DataFrame) -> list[Verdict]:
+    """Removing the rotation loses keys, training on brings some back, and the control keeps more.
+
+    Source: thesis, Pretrained models.
+    """
+    verdicts = []
+    for _, row in distillation_key_tests.iterrows():
+        contrast, tokens = str(row["comparison"]).removesuffix(" tokens").rsplit(", ", 1)
+        sign, words = KEYS[contrast]
+        verdicts.append(
+            directed(
+                float(row["estimate"]),
+                (float(row["ci_low"]), float(row["ci_high"])),
+                sign,
+                f"over the same {int(row['n'])} prompts a difference of {100 * row['estimate']:.0f} points "
+                f"[{100 * row['ci_low']:.0f}, {100 * row['ci_high']:.0f}] (McNemar, Holm {p(row['p_adjusted'])})",
+                recomputed=float(row["estimate"]),
+                n=int(row["n"]),
+                p_value=float(row["p_value"]),
+                p_adjusted=float(row["p_adjusted"]),
+                key=f"{row['study']}_{contrast.replace(' ', '_')}_{tokens}",
+                statement=f"In prompts of {tokens} tokens, {words}.",
+            )
+        )
+    return verdicts
 
 
 def _key(row: pd.Series) -> str:

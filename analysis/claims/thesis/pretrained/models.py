@@ -151,8 +151,9 @@ def thesis_pretrained_noise(pretrained_noise: pd.DataFrame) -> list[Verdict]:
         verdicts.append(
             judge(
                 high < reported,
-                f"the standard deviation of the difference is {row['twice_sd']:.4f} [{low:.4f}, {high:.4f}] from the "
-                f"halves of {int(row['documents'])} documents, and the reported pair differs by {reported:.4f}",
+                f"the standard deviation of the difference is {row['twice_sd']:.4f} [{low:.4f}, {high:.4f}] from "
+                f"{int(row['splits'])} splits of {int(row['documents'])} documents, and the reported pair differs by "
+                f"{reported:.4f}",
                 otherwise="contradicted" if low > reported else "not supported",
                 recomputed=float(row["twice_sd"]),
                 n=int(row["documents"]),

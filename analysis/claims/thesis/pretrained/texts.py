@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, directed
+from analysis.claims import Verdict, directed, judge, untestable
 
 DOES = {"zero": "Zeroing", "mean": "Levelling"}
 PLURAL = {"query": "queries", "key": "keys", "value": "values"}
+SAME = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity"}
+WITHIN = 0.1  # share of the value on prose that a difference may be to count as none
 THRESHOLD = 5.0  # of a massive value, the report's
 
 
@@ -60,3 +62,41 @@ def thesis_pretrained_kinds(pretrained_kinds: pd.DataFrame) -> list[Verdict]:
         )
         for _, row in chosen.iterrows()
     ]
+
+
+def thesis_plasticity_kinds(pretrained_plasticity_kinds: pd.DataFrame) -> list[Verdict]:
+    """The heads of a pretrained model are as plastic on source code as on prose, overall and in their drop.
+
+    A difference counts as none when its whole interval lies within a tenth of the value on prose.
+
+    Source: thesis, Pretrained models at hand.
+    """
+    verdicts = []
+    for _, row in pretrained_plasticity_kinds[pretrained_plasticity_kinds["metric"].isin(list(SAME))].iterrows():
+        margin = WITHIN * abs(float(row["prose"]))
+        said = f"{row['code']:.3f} on source code and {row['prose']:.3f} on prose over {int(row['heads'])} heads"
+        key = f"{row['model']}_{row['metric']}"
+        statement = (
+            f"The {SAME[str(row['metric'])]} of {row['display_name']} is on source code what it is on prose, to within "
+            f"{100 * WITHIN:.0f} %."
+        )
+        if pd.isna(row["low"]):
+            verdicts.append(
+                untestable(f"{said}, without an interval; more heads give one.", key=key, statement=statement)
+            )
+            continue
+        low, high = float(row["low"]), float(row["high"])
+        outside = low > margin or high < -margin
+        verdicts.append(
+            judge(
+                -margin < low and high < margin,
+                f"{said}; the difference is {row['difference']:.3f} [{low:.3f}, {high:.3f}], a tenth of the value on "
+                f"prose {margin:.3f}; over heads the two correlate with rho = {row['r']:.2f}",
+                otherwise="contradicted" if outside else "not supported",
+                recomputed=float(row["difference"]),
+                n=int(row["key_heads"]),
+                key=key,
+                statement=statement,
+            )
+        )
+    return verdicts

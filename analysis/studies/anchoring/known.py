@@ -1,0 +1,54 @@
+"""Delta P of planted statements about what pretrained models know, at the layer whose probe sees their truth best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from artifacts.errors import DataError
+
+ROLE = "pretrained"
+RERUN = "python build.py run --recipe artifacts/recipes/pretrained-anchoring.yaml"
+
+
+def anchoring_known(anchoring: pd.DataFrame, anchoring_curves: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
+    """One row a pretrained model.
+
+    The layer is the one of the largest AUROC over statements that need the question: chosen by the probe, not by what
+    the cut does. `question` and `answer` are Delta P there by what the truth of a statement needs, with 95 % bootstrap
+    intervals over names, `_filler` the same with as many tokens of the text before cut, and `_flips` the percentage
+    whose predicted class changes. `known_share` is the percentage of names whose statement the model completes rightly.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was asked.
+    """
+    rows: list[dict[str, object]] = []
+    shares = anchoring[anchoring["metric"] == "known_share"]
+    labels = subjects[subjects["role"] == ROLE].set_index("model")["label"]
+    mine = anchoring_curves[(anchoring_curves["data"] == "planted") & (anchoring_curves["split"] == "design")]
+    for model in [each for each in labels.index if each in set(mine["model"])]:
+        curves = mine[mine["model"] == model]
+        groups: Any = {str(group): part.set_index("layer") for group, part in curves.groupby("group")}
+        question, answer = groups["question"], groups["answer"]
+        layer = int(question.index[int(question["auroc"].to_numpy(dtype=float).argmax())])
+        asked = shares[shares["model"] == model]
+        row: dict[str, object] = {
+            "model": model,
+            "display_name": labels[model],
+            "layer": layer,
+            "layers": len(question),
+        }
+        row |= {"layers_seeing": int(question["above_chance"].sum())}
+        row |= {name: float(question.loc[layer, name]) for name in ("auroc", "auroc_low", "auroc_high")}
+        for name, part in (("question", question), ("answer", answer)):
+            cell = part.loc[layer]
+            row |= {f"{name}{end}": float(cell[f"delta_p{end}"]) for end in ("", "_low", "_high")}
+            row |= {f"{name}_flips": float(cell["question_share"]), f"{name}_filler": float(cell["filler"])}
+            row |= {f"{name}_n": int(cell["n"])}
+        rows.append(row | {"known_share": float(asked["value"].mean()), "names": int(asked["n"].max())})
+    if not rows:
+        raise DataError(f"anchoring_curves has no pretrained model; run: {RERUN}")
+    return pd.DataFrame(rows)

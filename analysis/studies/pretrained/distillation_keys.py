@@ -1,0 +1,89 @@
+"""Keys that a model retrieves with its rotation, without it, distilled without it, and trained on with it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pandas as pd
+
+from analysis.statistics.estimate import Estimate, frame
+from analysis.statistics.proportion import mcnemar, wilson_interval
+from analysis.studies._families import corrected
+from analysis.studies.pretrained._pairs import NEAR, of_pairs
+from artifacts.errors import DataError
+
+OWN = re.compile(r"own/(?P<ratio>[0-9.]+)x")
+CONTRASTS = {
+    "removed against rotation": ("untouched", "teacher"),
+    "distilled against removed": ("nope", "untouched"),
+    "distilled against trained on": ("nope", "continued"),
+}
+RERUN = "python build.py run --recipe artifacts/recipes/distilled-retrieval.yaml"
+
+
+def distillation_keys(
+    context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Keys found in prompts of one length, one row a pair, length and model, with Wilson's interval over prompts.
+
+    Raises
+    ------
+    DataError
+        When no student was asked for keys.
+    """
+    rows: list[dict[str, Any]] = []
+    for pair, column, ratio, items in _asked(context_length, subjects):
+        tokens = round(ratio * _positions(pretrained_models, pair))
+        share, n = float(items.mean()), len(items)
+        low, high = wilson_interval(round(share * n), n)
+        rows.append({"pair": pair, "column": column, "tokens": tokens, "share": share, "low": low, "high": high})
+        rows[-1]["n"] = n
+    return pd.DataFrame(rows).sort_values(["pair", "tokens", "column"], ignore_index=True)
+
+
+def distillation_key_tests(
+    context_length: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame, test_families: pd.DataFrame
+) -> pd.DataFrame:
+    """McNemar's exact test of the same prompts asked of two models, one row a pair, contrast and length.
+
+    `study` is the pair, `comparison` reads `CONTRAST, N tokens`. Holm is over the lengths of one contrast of a pair.
+
+    Raises
+    ------
+    DataError
+        When no student was asked for keys, or two models were asked other prompts.
+    """
+    asked = {(pair, column, ratio): items for pair, column, ratio, items in _asked(context_length, subjects)}
+    tests: list[Estimate] = []
+    for pair, ratio in sorted({(pair, ratio) for pair, _, ratio in asked}):
+        tokens = round(ratio * _positions(pretrained_models, pair))
+        for contrast, (first, second) in CONTRASTS.items():
+            one, other = asked.get((pair, first, ratio)), asked.get((pair, second, ratio))
+            if one is None or other is None:
+                continue
+            if set(one.index) != set(other.index):
+                raise DataError(f"context_length: {first} and {second} of {pair} got other prompts; run: {RERUN}")
+            name = f"{contrast}, {tokens} tokens"
+            tests.append(mcnemar(one, other.reindex(one.index), study=pair, comparison=name, unit="prompt"))
+    return frame(corrected(tests, test_families, "distillation_key_tests", lambda row: row.study))
+
+
+def _asked(context_length: pd.DataFrame, subjects: pd.DataFrame) -> list[tuple[str, str, float, pd.Series]]:
+    """Pair, column, ratio of lengths, and 1 or 0 by prompt."""
+    answers = context_length[context_length["metric"] == "passkey_right"]
+    found = []
+    for pair, models in of_pairs(subjects).items():
+        for column, model in models.items():
+            own = answers[answers["model"] == (model + NEAR if column == "teacher" else model)]
+            for condition, items in own.groupby("condition"):
+                if match := OWN.fullmatch(str(condition)):
+                    right = items.assign(item=items["seed"].astype(str) + "/" + items["unit_id"].astype(str))
+                    found.append((pair, column, float(match["ratio"]), right.set_index("item")["value"].sort_index()))
+    if not any(column in ("nope", "continued") for _, column, _, _ in found):
+        raise DataError(f"context_length has no student; run: {RERUN}")
+    return found
+
+
+def _positions(pretrained_models: pd.DataFrame, pair: str) -> int:
+    return int(pretrained_models.loc[pretrained_models["model"] == pair, "positions"].iloc[0])

@@ -1,0 +1,33 @@
+"""Keys that the four models of the distillation retrieve, by length of the prompt."""
+
+import pandas as pd
+
+from artifacts.typeset.wording import listed
+from tables import Column, Table, percent
+from tables.pretrained.distillation_quantities import NAMES
+
+
+def table(distillation_keys: pd.DataFrame) -> Table:
+    """One row a length, one column a model."""
+    shown = [name for name in NAMES if name in set(distillation_keys["column"])]
+    wide = distillation_keys.pivot(index=["pair", "tokens"], columns="column", values=["share", "low", "high"])
+    rows = pd.DataFrame({f"{name}_{end}": wide[end, name] for name in shown for end in ("share", "low", "high")})
+    counts = [str(n) for n in sorted(set(distillation_keys["n"]))]
+    return Table(
+        rows=rows.reset_index(),
+        columns=[
+            Column("tokens", "Tokens"),
+            *(
+                Column(f"{name}_share", NAMES[name], percent(0, share=True), ci=(f"{name}_low", f"{name}_high"))
+                for name in shown
+            ),
+        ],
+        size="footnotesize",
+        caption=(
+            "Keys of five digits retrieved from English filler by one pretrained model with its rotation, with it "
+            "removed, and by its students at equal tokens, in percent. All were asked the same prompts. Unit: one "
+            f"prompt, {listed(counts)} a length; in brackets Wilson's 95 % interval."
+        ),
+        short="Keys retrieved with rotation and without",
+        note="The shortest length is that of the windows on which the students were trained.",
+    )
