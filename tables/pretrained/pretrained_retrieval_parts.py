@@ -1,5 +1,7 @@
 """Keys that pretrained models find by wording and place, and how far they say yes to wrong ones."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from tables import Column, Table, fixed
@@ -8,7 +10,10 @@ PARTS = {
     "form": "Keys found, by the wording of the prompt, %",
     "depth": "Keys found, by the key's place in its length, %",
     "shown": "Yes, of yes and no, after a number that is shown, %",
+    "rank": "Rank of yes after the key, against a wrong one",
 }
+RANK = "rank"
+UNASKED = "Not asked at this length."
 WHICH = {
     "code": "a code",
     "key": "a key",
@@ -22,31 +27,36 @@ WHICH = {
 
 
 def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
-    """One row a wording, fifth or kind of key, one pair of columns a length."""
+    """One row a wording, fifth or kind of key, one column a length."""
     parts = pretrained_retrieval_parts
     lengths = sorted(parts["tokens"].unique())
     rows = []
     for keys, cells in parts.groupby(["display_name", "part", "which"], sort=False):
         name, part, which = map(str, keys)
         by = cells.set_index("tokens")
-        row = {"group": PARTS[part], "order": list(PARTS).index(part), "label": _label(part, which), "model": name}
-        for length in lengths:
-            for column in ("value", "low", "high", "auc"):
-                row[f"{column}_{length}"] = 100 * by[column].get(length, float("nan"))
-        why = "A mean probability, without Wilson's interval." if part == "shown" else ""
-        rows.append(row | {"n": int(cells["n"].min()), "why": why})
-    frame = pd.DataFrame(rows).sort_values("order", kind="stable", ignore_index=True)
+        row = {"model": name, "label": _label(part, which), "n": int(cells["n"].min())}
+        why = UNASKED if part != "shown" else f"Without an interval; a dash: {UNASKED[0].lower()}{UNASKED[1:]}"
+        rows.append(row | {"part": part, "why": why} | _cells(by, ("value", "low", "high"), lengths))
+        if part == "shown" and by["auc"].notna().any():
+            rows.append(row | {"part": RANK, "why": why} | _cells(by, ("auc",), lengths))
+    frame = pd.DataFrame(rows)
+    several = frame["model"].nunique() > 1
+    frame["group"] = [
+        f"{model}: {PARTS[part]}" if several else PARTS[part] for model, part in frame[["model", "part"]].values
+    ]
+    order = frame["part"].map(list(PARTS).index)
+    frame = frame.assign(order=order).sort_values(["model", "order"], ascending=[False, True], kind="stable")
     tested = parts[parts["which"] == "wrong"].sort_values("tokens")["p_holm"]
     shown = [f"$p$ = {each:.3f}" for each in tested]
-    columns = [Column("label", "", width=0.24)]
+    columns = [Column("label", "", width=0.2)]
     for length in lengths:
         ends = (f"low_{length}", f"high_{length}")
-        group = f"{length} tokens"
-        columns.append(Column(f"value_{length}", "share", fixed(0), ci=ends, group=group, reason="why"))
-        columns.append(Column(f"auc_{length}", "rank", fixed(0), group=group, missing="Of wrong keys."))
+        columns.append(
+            Column(f"value_{length}", f"{length}", fixed(0), ci=ends, group="Tokens of the prompt", reason="why")
+        )
     columns.append(Column("n", "Prompts"))
     return Table(
-        rows=frame,
+        rows=frame.reset_index(drop=True),
         columns=columns,
         groups="group",
         size="footnotesize",
@@ -61,6 +71,17 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
             f"{', '.join(shown)} after Holm at the {len(shown)} lengths."
         ),
     )
+
+
+def _cells(by: pd.DataFrame, columns: Sequence[str], lengths: Sequence[int]) -> dict[str, float]:
+    """Percentages of every length by name of the table's field; the first of the columns is the value."""
+    names = ("value", "low", "high")
+    empty = {f"{name}_{length}": float("nan") for name in names for length in lengths}
+    return empty | {
+        f"{name}_{length}": 100 * by[column].get(length, float("nan"))
+        for name, column in zip(names, columns, strict=False)
+        for length in lengths
+    }
 
 
 def _label(part: str, which: str) -> str:
