@@ -44,8 +44,9 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
     frame["group"] = [
         f"{model}: {PARTS[part]}" if several else PARTS[part] for model, part in frame[["model", "part"]].values
     ]
-    order = frame["part"].map(list(PARTS).index)
-    frame = frame.assign(order=order).sort_values(["model", "order"], ascending=[False, True], kind="stable")
+    models = list(dict.fromkeys(frame["model"]))
+    places = {"model": models.index, "part": list(PARTS).index}
+    frame = frame.sort_values(list(places), key=lambda column: column.map(places[str(column.name)]), kind="stable")
     tested = parts[parts["which"] == "wrong"].sort_values("tokens")["p_holm"]
     shown = [f"$p$ = {each:.3f}" for each in tested]
     columns = [Column("label", "", width=0.2)]
