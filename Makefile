@@ -22,7 +22,6 @@ site: $(VENV)/light.stamp tex
 pretrained: $(VENV)/pretrained.stamp
 	$(PY) build.py run massive_values --model smollm2-135m --texts manual:evaluation --documents 4 --tokens 512 \
 	  --name smollm2-135m-first-look
-	@echo "measured: artifacts/measurements/massive_values/smollm2-135m-first-look.csv"
 
 # A one-node Slurm of its own on loopback, started and ended by the test; installs Debian's packages when it may.
 test-slurm: $(VENV)/test.stamp
