@@ -119,17 +119,27 @@ def test_what_is_not_measured_is_not_testable(reported):
 )
 def test_a_cliff_needs_every_model_with_rotation_to_miss_far_keys(right, arm, verdict):
     rows = [
-        {"model": "a", "arm": "A", "low": 192, "right": right[0], "n": 200},
-        {"model": "b", "arm": arm, "low": 256, "right": right[1], "n": 200},
-        {"model": "a", "arm": "A", "low": 160, "right": 90, "n": 100},
+        {"model": "a", "base": 400, "arm": "A", "low": 192, "right": right[0], "n": 200},
+        {"model": "b", "base": 400, "arm": arm, "low": 256, "right": right[1], "n": 200},
+        {"model": "a", "base": 400, "arm": "A", "low": 160, "right": 90, "n": 100},
     ]
-    assert claims.thesis_population_cliff(pd.DataFrame(rows)).verdict == verdict
+    small, large = claims.thesis_population_cliff(pd.DataFrame(rows))
+    assert (small.key, small.verdict) == ("400", verdict)
+    assert (large.key, large.verdict) == ("10000", "not testable")
+
+
+def test_a_cliff_at_one_base_says_nothing_of_the_other():
+    rows = [
+        {"model": "a", "base": 400, "arm": "A", "low": 192, "right": 0, "n": 200},
+        {"model": "b", "base": 10_000, "arm": "A", "low": 192, "right": 90, "n": 200},
+    ]
+    assert [each.verdict for each in claims.thesis_population_cliff(pd.DataFrame(rows))] == ["holds", "contradicted"]
 
 
 def test_a_cliff_is_not_judged_without_models():
-    assert claims.thesis_population_cliff(pd.DataFrame(columns=["model", "arm", "low", "right", "n"])).verdict == (
-        "not testable"
-    )
+    columns = ["model", "base", "arm", "low", "right", "n"]
+    judged = claims.thesis_population_cliff(pd.DataFrame(columns=columns))
+    assert {each.verdict for each in judged} == {"not testable"}
 
 
 def test_models_that_missed_the_criterion_are_compared_beside_the_plan(plan):

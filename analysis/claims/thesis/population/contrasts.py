@@ -25,6 +25,7 @@ RELATIONS = {
     "drop_decline": (1, "Models whose plasticity drops more within the window lose more keys with length."),
 }
 
+BASES = (400, 10_000)  # of the rotation
 TRAINED = 128  # words of a training sequence
 CLIFF = 1.5  # training lengths
 NEAR = 2.0  # training lengths
@@ -133,25 +134,40 @@ def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Ve
     return verdicts
 
 
-def thesis_population_cliff(population_distances: pd.DataFrame) -> Verdict:
+def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]:
     """Models with rotation find fewer than one in a hundred keys farther off than one and a half training lengths.
+
+    Post hoc at the base at which it was seen; at the other it was written down before a model of it was trained.
 
     Source: thesis, A population of small models.
     """
     far = population_distances[
         population_distances["arm"].isin(["A", "B"]) & (population_distances["low"] >= CLIFF * TRAINED)
     ]
-    models = far.groupby("model")[["right", "n"]].sum()
-    if models.empty:
-        return untestable("No model with rotation is measured yet; those of the plan would decide it.")
-    share = models["right"] / models["n"]
-    return judge(
-        bool((share < STRAY).all()),
-        f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum())} of "
-        f"{int(models['n'].sum())}; the one that finds most finds {share.max():.1%}.",
-        recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum()):,}",
-        n=len(models),
-    )
+    verdicts = []
+    for base in BASES:
+        statement = (
+            f"At base {base:,} models with rotation find fewer than one in a hundred keys farther off than one and a "
+            "half training lengths."
+        )
+        models = far[far["base"] == base].groupby("model")[["right", "n"]].sum()
+        if models.empty:
+            told = "No model with rotation is measured at this base yet; those of the plan would decide it."
+            verdicts.append(untestable(told, key=str(base), statement=statement))
+            continue
+        share = models["right"] / models["n"]
+        verdicts.append(
+            judge(
+                bool((share < STRAY).all()),
+                f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum())} of "
+                f"{int(models['n'].sum())}; the one that finds most finds {share.max():.1%}.",
+                recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum()):,}",
+                n=len(models),
+                key=str(base),
+                statement=statement,
+            )
+        )
+    return verdicts
 
 
 def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[Verdict]:
