@@ -1,13 +1,14 @@
 # ruff: noqa: E402
 """What measuring costs on a pretrained model, as ratios to the same forward alone, in one run.
 
-    python benchmarks/pretrained.py [--model smollm2-135m] [--tokens 1024] [--repeat 3]
+    python benchmarks/pretrained.py [--model smollm2-135m] [--tokens 1024] [--repeat 3] [--all]
 
 A text of the Python manual on the CPU, one thread, float32. Four ways to read it take turns: the forward alone with the
 `sdpa` kernel; captured, queries and keys of every head written to disk; with exact attention statistics of every head;
 and with the whole attention matrices of the `eager` kernel, as statistics would be had without streaming. CPU seconds,
 least of the repeats, and the rise of each one's own peak of memory. Then every head of a capture of four such texts is
-analysed, as `python build.py heads` does, once, in one process. Prints two Markdown tables.
+analysed, as `python build.py heads` does, once, in one process. With `--all` every experiment of `run --all` is measured
+instead, once, as that command measures it, on little: what each costs, in forwards of one of its texts. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ sys.path.insert(0, str(ROOT))
 import torch
 
 from analysis.heads.plasticity import PlasticityOptions
+from analysis.measure.choices import EXPERIMENTS
 from analysis.measure.heads.analysis import measure
+from analysis.measure.run import Plan
+from analysis.measure.run import measure as measure_plan
+from analysis.measure.subject import Options
 from analysis.models.architecture import forward, run, survey
 from analysis.models.attention.calls import recording
 from analysis.models.attention.statistics import attention_statistics
@@ -48,6 +53,11 @@ from artifacts.store.paths import SCHEMA
 
 WARM = 32  # tokens of the reading that is not timed
 DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head
+TEXTS, ITEMS = 2, 2  # of an experiment of `--all`
+LESS: dict[str, dict[str, Any]] = {  # settings without which one experiment would be days of a core
+    "context_length": {"ratios": [1 / 32], "baselines": [], "choices": []},
+    "disruption": {"permutations": 20},
+}
 
 
 def memory(name: str) -> float:
@@ -137,12 +147,39 @@ def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, 
     return done.heads, int(DOCUMENTS * BUCKETS * RATE), time.process_time() - start
 
 
+def time_experiments(source: ModelSource, tokens: int, folder: Path) -> dict[str, float]:
+    """CPU seconds that each experiment of `run --all` takes on a model, its loading left out; one after the other."""
+    (folder / SCHEMA).parent.mkdir(parents=True)
+    shutil.copy(ROOT / SCHEMA, folder / SCHEMA)
+    options = Options(texts=TEXTS, tokens=tokens, items=ITEMS, place="manual:evaluation")
+    spent: dict[str, float] = {}
+    for name in EXPERIMENTS:
+        plan = Plan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
+        start = time.process_time()
+        load(source)
+        loading = time.process_time() - start
+        start = time.process_time()
+        measure_plan(plan)
+        spent[name] = time.process_time() - start - loading
+        print(f"{name}: {spent[name]:.0f} CPU s", file=sys.stderr)
+    return spent
+
+
+def print_experiments(name: str, tokens: int, alone: float, spent: dict[str, float]) -> None:
+    """A row an experiment, and the whole."""
+    print(f"| {name}, {TEXTS} texts of {tokens:,} tokens, {ITEMS} items | CPU s | forwards of a text |")
+    print("|:--|--:|--:|")
+    for experiment, seconds in {**spent, "all": sum(spent.values())}.items():
+        print(f"| {experiment} | {seconds:.1f} | {seconds / alone:.0f} |")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--tokens", type=int, default=1024)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     torch.set_num_threads(1)
     source = ModelSource(str(resolve(ROOT, given.model)), dtype="fp32", device="cpu")
@@ -150,6 +187,11 @@ def main() -> None:
     [(_, text), *_] = texts(Source("manual:evaluation"))
     ids = torch.tensor([loaded.tokenizer(text, verbose=False)["input_ids"][: given.tokens]])
     with tempfile.TemporaryDirectory() as folder:
+        if given.all:
+            plain = [time_calls(lambda each: run(loaded.model, each), ids)[0] for _ in range(given.repeat + 1)]
+            spent_by_name = time_experiments(source, given.tokens, Path(folder))
+            print_experiments(given.model, given.tokens, min(plain[1:]), spent_by_name)
+            return
         kinds: dict[str, Callable[[Any], object]] = {
             "forward alone": lambda each: run(loaded.model, each),
             "captured, every head": capture_model(loaded.model, Path(folder)),

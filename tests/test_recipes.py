@@ -78,6 +78,7 @@ def test_the_recipes_that_ship() -> None:
         "distilled-retrieval.yaml",
         "distilled.yaml",
         "gemma-experiments.yaml",
+        "gemma-knowledge.yaml",
         "gemma-retrieval.yaml",
         "llama2-drope.yaml",
         "pretrained-anchoring.yaml",

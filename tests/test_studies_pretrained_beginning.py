@@ -125,8 +125,6 @@ def test_claims_go_both_ways():
     usual = study()
     assert verdicts(claims.thesis_beginning_token, usual) == ["holds"]
     assert verdicts(claims.thesis_beginning_token, study(token=0.2)) == ["contradicted"]
-    assert verdicts(claims.thesis_rotation_left_out, usual) == ["holds", "holds"]
-    assert verdicts(claims.thesis_rotation_left_out, study(unrotated=0.9)) == ["contradicted", "contradicted"]
     assert verdicts(claims.thesis_spike_cost, usual) == ["holds"]
     assert verdicts(claims.thesis_spike_cost, study(best=-2.0)) == ["contradicted"]
     assert verdicts(claims.thesis_spike_cost, study(best=0.001)) == ["not significant"]

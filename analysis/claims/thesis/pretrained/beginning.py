@@ -23,18 +23,24 @@ def thesis_beginning_token(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
     ]
 
 
-def thesis_rotation_left_out(pretrained_beginning: pd.DataFrame) -> list[Verdict]:
+def thesis_rotation_left_out(pretrained_beginning: pd.DataFrame, pretrained_rotation: pd.DataFrame) -> list[Verdict]:
     """Attention computed without the rotation that the model has shows another picture than the model's own.
+
+    Of a model with its beginning token in front, and (`own`) as its tokeniser begins a text.
 
     Source: thesis, Pretrained models at hand.
     """
     verdicts = []
-    for quantity, words in (("first_change", "the first token"), ("local_change", "the five tokens before")):
-        for _, row in _rows(pretrained_beginning, quantity, "token"):
-            name = row["display_name"]
+    changes = pretrained_rotation[pretrained_rotation["computed"] == "change"]
+    for quantity, words in (("first", "the first token"), ("local", "the five tokens before")):
+        asked = [("", "", row) for _, row in _rows(pretrained_beginning, f"{quantity}_change", "token")]
+        own = changes[changes["quantity"] == quantity]
+        asked += [("_own", ", on texts as its tokeniser begins them", row) for _, row in own.iterrows()]
+        for ending, where, row in asked:
+            name = f"{row['display_name']}{where}"
             statement = f"In {name}, leaving the rotation out of the computation lowers the attention to {words}."
             said = "the change, in percent of attention, is"
-            verdicts.append(_decided(row, f"{row['model']}_{quantity}", statement, said, direction=-1))
+            verdicts.append(_decided(row, f"{row['model']}_{quantity}_change{ending}", statement, said, direction=-1))
     return verdicts
 
 

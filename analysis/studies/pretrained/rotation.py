@@ -1,0 +1,63 @@
+"""What a pretrained model's attention looks like when it is computed without the rotation that the model has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.statistics.locations.student import student_interval
+from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained.beginning import UNROTATED
+from artifacts.errors import DataError
+
+QUANTITIES = {"first": "first_attention", "local": "local_attention"}
+RERUN = "python build.py run --recipe artifacts/recipes/pretrained.yaml"
+
+
+def pretrained_rotation(
+    attention_patterns: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Attention of pretrained models as they compute it and with the rotation left out of the computation alone.
+
+    One row a model, quantity (attention to the first token, to the five before) and computation (`kept`, `left_out`,
+    and `change`, the second less the first by text). Percent, means over heads and texts, which begin as the model's
+    tokeniser begins them; intervals are Student's over texts.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model was measured both ways, or over texts that differ.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, name in display_names(pretrained_models, subjects).items():
+        mine = attention_patterns[(attention_patterns["model"] == model) & (attention_patterns["unit_id"] != "")]
+        if not (mine["condition"] == UNROTATED).any():
+            continue
+        for quantity, metric in QUANTITIES.items():
+            kept, left_out = (_by_text(mine, metric, condition) for condition in ("", UNROTATED))
+            if list(kept.index) != list(left_out.index):
+                raise DataError(f"{model}: {metric} with and without rotation is of other texts; run: {RERUN}")
+            for computed, values in {"kept": kept, "left_out": left_out, "change": left_out - kept}.items():
+                low, high = student_interval(values.to_numpy(dtype=float)) or (None, None)
+                rows.append(
+                    {
+                        "model": model,
+                        "display_name": name,
+                        "quantity": quantity,
+                        "computed": computed,
+                        "value": float(values.mean()),
+                        "low": low,
+                        "high": high,
+                        "n": len(values),
+                        "note": "" if low is not None else "low, high: one text, or texts that agree exactly",
+                    }
+                )
+    if not rows:
+        raise DataError(f"attention_patterns has no pretrained model measured without rotation; run: {RERUN}")
+    return pd.DataFrame(rows)
+
+
+def _by_text(rows: pd.DataFrame, metric: str, condition: str) -> pd.Series:
+    chosen = rows[(rows["metric"] == metric) & (rows["condition"] == condition) & rows["layer"].isna()]
+    return chosen.set_index("unit_id")["value"].astype(float).sort_index() * 100

@@ -1,0 +1,71 @@
+"""Attention of pretrained models with the rotation left out of its computation: by text, and claims both ways."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis.pretrained.beginning import thesis_rotation_left_out
+from analysis.experiments.attention_patterns import UNROTATED
+from analysis.studies.pretrained.rotation import pretrained_rotation
+from artifacts.errors import DataError
+from tables._press.render import render
+from tables.pretrained import pretrained_rotation as rotation_table
+
+COLUMNS = ["model", "condition", "layer", "unit_id", "metric", "value"]
+NAMES = {
+    "pretrained_models": pd.DataFrame({"model": ["mine", "other"], "display_name": ["Mine", "Other"]}),
+    "subjects": pd.DataFrame({"model": ["mine", "other"], "role": ["pretrained", "pretrained"]}),
+}
+NONE = pd.DataFrame(columns=["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"])
+
+
+def patterns(model, kept, left_out, texts=("a", "b", "c")):
+    rows = []
+    for number, text in enumerate(texts):
+        for metric in ("first_attention", "local_attention"):
+            rows.append((model, "", None, text, metric, kept + 0.01 * number))
+            rows.append((model, UNROTATED, None, text, metric, left_out + 0.02 * number))
+            rows.append((model, UNROTATED, 1, text, metric, 0.9))  # a layer by itself is no mean over heads
+    return rows
+
+
+def study(*rows):
+    table = pd.DataFrame([row for part in rows for row in part], columns=COLUMNS)
+    return pretrained_rotation(attention_patterns=table, **NAMES)
+
+
+def test_the_change_is_by_text_and_a_model_measured_one_way_is_left_out():
+    plain = [row for row in patterns("other", 0.4, 0.2) if row[1] == ""]
+    result = study(patterns("mine", 0.4, 0.2), plain)
+    assert set(result["model"]) == {"mine"}
+    rows = result.set_index(["quantity", "computed"])
+    assert rows.loc[("first", "kept"), "value"] == pytest.approx(41)
+    assert rows.loc[("local", "left_out"), "value"] == pytest.approx(22)
+    assert rows.loc[("first", "change"), ["value", "low", "high"]].tolist() == pytest.approx(
+        [-19, -19 - 4.30265 / 3**0.5, -19 + 4.30265 / 3**0.5], abs=1e-3
+    )
+
+
+def test_texts_that_differ_and_nothing_measured_are_named():
+    odd = [row for row in patterns("mine", 0.4, 0.2) if not (row[1] == UNROTATED and row[3] == "c")]
+    with pytest.raises(DataError, match=r"mine: first_attention with and without rotation is of other texts; run: "):
+        study(odd)
+    with pytest.raises(DataError, match=r"no pretrained model measured without rotation; run: "):
+        study([row for row in patterns("mine", 0.4, 0.2) if row[1] == ""])
+
+
+@pytest.mark.parametrize(
+    ("left_out", "verdict"), [(0.2, "holds"), (0.9, "contradicted"), (0.39, "not significant")]
+)
+def test_claims_go_both_ways(left_out, verdict):
+    judged = thesis_rotation_left_out(NONE, study(patterns("mine", 0.4, left_out)))
+    assert {each.verdict for each in judged} == {verdict}
+    assert [each.key for each in judged] == ["mine_first_change_own", "mine_local_change_own"]
+
+
+def test_the_table_has_a_row_a_quantity():
+    shown = render(rotation_table.table(study(patterns("mine", 0.4, 0.2), patterns("other", 0.5, 0.1))), "rotation")
+    assert "to the five tokens before" in shown
+    assert "Other" in shown
+    assert "41.0" in shown
