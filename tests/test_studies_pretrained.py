@@ -7,6 +7,7 @@ from scipy import stats
 
 from analysis.claims.thesis.pretrained import models as claims
 from analysis.studies.pretrained import models as pretrained
+from analysis.studies.pretrained.beginning import UNROTATED
 from artifacts.errors import DataError
 from figures._press.render import tex
 from figures.pretrained import pretrained_profiles as profiles_figure
@@ -146,11 +147,15 @@ def patterns(texts=6):
     shares = rng.uniform(0.2, 0.9, size=(2, texts))
     rows = []
     for layer, values in enumerate(shares):
-        common = {"model": "any-name", "layer": layer, "head": None, "unit_id": ""}
+        common = {"model": "any-name", "condition": "", "layer": layer, "head": None, "unit_id": ""}
+        classes = {**common, "condition": "sink>=0.3 local>=0.3 distributed>=0.7"}
+        unrotated = {**common, "condition": UNROTATED}  # no attention of the model's
         rows += [
             {**common, "metric": "first_attention", "value": values.mean(), "n": texts},
             {**common, "metric": "first_attention_sd", "value": values.std(ddof=1), "n": texts},
-            {**common, "metric": "heads_sink", "value": layer + 1, "n": 9},
+            {**unrotated, "metric": "first_attention", "value": 0.5, "n": texts},
+            {**unrotated, "metric": "first_attention_sd", "value": 0.5, "n": texts},
+            {**classes, "metric": "heads_sink", "value": layer + 1, "n": 9},
             {**common, "metric": "first_attention", "head": 0, "value": 0.0, "n": texts},
         ]
     return pd.DataFrame(rows), shares

@@ -244,6 +244,16 @@ def test_parts_of_prompts_under_the_models_own_encoding():
     assert wrong[["value", "n", "auc", "p"]].tolist() == pytest.approx([0.4, 6, 0.0, 2 / 924])
 
 
+def test_the_longest_lengths_are_of_runs_of_their_own():
+    rows = [
+        (name, f"own/{ratio}x/form:key", None, None, "", "passkey_exact", 0.5, 6, "")
+        for name, ratio in (("mine", 0.25), ("mine-long", 0.5), ("mine-longest", 1), ("mine-bos", 0.125))
+    ]
+    result = pretrained_retrieval_parts(frame(rows), MODELS, SUBJECTS)
+    assert result["tokens"].tolist() == [2048, 4096, 8192]
+    assert result["model"].eq("mine").all()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_exact_p_follows_from_the_share_of_pairs(seed):
     chance = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from scipy import stats
 
 from analysis.statistics.locations.student import student_interval
 from analysis.studies.pretrained._named import display_names
+from analysis.studies.pretrained.beginning import UNROTATED
 from artifacts.errors import DataError
 
 REPORTED, SMALL = "reported", "small"
@@ -198,7 +199,8 @@ def pretrained_layers(
     """
     rows = []
     for model, name in display_names(pretrained_models, subjects).items():
-        mine = attention_patterns[(attention_patterns["model"] == model) & attention_patterns["layer"].notna()]
+        own = (attention_patterns["model"] == model) & (attention_patterns["condition"] != UNROTATED)
+        mine = attention_patterns[own & attention_patterns["layer"].notna()]
         layers: Any = mine[mine["head"].isna()].set_index(["metric", "layer"])
         for layer in sorted(set(mine["layer"].astype(int))):
             mean, deviation = (layers.loc[(metric, layer)] for metric in ("first_attention", "first_attention_sd"))

@@ -12,7 +12,7 @@ from analysis.statistics.locations.rank_sum import rank_sum_p
 from analysis.statistics.multiplicity import holm_p
 from analysis.statistics.proportion import wilson_interval
 from analysis.studies.pretrained._named import display_names
-from analysis.studies.pretrained.answers import RERUN
+from analysis.studies.pretrained.answers import LONG, RERUN
 from artifacts.errors import DataError
 
 PART = re.compile(r"own/(?P<ratio>[0-9.]+)x/(?P<part>form|depth):(?P<which>.+)")
@@ -54,7 +54,8 @@ def pretrained_retrieval_parts(
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
         positions = int(pretrained_models.loc[pretrained_models["model"] == model, "positions"].iloc[0])
-        mine = context_length[(context_length["model"] == model) & (context_length["unit_id"] == "")]
+        own = [model, *(model + ending for ending in LONG)]
+        mine = context_length[context_length["model"].isin(own) & (context_length["unit_id"] == "")]
         known = mine[mine["value"].notna()]
         aucs: Any = mine.set_index(["condition", "metric"])["value"]
         together: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
