@@ -10,6 +10,7 @@ from analysis.claims.thesis.population import learning
 from analysis.studies.population import contrasts as population
 from analysis.studies.population import every
 from analysis.studies.population import relations as population_relations
+from analysis.studies.population.near import population_near
 from artifacts.store.reader import read
 from conftest import ROOT
 from population_made import FAR, made
@@ -74,6 +75,53 @@ def test_a_relation_is_judged_by_its_interval_and_its_corrected_test(changed, ab
     assert judged["h1_plasticity"].verdict == (below or above)  # the one that is said to be negative
     heads = claims.thesis_population_heads(pd.DataFrame([row("head_damage", **changed)]))
     assert heads.verdict == above
+    every = {each.key: each for each in claims.thesis_population_relations_every(table)}
+    assert {key: each.verdict for key, each in every.items()} == {key: each.verdict for key, each in judged.items()}
+    assert all("post hoc" in each.statement for each in every.values())
+    damages = pd.DataFrame([row(item, **changed) for item in claims.DAMAGES])
+    assert {each.verdict for each in claims.thesis_population_heads_every(damages)} == {above}
+
+
+def near(low, high, seeds=8):
+    """Keys near the question found by B and C, the same shares in every seed but for a little, by length of prompt."""
+    rows = []
+    for seed in range(1, seeds + 1):
+        for multiple, shares in {2.0: low, 8.0: high}.items():
+            for arm, share in zip("BC", shares, strict=True):
+                common = {"base": 400, "arm": arm, "seed": seed, "multiple": multiple, "n": 100}
+                right = share + (seed if arm == "C" else 0)
+                rows += [
+                    {**common, "low": 0, "high": 32, "right": right},
+                    {**common, "low": 96, "high": 128, "right": right},
+                    {**common, "low": 128, "high": 160, "right": 0},  # no near key
+                ]
+    return population_near(pd.DataFrame(rows))
+
+
+def test_near_keys_are_those_within_the_training_length():
+    table = near((50, 80), (60, 20)).set_index(["compared", "multiple"])
+    assert table.loc[("B", 2.0), ["value", "least", "most", "seeds"]].tolist() == [0.5, 0.5, 0.5, 8]
+    less = table.loc[("C less B", 8.0)]
+    assert less["value"] == pytest.approx(-0.4 + 0.045)
+    assert (less["p"], less["p_least"], less["p_holm"]) == (2 / 256, 2 / 256, 4 / 256)
+    assert table["p"].notna().sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "seeds", "verdict"),
+    [
+        ((50, 80), (60, 20), 8, ["holds", "holds"]),
+        ((80, 50), (20, 60), 8, ["contradicted", "contradicted"]),
+        ((50, 80), (60, 20), 3, ["not testable", "not testable"]),
+    ],
+)
+def test_near_keys_are_judged_both_ways(low, high, seeds, verdict):
+    assert [each.verdict for each in claims.thesis_population_near(near(low, high, seeds))] == verdict
+
+
+def test_near_keys_of_no_seed_are_not_judged():
+    other = near((50, 80), (60, 20)).assign(base=10_000)
+    assert {each.verdict for each in claims.thesis_population_near(other)} == {"not testable"}
 
 
 def test_the_interval_and_both_p_of_a_relation_are_kept():
@@ -109,8 +157,23 @@ def test_what_is_not_measured_is_not_testable(reported):
     contrasts, relations, damage = reported
     judged = [*claims.thesis_population_contrasts(contrasts), *claims.thesis_population_relations(relations)]
     judged.append(claims.thesis_population_heads(damage))
+    judged += [*claims.thesis_population_relations_every(relations), *claims.thesis_population_heads_every(damage)]
     assert {each.verdict for each in judged} == {"not testable"}
     assert all("not measured yet" in each.reason for each in judged)
+
+
+def cliff(base, right, arm="B", other=0):
+    """Six seeds whose models find no far key, but the first, of which A finds `right` and another arm `other`."""
+    rows = []
+    for seed in range(1, 7):
+        common = {"base": base, "seed": seed, "n": 200}
+        told = (right, other) if seed == 1 else (0, 0)
+        rows += [
+            {**common, "model": f"{seed}-A", "arm": "A", "low": 192, "right": told[0]},
+            {**common, "model": f"{seed}-{arm}-2", "arm": arm, "low": 256, "right": told[1]},
+            {**common, "model": f"{seed}-A", "arm": "A", "low": 160, "right": 90, "n": 100},  # nearer than the cliff
+        ]
+    return pd.DataFrame(rows)
 
 
 @pytest.mark.parametrize(
@@ -118,26 +181,25 @@ def test_what_is_not_measured_is_not_testable(reported):
     [((0, 0), "B", "holds"), ((0, 3), "B", "contradicted"), ((0, 3), "C", "holds"), ((0, 1), "A", "holds")],
 )
 def test_a_cliff_needs_every_model_with_rotation_to_miss_far_keys(right, arm, verdict):
-    rows = [
-        {"model": "a", "base": 400, "arm": "A", "low": 192, "right": right[0], "n": 200},
-        {"model": "b", "base": 400, "arm": arm, "low": 256, "right": right[1], "n": 200},
-        {"model": "a", "base": 400, "arm": "A", "low": 160, "right": 90, "n": 100},
-    ]
-    small, large = claims.thesis_population_cliff(pd.DataFrame(rows))
+    small, large = claims.thesis_population_cliff(cliff(400, right[0], arm, right[1]))
     assert (small.key, small.verdict) == ("400", verdict)
     assert (large.key, large.verdict) == ("10000", "not testable")
 
 
 def test_a_cliff_at_one_base_says_nothing_of_the_other():
-    rows = [
-        {"model": "a", "base": 400, "arm": "A", "low": 192, "right": 0, "n": 200},
-        {"model": "b", "base": 10_000, "arm": "A", "low": 192, "right": 90, "n": 200},
-    ]
-    assert [each.verdict for each in claims.thesis_population_cliff(pd.DataFrame(rows))] == ["holds", "contradicted"]
+    rows = pd.concat([cliff(400, 0), cliff(10_000, 90)])
+    assert [each.verdict for each in claims.thesis_population_cliff(rows)] == ["holds", "contradicted"]
+
+
+def test_a_cliff_of_few_seeds_is_not_judged():
+    rows = cliff(400, 0)
+    judged = claims.thesis_population_cliff(rows[rows["seed"] < 6])
+    assert [each.verdict for each in judged] == ["not testable", "not testable"]
+    assert judged[0].reason.startswith("Seeds with a model at this base: 5;")
 
 
 def test_a_cliff_is_not_judged_without_models():
-    columns = ["model", "base", "arm", "low", "right", "n"]
+    columns = ["model", "base", "seed", "arm", "low", "right", "n"]
     judged = claims.thesis_population_cliff(pd.DataFrame(columns=columns))
     assert {each.verdict for each in judged} == {"not testable"}
 

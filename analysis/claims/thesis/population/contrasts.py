@@ -17,6 +17,7 @@ CONTRASTS = {
     "plasticity_drops": (-1, "Dropping the rotation lowers the plasticity of heads."),
     "bias_window_drops": (1, "Dropping the rotation raises the positional bias over the window."),
     "base_interaction": (1, "The smaller base of the rotation gains more from dropping it."),
+    "keys_far_4x_10000": (1, "At base 10,000, a model trained on without rotation finds more far keys than one with it."),
 }
 RELATIONS = {
     "h1_plasticity": (-1, "Models whose late plasticity is higher lose fewer keys with length."),
@@ -25,11 +26,22 @@ RELATIONS = {
     "drop_decline": (1, "Models whose plasticity drops more within the window lose more keys with length."),
 }
 
+DAMAGES = {
+    "head_damage": "Within a layer, the more plastic a head is, the more retrieval loses by its removal",
+    "head_damage_late": "Within a layer, the more plastic a head is for late queries, the more its removal costs retrieval",
+    "head_damage_bias": "Within a layer, the larger a head's bias a token is, the more its removal costs retrieval",
+}
+ALL = ", whether or not models met the criterion (post hoc)."
+LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
+DOES = {1: "finds more of the keys near the question", -1: "costs keys near the question"}
+
 BASES = (400, 10_000)  # of the rotation
 TRAINED = 128  # words of a training sequence
 CLIFF = 1.5  # training lengths
 NEAR = 2.0  # training lengths
 STRAY = 0.01  # share of keys that chance may find
+BASE = 400  # of what is said of one base
+FEWEST = 6  # seeds, below which no test of the plan can decide
 
 
 def thesis_population_planned(
@@ -129,8 +141,56 @@ def thesis_population_every(population_contrasts_every: pd.DataFrame) -> list[Ve
     verdicts = []
     for item, (sign, statement) in CONTRASTS.items():
         row = pick(population_contrasts_every, item=item)
-        told = f"{statement[:-1]}, whether or not models met the criterion (post hoc)."
+        told = f"{statement[:-1]}{ALL}"
         verdicts.append(_verdict(row, "difference", sign, item, told, f"{int(row['seeds'])} seeds"))
+    return verdicts
+
+
+def thesis_population_relations_every(population_relations_every: pd.DataFrame) -> list[Verdict]:
+    """What goes with the loss of keys over length, over all models that were trained: post hoc, beside the planned.
+
+    Source: thesis, A population of small models.
+    """
+    verdicts = []
+    for item, (sign, statement) in RELATIONS.items():
+        row = pick(population_relations_every, item=item)
+        units = f"{int(row['models'])} models of {int(row['seeds'])} seeds"
+        verdicts.append(_verdict(row, "rho", sign, item, f"{statement[:-1]}{ALL}", units))
+    return verdicts
+
+
+def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) -> list[Verdict]:
+    """Within a layer, what a head is goes with what its removal costs, over all models that were trained: post hoc.
+
+    Source: thesis, A population of small models.
+    """
+    verdicts = []
+    for item, statement in DAMAGES.items():
+        row = pick(population_head_damage_every, item=item)
+        units = f"{int(row['models'])} models of {int(row['seeds'])} seeds"
+        verdicts.append(_verdict(row, "rho", 1, item, f"{statement}{ALL}", units))
+    return verdicts
+
+
+def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
+    """Keys near the question in long prompts, where distance is no reason to lose them: what dropping the rotation does.
+
+    Post hoc, at the primary base.
+
+    Source: thesis, A population of small models.
+    """
+    verdicts = []
+    for multiple, (sign, told) in LENGTHS.items():
+        statement = f"In prompts of {told} training lengths dropping the rotation {DOES[sign]} (post hoc)."
+        held = population_near[(population_near["base"] == BASE) & (population_near["compared"] == "C less B")]
+        rows = held[held["multiple"] == multiple]
+        key = f"{multiple:g}x"
+        if rows.empty:
+            why = "No seed has both arms at this length; those of the plan would decide it."
+            verdicts.append(untestable(why, key=key, statement=statement))
+            continue
+        row = rows.iloc[0]
+        verdicts.append(_verdict(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds"))
     return verdicts
 
 
@@ -150,9 +210,10 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]
             f"At base {base:,} models with rotation find fewer than one in a hundred keys farther off than one and a "
             "half training lengths."
         )
-        models = far[far["base"] == base].groupby("model")[["right", "n"]].sum()
-        if models.empty:
-            told = "No model with rotation is measured at this base yet; those of the plan would decide it."
+        own = far[far["base"] == base]
+        models = own.groupby("model")[["right", "n"]].sum()
+        if (seeds := own["seed"].nunique()) < FEWEST:
+            told = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
             verdicts.append(untestable(told, key=str(base), statement=statement))
             continue
         share = models["right"] / models["n"]
@@ -239,7 +300,8 @@ def thesis_population_miscounts(population_errors: pd.DataFrame) -> Verdict:
 
     Source: thesis, A population of small models.
     """
-    near = population_errors[(population_errors["multiple"] <= NEAR) & (population_errors["kind"] == "insertion")]
+    own = population_errors[population_errors["base"] == BASE]
+    near = own[(own["multiple"] <= NEAR) & (own["kind"] == "insertion")]
     wrong = near.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
     if share.empty:

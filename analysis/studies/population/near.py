@@ -1,0 +1,51 @@
+"""Keys nearer than the training length in longer prompts: what is lost with length where distance is no reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics import holm_p
+from analysis.statistics.locations.permutation import sign_flip_p
+from analysis.studies.population._outcomes import TRAINED, over_seeds
+
+LESS = ("C", "B")  # the arms that the plan contrasts
+
+
+def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
+    """Share of keys nearer to the question than one training length, by base, arm and length of prompt, over seeds.
+
+    Post hoc. Rows of `compared` are an arm, or `C less B` by seed, with the p of exact sign flips and Holm's over the
+    lengths of a base; `p_least` is the smallest that so many seeds can have. Intervals are Student's over seeds; every
+    trained model is in.
+    """
+    near = population_distances[population_distances["high"] <= TRAINED]
+    counts = near.groupby(["base", "arm", "multiple", "seed"])[["right", "n"]].sum()
+    share = counts["right"] / counts["n"]
+    rows = []
+    for (base, arm, multiple), seeds in share.groupby(level=["base", "arm", "multiple"]):
+        rows.append(_row(base, str(arm), multiple, seeds.to_numpy()))
+    wide = share.unstack("arm").reindex(columns=list(LESS)).dropna()
+    first, second = (wide[arm] for arm in LESS)
+    for (base, multiple), seeds in (first - second).groupby(level=["base", "multiple"]):
+        flips = sign_flip_p(seeds.to_numpy())
+        tested = {"p": flips.p_value, "p_least": flips.smallest}
+        rows.append(_row(base, " less ".join(LESS), multiple, seeds.to_numpy()) | tested)
+    table = pd.DataFrame(rows).reindex(columns=[*rows[0], "p", "p_least", "p_holm"] if rows else None)
+    for _, held in table.dropna(subset="p").groupby("base"):
+        table.loc[held.index, "p_holm"] = holm_p(held["p"].tolist())
+    table["note"] = ["; ".join(_why(row)) for _, row in table.iterrows()]
+    return table.sort_values(["base", "compared", "multiple"], ignore_index=True)
+
+
+def _row(base: int, compared: str, multiple: float, seeds: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
+    low, high = over_seeds(seeds)
+    told: dict[str, object] = {"base": base, "compared": compared, "multiple": multiple, "value": float(seeds.mean())}
+    told |= {"low": low, "high": high, "least": float(seeds.min()), "most": float(seeds.max())}
+    return told | {"seeds": len(seeds)}
+
+
+def _why(row: pd.Series) -> list[str]:
+    """What is empty in a row, and why."""
+    missing = ["low, high: one seed, or seeds that agree exactly"] if pd.isna(row["low"]) else []
+    return missing + (["p, p_least, p_holm: one arm is no test"] if pd.isna(row["p"]) else [])
