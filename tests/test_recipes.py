@@ -87,6 +87,7 @@ def test_the_recipes_that_ship() -> None:
         "pretrained-long.yaml",
         "pretrained-longest.yaml",
         "pretrained-repeated.yaml",
+        "pretrained-sinks.yaml",
         "pretrained-tasks.yaml",
         "pretrained.yaml",
         "study-models.yaml",

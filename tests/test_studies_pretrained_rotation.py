@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+import yaml
 
 from analysis.claims.thesis.pretrained.beginning import thesis_rotation_left_out
 from analysis.experiments.attention_patterns import UNROTATED
+from analysis.studies.pretrained import rotation
 from analysis.studies.pretrained.rotation import pretrained_rotation
 from artifacts.errors import DataError
+from conftest import ROOT
 from tables._press.render import render
 from tables.pretrained import pretrained_rotation as rotation_table
 
@@ -17,7 +20,9 @@ NAMES = {
     "pretrained_models": pd.DataFrame({"model": ["mine", "other"], "display_name": ["Mine", "Other"]}),
     "subjects": pd.DataFrame({"model": ["mine", "other"], "role": ["pretrained", "pretrained"]}),
 }
-NONE = pd.DataFrame(columns=["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"])
+NONE = pd.DataFrame(
+    columns=["model", "display_name", "quantity", "start", "value", "low", "high", "layer", "n", "note"]
+)
 
 
 def patterns(model, kept, left_out, texts=("a", "b", "c")):
@@ -40,6 +45,8 @@ def test_the_change_is_by_text_and_a_model_measured_one_way_is_left_out():
     result = study(patterns("mine", 0.4, 0.2), plain)
     assert set(result["model"]) == {"mine"}
     rows = result.set_index(["quantity", "computed"])
+    assert rows.loc[("local", "even"), "value"] == pytest.approx(2.82, abs=0.005)
+    assert yaml.safe_load((ROOT / "artifacts/recipes/pretrained.yaml").read_text())["tokens"] == rotation.TOKENS
     assert rows.loc[("first", "kept"), "value"] == pytest.approx(41)
     assert rows.loc[("local", "left_out"), "value"] == pytest.approx(22)
     assert rows.loc[("first", "change"), ["value", "low", "high"]].tolist() == pytest.approx(
@@ -55,9 +62,7 @@ def test_texts_that_differ_and_nothing_measured_are_named():
         study([row for row in patterns("mine", 0.4, 0.2) if row[1] == ""])
 
 
-@pytest.mark.parametrize(
-    ("left_out", "verdict"), [(0.2, "holds"), (0.9, "contradicted"), (0.39, "not significant")]
-)
+@pytest.mark.parametrize(("left_out", "verdict"), [(0.2, "holds"), (0.9, "contradicted"), (0.39, "not significant")])
 def test_claims_go_both_ways(left_out, verdict):
     judged = thesis_rotation_left_out(NONE, study(patterns("mine", 0.4, left_out)))
     assert {each.verdict for each in judged} == {verdict}

@@ -60,7 +60,8 @@ def arms(population_outcomes: pd.DataFrame, chosen: str, title: str) -> Table:
         short=title,
         note=(
             f"Seeds: {seeds}; {int(models.sum())} of {len(models)} models count by the plan. "
-            "Brackets are ranges over seeds, not intervals. Far keys lie farther than one "
+            + ("E has no rotation, and so no base. " if "E" in there else "")
+            + "Brackets are ranges over seeds, not intervals. Far keys lie farther than one "
             "and a quarter training lengths from the question. Heads: means over the heads of a model, of sizes for "
             "the bias; sink and value are extremes over heads, of texts with copies on a sign."
         ),

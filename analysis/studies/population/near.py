@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from analysis.statistics import holm_p
@@ -23,11 +26,14 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     counts = near.groupby(["base", "arm", "multiple", "seed"])[["right", "n"]].sum()
     share = counts["right"] / counts["n"]
     rows = []
-    for (base, arm, multiple), seeds in share.groupby(level=["base", "arm", "multiple"]):
-        rows.append(_row(base, str(arm), multiple, seeds.to_numpy()))
+    levels: Any
+    for levels, seeds in share.groupby(level=["base", "arm", "multiple"]):
+        base, arm, multiple = levels
+        rows.append(_row(base, arm, multiple, seeds.to_numpy()))
     wide = share.unstack("arm").reindex(columns=list(LESS)).dropna()
     first, second = (wide[arm] for arm in LESS)
-    for (base, multiple), seeds in (first - second).groupby(level=["base", "multiple"]):
+    for levels, seeds in (first - second).groupby(level=["base", "multiple"]):
+        base, multiple = levels
         flips = sign_flip_p(seeds.to_numpy())
         tested = {"p": flips.p_value, "p_least": flips.smallest}
         rows.append(_row(base, " less ".join(LESS), multiple, seeds.to_numpy()) | tested)
@@ -38,9 +44,9 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["base", "compared", "multiple"], ignore_index=True)
 
 
-def _row(base: int, compared: str, multiple: float, seeds: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
+def _row(base: int, compared: str, multiple: float, seeds: npt.NDArray[np.float64]) -> dict[str, Any]:
     low, high = over_seeds(seeds)
-    told: dict[str, object] = {"base": base, "compared": compared, "multiple": multiple, "value": float(seeds.mean())}
+    told: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": float(seeds.mean())}
     told |= {"low": low, "high": high, "least": float(seeds.min()), "most": float(seeds.max())}
     return told | {"seeds": len(seeds)}
 

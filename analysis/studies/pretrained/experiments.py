@@ -101,6 +101,9 @@ def _cell(quantity: Quantity, part: pd.DataFrame, model: str) -> dict[str, Any]:
     value, reason = of_model(quantity, part, f"artifacts/measurements/{quantity.frame}/{model}")
     if np.isnan(value):
         return {"value": None, "n": 0, "note": reason.split(":")[0]}
+    above = part[(part["condition"] == quantity.condition) & (part["metric"] == f"{quantity.metric}_over_chance")]
+    if len(above) and above["value"].isna().all():
+        return {"value": None, "n": 0, "note": "no better than a guess as it is, so that nothing can fall"}
     whole = part[(part["condition"] == quantity.condition) & (part["unit_id"] == "") & part["head"].isna()]
     if quantity.over not in ("model", "layer"):
         return {"value": value, "n": 0, "note": "low, high: taken over layers, no spread over texts is kept"}

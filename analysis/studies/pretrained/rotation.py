@@ -11,7 +11,10 @@ from analysis.studies.pretrained._named import display_names
 from analysis.studies.pretrained.beginning import UNROTATED
 from artifacts.errors import DataError
 
+TOKENS = 1024  # of a text, as the recipe has it
+NEIGHBOURS = 5
 QUANTITIES = {"first": "first_attention", "local": "local_attention"}
+EVEN = 100 * sum(min(NEIGHBOURS, place) / (place + 1) for place in range(1, TOKENS)) / (TOKENS - 1)
 RERUN = "python build.py run --recipe artifacts/recipes/pretrained.yaml"
 
 
@@ -21,8 +24,9 @@ def pretrained_rotation(
     """Attention of pretrained models as they compute it and with the rotation left out of the computation alone.
 
     One row a model, quantity (attention to the first token, to the five before) and computation (`kept`, `left_out`,
-    and `change`, the second less the first by text). Percent, means over heads and texts, which begin as the model's
-    tokeniser begins them; intervals are Student's over texts.
+    and `change`, the second less the first by text), with what attention spread evenly over all tokens before would
+    give (`even`, over texts as long as the recipe's; to the five before). Percent, means over heads and texts, which
+    begin as the model's tokeniser begins them; intervals are Student's over texts.
 
     Raises
     ------
@@ -42,10 +46,7 @@ def pretrained_rotation(
                 low, high = student_interval(values.to_numpy(dtype=float)) or (None, None)
                 rows.append(
                     {
-                        "model": model,
-                        "display_name": name,
-                        "quantity": quantity,
-                        "computed": computed,
+                        **{"model": model, "display_name": name, "quantity": quantity, "computed": computed},
                         "value": float(values.mean()),
                         "low": low,
                         "high": high,
@@ -53,6 +54,8 @@ def pretrained_rotation(
                         "note": "" if low is not None else "low, high: one text, or texts that agree exactly",
                     }
                 )
+        counts = {"value": EVEN, "n": len(kept), "note": "low, high: follows from the length alone"}
+        rows.append({"model": model, "display_name": name, "quantity": "local", "computed": "even", **counts})
     if not rows:
         raise DataError(f"attention_patterns has no pretrained model measured without rotation; run: {RERUN}")
     return pd.DataFrame(rows)

@@ -17,7 +17,10 @@ CONTRASTS = {
     "plasticity_drops": (-1, "Dropping the rotation lowers the plasticity of heads."),
     "bias_window_drops": (1, "Dropping the rotation raises the positional bias over the window."),
     "base_interaction": (1, "The smaller base of the rotation gains more from dropping it."),
-    "keys_far_4x_10000": (1, "At base 10,000, a model trained on without rotation finds more far keys than one with it."),
+    "keys_far_4x_10000": (
+        1,
+        "At base 10,000, a model trained on without rotation finds more far keys than one with it.",
+    ),
 }
 RELATIONS = {
     "h1_plasticity": (-1, "Models whose late plasticity is higher lose fewer keys with length."),
@@ -28,7 +31,7 @@ RELATIONS = {
 
 DAMAGES = {
     "head_damage": "Within a layer, the more plastic a head is, the more retrieval loses by its removal",
-    "head_damage_late": "Within a layer, the more plastic a head is for late queries, the more its removal costs retrieval",
+    "head_damage_late": "Within a layer, the more plastic a head is for late queries, the more its removal costs",
     "head_damage_bias": "Within a layer, the larger a head's bias a token is, the more its removal costs retrieval",
 }
 ALL = ", whether or not models met the criterion (post hoc)."
@@ -173,7 +176,7 @@ def thesis_population_heads_every(population_head_damage_every: pd.DataFrame) ->
 
 
 def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
-    """Keys near the question in long prompts, where distance is no reason to lose them: what dropping the rotation does.
+    """Dropping the rotation changes how many keys near the question are found in long prompts, whatever the distance.
 
     Post hoc, at the primary base.
 

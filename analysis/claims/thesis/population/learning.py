@@ -13,7 +13,7 @@ METRIC = "ap_last_20"
 
 
 def thesis_population_learned(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
-    """Trained on without rotation every model learns to tell the key asked for from others; trained on with it not all do.
+    """Trained on without rotation every model learns to tell the key asked for from others; with it not all do.
 
     Post hoc. A model that guesses among the keys of a prompt is right once in as many as there are; one has learned
     when the interval of its share at the training length (Wilson, 95 %) lies above that.

@@ -248,7 +248,7 @@ def thesis_pretrained_layer1(pretrained_experiments: pd.DataFrame) -> list[Verdi
                 f"{row['value']:.1f} % [{row['low']:.1f}, {row['high']:.1f}] over {int(row['n'])} texts, where "
                 f"{reported:.1f} % are reported with rotation.",
                 reported=f"{reported:.1f} %",
-                recomputed=f"{row['value']:.1f} %",
+                recomputed=f"{row['value']:.1f} %, {row['value'] - reported:+.1f}",
                 n=int(row["n"]),
                 key=key,
                 statement=statement,
