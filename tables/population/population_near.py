@@ -35,7 +35,7 @@ def table(population_near: pd.DataFrame) -> Table:
         ),
         short="Keys near the question that the population finds",
         note=(
-            "All trained models, measured as planned and asked so after the plan. p of exact sign flips over seeds, Holm over "
-            "the lengths of a base, of the difference by seed."
+            "All trained models, measured as planned and asked so after the plan. p of exact sign flips over seeds, "
+            "Holm over the lengths of a base, of the difference by seed."
         ),
     )
