@@ -1,0 +1,54 @@
+"""Plasticity of pretrained models by two distances: between the keys, and from the query to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.studies.pretrained._named import display_names
+from artifacts.errors import DataError
+
+FEWEST = 100  # pairs of a head, below which a cell is left out
+RERUN = "python build.py heads CAPTURE"
+
+
+def pretrained_map(head_pairs: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame) -> pd.DataFrame:
+    """Mean plasticity over heads by the distance of two keys and that of the query from their midpoint, in tokens.
+
+    Cells in which a head has fewer than a hundred pairs on average are left out.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model has such a cell.
+    """
+    names = display_names(pretrained_models, subjects)
+    cells = head_pairs[head_pairs["model"].isin(list(names)) & (head_pairs["pairs"] >= FEWEST * head_pairs["heads"])]
+    if cells.empty:
+        raise DataError(f"head_pairs has no pretrained model; run: {RERUN}")
+    named = cells.assign(display_name=cells["model"].map(names))
+    columns = ["model", "display_name", "key_distance", "query_distance", "plasticity", "heads", "pairs"]
+    return named[columns].sort_values(["model", "key_distance", "query_distance"], ignore_index=True)
+
+
+def pretrained_map_spans(pretrained_map: pd.DataFrame) -> pd.DataFrame:
+    """Plasticity where one of the two distances is held and the other goes from its least to its largest.
+
+    `held` is the distance that is held, at `at` tokens: of the keys the least, of the query the one at which the most
+    distances of keys were seen. `first` and `last` are the ends, `change` the second less the first. No interval: a
+    cell keeps no spread.
+    """
+    rows: list[dict[str, Any]] = []
+    for model, cells in pretrained_map.groupby("model"):
+        widest = cells.groupby("query_distance").size()
+        for held, other, at in (
+            ("key_distance", "query_distance", cells["key_distance"].min()),
+            ("query_distance", "key_distance", widest[widest == widest.max()].index.min()),
+        ):
+            line = cells[cells[held] == at].sort_values(other)
+            first, last = line.iloc[0], line.iloc[-1]
+            ends = {"start": first[other], "end": last[other], "first": first["plasticity"], "last": last["plasticity"]}
+            named = {"model": model, "display_name": first["display_name"], "held": held.removesuffix("_distance")}
+            rows.append({**named, "at": at, **ends, "change": last["plasticity"] - first["plasticity"]})
+    return pd.DataFrame(rows)

@@ -1,0 +1,50 @@
+"""Plasticity of pretrained models by the distance between keys and from the query to them."""
+
+import numpy as np
+import pandas as pd
+
+from figures import Axis, Figure, Heatmap, Panel
+
+TICKS = {0.0: "0", 2048.0: "2K", 4096.0: "4K", 6144.0: "6K", 8192.0: "8K"}
+
+
+def figure(pretrained_map: pd.DataFrame) -> Figure:
+    """One panel a model."""
+    panels = []
+    low, high = pretrained_map["plasticity"].min(), pretrained_map["plasticity"].max()
+    for (_, name), cells in pretrained_map.groupby(["model", "display_name"], sort=False):
+        wide = cells.pivot(index="query_distance", columns="key_distance", values="plasticity")
+        panels.append(
+            Panel(
+                title=str(name),
+                series=[
+                    Heatmap(
+                        values=[[None if np.isnan(cell) else float(cell) for cell in row] for row in wide.to_numpy()],
+                        x_edges=_edges(wide.columns),
+                        y_edges=_edges(wide.index),
+                        low=float(low),
+                        high=float(high),
+                        bar="plasticity",
+                    )
+                ],
+                x=Axis(label="tokens between the keys", ticks=TICKS),
+                y=Axis(label="tokens from the query", ticks=TICKS),
+            )
+        )
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        height=45,
+        caption=(
+            "Plasticity by the distance between two keys and by that of the query from their midpoint: mean over heads "
+            "and pairs. White: no such pairs, or fewer than a hundred a head."
+        ),
+        short="Plasticity of pretrained models by two distances",
+    )
+
+
+def _edges(centres: pd.Index) -> list[float]:
+    """Borders of cells that are equally wide, from their centres."""
+    half = (centres[1] - centres[0]) / 2
+    return [float(centre - half) for centre in centres] + [float(centres[-1] + half)]

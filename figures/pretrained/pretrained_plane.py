@@ -1,0 +1,60 @@
+"""Queries and keys of single heads of a pretrained model, in the plane of drift and separation."""
+
+import pandas as pd
+
+from figures import Axis, Figure, Panel, Points, Style
+
+MODEL = "smollm2-135m"
+HEADS = 4  # of those of which vectors are kept, evenly over depth
+HALVES = {"early": "first half", "late": "second half"}
+SIDES = {"query": "queries", "key": "keys"}
+LOOKS = {
+    "query-early": Style(color="oksky", mark="o"),
+    "query-late": Style(color="okblue", mark="*"),
+    "key-early": Style(color="okorange", mark="square"),
+    "key-late": Style(color="okvermillion", mark="square*"),
+}
+
+
+def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figure:
+    """One panel a head."""
+    rows = head_plane[head_plane["model"] == MODEL].copy()
+    rows["half"] = (rows["position"] > rows["position"].max() / 2).map({False: "early", True: "late"})
+    kept = rows[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"], ignore_index=True)
+    step = (len(kept) - 1) / (HEADS - 1)
+    panels = []
+    for place in range(HEADS):
+        layer, head = kept.iloc[round(place * step)]
+        mine = rows[(rows["layer"] == layer) & (rows["head"] == head)]
+        panels.append(
+            Panel(
+                title=f"layer {layer}, head {head}",
+                series=[
+                    Points(
+                        entity=f"{side}-{half}",
+                        label=f"{SIDES[str(side)]}, {HALVES[str(half)]}",
+                        legend=place == 0,
+                        x=each["b"],
+                        y=each["a"],
+                        origin="measured",
+                    )
+                    for (side, half), each in mine.groupby(["side", "half"], sort=False)
+                ],
+                x=Axis(label="axis of separation"),
+                y=Axis(label="axis of drift"),
+            )
+        )
+    name = pretrained_geometry.loc[pretrained_geometry["column"] == MODEL, "label"].iloc[0]
+    return Figure(
+        panels=panels,
+        columns=2,
+        letters=True,
+        height=35,
+        entities=LOOKS,
+        caption=(
+            f"Queries and keys of four heads of {name}, evenly over depth among those of which vectors were kept, in "
+            "the plane of the axis along which both drift with position and of the one that separates them. Each point "
+            f"is one vector; halves are of the {rows['position'].max():,.0f} tokens of a text."
+        ),
+        short="Queries and keys of heads of a pretrained model in their plane",
+    )

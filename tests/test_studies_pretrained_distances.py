@@ -1,0 +1,77 @@
+"""Plasticity by two distances: cells that are kept, what is held, claims both ways, and the figures."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.claims.thesis.pretrained.distances import thesis_pretrained_distances
+from analysis.studies.pretrained.distances import pretrained_map, pretrained_map_spans
+from artifacts.errors import DataError
+from figures._press.check import check
+from figures.pretrained import pretrained_map as map_figure
+from figures.pretrained import pretrained_plane as plane_figure
+
+NAMES = (
+    pd.DataFrame({"model": ["mine"], "display_name": ["Mine"], "positions": [8192]}),
+    pd.DataFrame({"model": ["mine"], "role": ["pretrained"], "label": [""], "pair": [""], "side": [""]}),
+)
+
+
+def pairs(by_key=-0.3, by_query=-0.05, model="mine"):
+    """Cells of three distances each; a query is at least half as far from the midpoint as the keys are apart."""
+    rows = [
+        (model, key, query, 0.7 + by_key * key / 1280 + by_query * query / 1280, 4, 4000)
+        for key in (256.0, 768.0, 1280.0)
+        for query in (256.0, 768.0, 1280.0)
+        if query >= key / 2
+    ]
+    rows.append((model, 1792.0, 1280.0, 0.99, 4, 399))  # fewer than a hundred a head
+    return pd.DataFrame(rows, columns=["model", "key_distance", "query_distance", "plasticity", "heads", "pairs"])
+
+
+def test_thin_cells_and_other_models_are_left_out():
+    found = pretrained_map(pd.concat([pairs(), pairs(model="other")]), *NAMES)
+    assert set(found["model"]) == {"mine"}
+    assert found["key_distance"].max() == 1280
+    assert len(found) == 7
+    with pytest.raises(DataError, match=r"head_pairs has no pretrained model; run: python build\.py heads"):
+        pretrained_map(pairs(model="other"), *NAMES)
+
+
+def test_one_distance_is_held_and_the_other_goes_from_end_to_end():
+    spans = pretrained_map_spans(pretrained_map(pairs(), *NAMES)).set_index("held")
+    assert spans.loc["key", ["at", "start", "end"]].tolist() == [256, 256, 1280]
+    assert spans.loc["query", ["at", "start", "end"]].tolist() == [768, 256, 1280]
+    assert spans.loc["key", "change"] == pytest.approx(-0.05 * 1024 / 1280)
+    assert spans.loc["query", "change"] == pytest.approx(-0.3 * 1024 / 1280)
+
+
+@pytest.mark.parametrize(
+    ("by_key", "by_query", "verdict"),
+    [(-0.3, -0.05, "holds"), (-0.05, -0.3, "contradicted"), (0.3, 0.2, "not supported"), (0.3, -0.1, "contradicted")],
+)
+def test_the_claim_goes_both_ways(by_key, by_query, verdict):
+    [judged] = thesis_pretrained_distances(pretrained_map_spans(pretrained_map(pairs(by_key, by_query), *NAMES)))
+    assert (judged.key, judged.verdict) == ("mine", verdict)
+
+
+def test_the_figures_take_any_map_and_any_heads():
+    drawn = map_figure.figure(pretrained_map(pairs(), *NAMES))
+    check(drawn, "pretrained_map")
+    [panel] = drawn.panels
+    assert panel.series[0].values[0][2] is None  # keys farther apart than a query so near can have
+    vectors = pd.DataFrame(
+        [
+            (plane_figure.MODEL, layer, 0, point, side, 100 * point, 1.0 * point, layer * 1.0)
+            for layer in range(5)
+            for point in range(4)
+            for side in ("query", "key")
+        ],
+        columns=["model", "layer", "head", "point", "side", "position", "a", "b"],
+    )
+    named = pd.DataFrame({"column": [plane_figure.MODEL], "label": ["Mine"]})
+    plane = plane_figure.figure(vectors, named)
+    check(plane, "pretrained_plane")
+    assert [panel.title for panel in plane.panels] == [f"layer {layer}, head 0" for layer in (0, 1, 3, 4)]
+    assert len(plane.panels[0].series) == 4
