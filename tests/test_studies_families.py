@@ -133,6 +133,7 @@ def results(shipped):
 
 APART = {  # families that are corrected for each subject by itself, as their studies say
     "anchoring_tests": lambda row: "/".join(row["study"].split("/")[:2]),
+    "pretrained_knowledge_tests": lambda row: row["study"],
     "pretrained_text_tests": lambda row: (row["study"], row["comparison"].split(":")[0]),
 }
 

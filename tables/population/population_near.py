@@ -3,23 +3,18 @@
 import pandas as pd
 
 from tables import Column, Table, fixed, integer
-from tables.population._arms import ARMS
-
-LESS = "C less B"
 
 
 def table(population_near: pd.DataFrame) -> Table:
     """One row an arm and length of prompt, and the planned arms' difference."""
     rows = population_near[population_near["multiple"] >= 1].copy()
     rows[["value", "low", "high", "least", "most"]] *= 100
-    rows["training"] = [ARMS.get(each, "trained on without, less with rotation") for each in rows["compared"]]
     rows["shown"] = [f"{base:,}" if base else "none" for base in rows["base"]]
     return Table(
         rows=rows,
         columns=[
             Column("shown", "Base"),
             Column("compared", "Arm"),
-            Column("training", "Training"),
             Column("multiple", "Length", fixed(0)),
             Column("value", "Near keys (%)", fixed(1), ci=("low", "high"), reason="note"),
             Column("least", "least", fixed(1), group="Seeds"),
@@ -35,7 +30,7 @@ def table(population_near: pd.DataFrame) -> Table:
         ),
         short="Keys near the question that the population finds",
         note=(
-            "All trained models, measured as planned and asked so after the plan. p of exact sign flips over seeds, "
+            "Arms as in the record of the plan. All trained models, measured as planned and asked so after the plan. p of exact sign flips over seeds, "
             "Holm over the lengths of a base, of the difference by seed."
         ),
     )
