@@ -1,7 +1,7 @@
 # ruff: noqa: E402
 """What measuring costs on a pretrained model, as ratios to the same forward alone, in one run.
 
-    python benchmarks/pretrained.py [--model smollm2-135m] [--tokens 1024] [--repeat 3] [--all]
+    python benchmarks/pretrained.py [--model smollm2-135m] [--tokens 1024] [--repeat 3] [--all [--without NAME]]
 
 A text of the Python manual on the CPU, one thread, float32. Four ways to read it take turns: the forward alone with the
 `sdpa` kernel; captured, queries and keys of every head written to disk; with exact attention statistics of every head;
@@ -54,6 +54,7 @@ from artifacts.store.paths import SCHEMA
 WARM = 32  # tokens of the reading that is not timed
 DOCUMENTS, BUCKETS, RATE = 4, 8, 16.0  # of the capture that is analysed: 512 queries a head
 TEXTS, ITEMS = 2, 2  # of an experiment of `--all`
+BY_LOSS = ("layer_ablation", "sinks")  # sweeps over the layers, judged by the loss alone
 LESS: dict[str, dict[str, Any]] = {  # settings without which one experiment would be days of a core
     "context_length": {"ratios": [1 / 32], "baselines": [], "choices": []},
     "disruption": {"permutations": 20},
@@ -147,13 +148,14 @@ def analyse_model(source: ModelSource, tokens: int, folder: Path) -> tuple[int, 
     return done.heads, int(DOCUMENTS * BUCKETS * RATE), time.process_time() - start
 
 
-def time_experiments(source: ModelSource, tokens: int, folder: Path) -> dict[str, float]:
+def time_experiments(source: ModelSource, tokens: int, folder: Path, without: list[str]) -> dict[str, float]:
     """CPU seconds that each experiment of `run --all` takes on a model, its loading left out; one after the other."""
     (folder / SCHEMA).parent.mkdir(parents=True)
     shutil.copy(ROOT / SCHEMA, folder / SCHEMA)
-    options = Options(texts=TEXTS, tokens=tokens, items=ITEMS, place="manual:evaluation")
     spent: dict[str, float] = {}
-    for name in EXPERIMENTS:
+    for name in (each for each in EXPERIMENTS if each not in without):
+        items = 0 if name in BY_LOSS else ITEMS
+        options = Options(texts=TEXTS, tokens=tokens, items=items, place="manual:evaluation")
         plan = Plan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
         start = time.process_time()
         load(source)
@@ -180,6 +182,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=1024)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--without", action="append", default=[], choices=list(EXPERIMENTS))
     given = parser.parse_args()
     torch.set_num_threads(1)
     source = ModelSource(str(resolve(ROOT, given.model)), dtype="fp32", device="cpu")
@@ -189,7 +192,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if given.all:
             plain = [time_calls(lambda each: run(loaded.model, each), ids)[0] for _ in range(given.repeat + 1)]
-            spent_by_name = time_experiments(source, given.tokens, Path(folder))
+            spent_by_name = time_experiments(source, given.tokens, Path(folder), given.without)
             print_experiments(given.model, given.tokens, min(plain[1:]), spent_by_name)
             return
         kinds: dict[str, Callable[[Any], object]] = {
