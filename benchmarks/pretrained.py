@@ -155,7 +155,7 @@ def time_experiments(source: ModelSource, tokens: int, folder: Path, without: li
     spent: dict[str, float] = {}
     for name in (each for each in EXPERIMENTS if each not in without):
         items = 0 if name in BY_LOSS else ITEMS
-        place = "" if name == "text_kinds" else "manual:evaluation"  # that one has texts of its own
+        place = None if name == "text_kinds" else "manual:evaluation"  # that one has texts of its own
         options = Options(texts=TEXTS, tokens=tokens, items=items, place=place)
         plan = Plan(root=folder, source=source, experiments=(name,), options=options, settings=LESS, name="bench")
         start = time.process_time()
