@@ -63,15 +63,17 @@ def test_the_figures_take_any_map_and_any_heads():
     assert panel.series[0].values[0][2] is None  # keys farther apart than a query so near can have
     vectors = pd.DataFrame(
         [
-            (plane_figure.MODEL, layer, 0, point, side, 100 * point, 1.0 * point, layer * 1.0)
-            for layer in range(5)
+            (model, layer, 0, point, side, 100 * point, 1.0 * point, layer * 1.0)
+            for model, layers in (("mine", 5), ("other", 2))
+            for layer in range(layers)
             for point in range(4)
             for side in ("query", "key")
         ],
         columns=["model", "layer", "head", "point", "side", "position", "a", "b"],
     )
-    named = pd.DataFrame({"column": [plane_figure.MODEL], "label": ["Mine"]})
+    named = pd.DataFrame({"column": ["reported", "other", "mine"], "label": ["R", "Other", "Mine"], "n": [99, 3, 90]})
     plane = plane_figure.figure(vectors, named)
     check(plane, "pretrained_plane")
     assert [panel.title for panel in plane.panels] == [f"layer {layer}, head 0" for layer in (0, 1, 3, 4)]
     assert len(plane.panels[0].series) == 4
+    assert "four heads of Mine" in plane.caption

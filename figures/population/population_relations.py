@@ -17,9 +17,8 @@ METRICS = {
 def figure(population_outcomes: pd.DataFrame, population_relations_every: pd.DataFrame) -> Figure:
     """Return the figure."""
     rows = of_base(population_outcomes, BASE)
-    rows = rows[
-        (rows["encoding"] == "own") & (rows["base"] == BASE)
-    ]  # what never rotated is in no relation of the plan
+    # what never rotated has no base and is in no relation of the plan
+    rows = rows[(rows["encoding"] == "own") & (rows["base"] == BASE)]
     decline = rows[rows["outcome"] == "decline"].set_index("model")["value"]
     known = population_relations_every.dropna(subset="rho")
     rho = dict(zip(known["outcome"], known["rho"].astype(float), strict=True))

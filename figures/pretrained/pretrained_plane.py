@@ -4,7 +4,6 @@ import pandas as pd
 
 from figures import Axis, Figure, Panel, Points, Style
 
-MODEL = "smollm2-135m"
 HEADS = 4  # of those of which vectors are kept, evenly over depth
 HALVES = {"early": "first half", "late": "second half"}
 SIDES = {"query": "queries", "key": "keys"}
@@ -17,8 +16,10 @@ LOOKS = {
 
 
 def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figure:
-    """One panel a head."""
-    rows = head_plane[head_plane["model"] == MODEL].copy()
+    """One panel a head, of the pretrained model of which most key heads were captured."""
+    models = pretrained_geometry[pretrained_geometry["column"].isin(head_plane["model"].unique())]
+    model, name = models.loc[models["n"].idxmax(), ["column", "label"]]
+    rows = head_plane[head_plane["model"] == model].copy()
     rows["half"] = (rows["position"] > rows["position"].max() / 2).map({False: "early", True: "late"})
     kept = rows[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"], ignore_index=True)
     step = (len(kept) - 1) / (HEADS - 1)
@@ -44,7 +45,6 @@ def figure(head_plane: pd.DataFrame, pretrained_geometry: pd.DataFrame) -> Figur
                 y=Axis(label="axis of drift"),
             )
         )
-    name = pretrained_geometry.loc[pretrained_geometry["column"] == MODEL, "label"].iloc[0]
     return Figure(
         panels=panels,
         columns=2,
