@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from analysis.claims.thesis.population import bases as larger
 from analysis.claims.thesis.population import contrasts as claims
-from analysis.claims.thesis.population import learning
+from analysis.claims.thesis.population import distance, learning
 from analysis.studies.population import contrasts as population
 from analysis.studies.population import every
 from analysis.studies.population import relations as population_relations
@@ -82,6 +83,21 @@ def test_a_relation_is_judged_by_its_interval_and_its_corrected_test(changed, ab
     assert {each.verdict for each in claims.thesis_population_heads_every(damages)} == {above}
 
 
+@pytest.mark.parametrize(("changed", "above", "below"), OUTCOMES)
+def test_what_is_asked_at_the_larger_base_is_judged_alike(changed, above, below):
+    relations = pd.DataFrame([row(item, of=of, **changed) for of in ("10000", "both") for item in claims.RELATIONS])
+    judged = {each.key: each for each in larger.thesis_population_relations_bases(relations)}
+    assert {judged[f"h3_bias-{of}"].verdict for of in ("10000", "both")} == {above}
+    assert judged["h1_plasticity-both"].verdict == (below or above)
+    assert judged["h1_plasticity-10000"].statement.startswith("At base 10,000, whether or not")
+    damages = pd.DataFrame([row(item, **changed) for item in claims.DAMAGES])
+    assert {each.verdict for each in larger.thesis_population_heads_bases(damages)} == {above}
+    renamed = {**row("keys_far_4x", of="10000", **changed)}
+    renamed["difference"] = renamed.pop("rho")
+    [far] = larger.thesis_population_bases(pd.DataFrame([renamed, {**renamed, "of": "400", "difference": -9.0}]))
+    assert (far.key, far.verdict) == ("keys_far_4x", above)
+
+
 def near(low, high, seeds=8):
     """Keys near the question found by B and C, the same shares in every seed but for a little, by length of prompt."""
     rows = []
@@ -116,12 +132,17 @@ def test_near_keys_are_those_within_the_training_length():
     ],
 )
 def test_near_keys_are_judged_both_ways(low, high, seeds, verdict):
-    assert [each.verdict for each in claims.thesis_population_near(near(low, high, seeds))] == verdict
+    judged = {each.key: each for each in distance.thesis_population_near(near(low, high, seeds))}
+    assert [judged[key].verdict for key in ("2x", "8x")] == verdict
+    assert "post hoc" in judged["2x"].statement
 
 
-def test_near_keys_of_no_seed_are_not_judged():
+def test_near_keys_of_no_seed_are_not_judged_and_those_of_the_other_base_are():
     other = near((50, 80), (60, 20)).assign(base=10_000)
-    assert {each.verdict for each in claims.thesis_population_near(other)} == {"not testable"}
+    judged = {each.key: each for each in distance.thesis_population_near(other)}
+    assert {judged[key].verdict for key in ("2x", "8x")} == {"not testable"}
+    assert {judged[key].verdict for key in ("10000-2x", "10000-8x")} == {"holds"}
+    assert judged["10000-8x"].statement.startswith("At base 10,000")
 
 
 def test_the_interval_and_both_p_of_a_relation_are_kept():
@@ -181,26 +202,26 @@ def cliff(base, right, arm="B", other=0):
     [((0, 0), "B", "holds"), ((0, 3), "B", "contradicted"), ((0, 3), "C", "holds"), ((0, 1), "A", "holds")],
 )
 def test_a_cliff_needs_every_model_with_rotation_to_miss_far_keys(right, arm, verdict):
-    small, large = claims.thesis_population_cliff(cliff(400, right[0], arm, right[1]))
+    small, large = distance.thesis_population_cliff(cliff(400, right[0], arm, right[1]))
     assert (small.key, small.verdict) == ("400", verdict)
     assert (large.key, large.verdict) == ("10000", "not testable")
 
 
 def test_a_cliff_at_one_base_says_nothing_of_the_other():
     rows = pd.concat([cliff(400, 0), cliff(10_000, 90)])
-    assert [each.verdict for each in claims.thesis_population_cliff(rows)] == ["holds", "contradicted"]
+    assert [each.verdict for each in distance.thesis_population_cliff(rows)] == ["holds", "contradicted"]
 
 
 def test_a_cliff_of_few_seeds_is_not_judged():
     rows = cliff(400, 0)
-    judged = claims.thesis_population_cliff(rows[rows["seed"] < 6])
+    judged = distance.thesis_population_cliff(rows[rows["seed"] < 6])
     assert [each.verdict for each in judged] == ["not testable", "not testable"]
     assert judged[0].reason.startswith("Seeds with a model at this base: 5;")
 
 
 def test_a_cliff_is_not_judged_without_models():
     columns = ["model", "base", "seed", "arm", "low", "right", "n"]
-    judged = claims.thesis_population_cliff(pd.DataFrame(columns=columns))
+    judged = distance.thesis_population_cliff(pd.DataFrame(columns=columns))
     assert {each.verdict for each in judged} == {"not testable"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.claims.thesis.population import contrasts as claims
+from analysis.claims.thesis.population import experiments as claims
 from analysis.language.book import BOOK
 from analysis.language.words import NAMES, WORDS
 from analysis.measure.quantities import QUANTITIES

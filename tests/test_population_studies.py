@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.studies.population import _effects, _ranks, bases, points
 from analysis.studies.population import _outcomes as _population
 from analysis.studies.population import contrasts as population
-from analysis.studies.population import points
 from analysis.studies.population import relations as population_relations
 from artifacts.errors import DataError
 from artifacts.store.reader import read
 from conftest import ROOT
-from population_made import made, name
+from population_made import FAR, made, name
 
 FROM_TABLES = ("models", "keys", "prompts", "tasks", "losses", "heads")
 
@@ -167,10 +167,10 @@ def test_a_difference_between_layers_alone_is_no_relation_of_heads(plan, tables)
 
 def test_an_interval_over_seeds_is_students():
     """Of .1, .2, .3 the mean is .2, its standard error .1 / sqrt 3, and t with two degrees of freedom 4.3027."""
-    low, high = _population.over_seeds(np.array([0.1, 0.2, 0.3]))
+    low, high = _effects.over_seeds(np.array([0.1, 0.2, 0.3]))
     assert (low, high) == pytest.approx((0.2 - 0.24841, 0.2 + 0.24841), abs=1e-5)
-    assert _population.over_seeds(np.array([0.5, 0.5])) == (0.5, 0.5)
-    assert _population.over_seeds(np.array([0.5])) == (None, None)
+    assert _effects.over_seeds(np.array([0.5, 0.5])) == (0.5, 0.5)
+    assert _effects.over_seeds(np.array([0.5])) == (None, None)
 
 
 def test_relations_are_asked_within_seeds(plan, found):
@@ -182,7 +182,7 @@ def test_relations_are_asked_within_seeds(plan, found):
     changed.loc[late, "value"] = -changed.loc[late, "model"].map(decline)
     between = own & (changed["outcome"] == "bias_strength")
     changed.loc[between, "value"] = changed.loc[between, "seed"].astype(float)
-    rows = population_relations._related(plan, changed).set_index("item")
+    rows = _ranks.related(plan, changed, (400,)).set_index("item")
     assert rows.loc["h1_plasticity", "rho"] == pytest.approx(-1)
     assert rows.loc["h1_plasticity", "p"] < 0.001
     assert rows.loc["h3_bias", "rho"] == 0
@@ -206,3 +206,54 @@ def test_before_any_model_every_study_says_so(plan):
     record = population.population_record(read(ROOT, "population_members"), tables["population_models"])
     assert len(record) == 72
     assert set(record["status"]) == {"not trained"}
+
+
+def test_a_contrast_is_asked_at_both_bases_and_the_bases_are_held_against_each_other(plan):
+    """Far keys that dropping gains at the smaller base only: the difference of the two effects is the whole effect."""
+    small, large = made(bases=(400,)), made(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8})
+    both = {each: pd.concat([small[each], large[each]], ignore_index=True) for each in small}
+    both["population_prompts"] = small["population_prompts"]
+    table = bases.population_bases(plan, *given(both)).set_index(["item", "of"])
+    assert set(table.index.get_level_values("item")) == set(
+        plan.loc[(plan["base"].astype(str) == "400") & (plan["unit"] == "seed"), "item"]
+    )
+    far = table.loc["keys_far_4x"]
+    assert far.loc["400", "difference"] == pytest.approx(0.7, abs=0.05)
+    assert abs(far.loc["10000", "difference"]) < 0.06
+    shift = far.loc["400 less 10000"]
+    assert shift["difference"] == pytest.approx(far.loc["400", "difference"] - far.loc["10000", "difference"])
+    assert (shift["p"], shift["p_holm"], shift["seeds"]) == (2 / 256, pytest.approx(3 * 2 / 256), 8)
+    assert far.loc["10000", "mean_second"] == pytest.approx(0.8, abs=0.05)
+    never = table.loc["never_rotated"]  # the arm has no base; what it is held against has one
+    assert never.loc["10000", "mean_first"] == never.loc["400", "mean_first"]
+    assert never.loc["10000", "seeds"] == 8
+
+
+def test_the_bases_agree_with_the_planned_contrast_of_one(plan, tables, contrasts):
+    """At the planned base every number is that of the planned contrast over all trained models."""
+    table = bases.population_bases(plan, *given(tables))
+    own = table[table["of"] == "400"].set_index("item")
+    for column in ("mean_first", "difference", "low", "high", "least", "most", "p", "p_holm"):
+        assert own[column].to_numpy() == pytest.approx(contrasts.loc[own.index, column].to_numpy(dtype=float)), column
+
+
+def test_bases_that_are_not_there_are_said_to_be_missing(plan):
+    table = bases.population_bases(plan, *given(made(bases=(400,)))).set_index(["item", "of"])
+    assert table.loc[("keys_far_4x", "10000"), "note"] == "no seed with both arms yet"
+    assert "both bases" in table.loc[("keys_far_4x", "400 less 10000"), "note"]
+    assert pd.isna(table.loc[("keys_far_4x", "10000"), "p"])
+
+
+def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
+    rows = bases.population_relations_bases(plan, *given(tables)).set_index(["item", "of"])
+    assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms of eight seeds
+    assert rows.loc[("h1_plasticity", "both"), "models"] == 64
+    alone = bases.population_relations_bases(plan, *given(made(bases=(400,))))
+    assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not those of both
+    larger = _ranks.related(plan, found, (10_000,)).set_index("item")
+    assert rows.loc[("h1_plasticity", "10000"), "rho"] == larger.loc["h1_plasticity", "rho"]
+    damage = bases.population_head_damage_bases(
+        plan, *(tables[f"population_{each}"] for each in ("models", "heads", "ablation"))
+    )
+    assert set(damage["models"]) == {32}
+    assert damage.set_index("item").loc["head_damage", "rho"] == pytest.approx(1)

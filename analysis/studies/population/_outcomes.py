@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from analysis.statistics.locations.student import student_interval
 from artifacts.errors import DataError
 
 FAR = 1.25  # training lengths from the question
@@ -133,11 +131,3 @@ def by_seed(found: pd.DataFrame, outcome: str, arm: str, base: int, multiple: fl
         & np.isclose(found["multiple"].astype(float), multiple)
     ]
     return part.set_index("seed")["value"].sort_index()
-
-
-def over_seeds(seeds: npt.NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """Student's interval of the mean over seeds; of seeds that do not differ the value itself, of one seed none."""
-    if len(seeds) < 2:
-        return None, None
-    mean = float(seeds.mean())
-    return student_interval(seeds) or (mean, mean)

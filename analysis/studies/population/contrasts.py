@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from analysis.statistics import holm_p
-from analysis.statistics.locations.permutation import sign_flip_p
-from analysis.studies.population._outcomes import by_seed, counted, each, outcomes, over_seeds, questions
+from analysis.studies.population._effects import FloatArray, effect, holm_within
+from analysis.studies.population._outcomes import by_seed, counted, each, outcomes, questions
+from analysis.studies.population._ranks import BLOCKED, OF_HEADS
 
-FloatArray = npt.NDArray[np.float64]
 DRAWS = 10_000
 KEYS = ["model", "encoding", "multiple"]
-UNITS = ("head in layer in model", "model with seed as block")  # of tests that are not contrasts of arms
+UNITS = (OF_HEADS, BLOCKED)  # of tests that are not contrasts of arms
 
 
 def population_record(population_members: pd.DataFrame, population_models: pd.DataFrame) -> pd.DataFrame:
@@ -79,9 +77,7 @@ def population_contrasts(
             interval = _drawn_contexts(prompts) if prompts else _drawn_seeds(given.to_numpy(dtype=float))
         rows.append(_contrast(plan, one, two, given, interval))
     table = pd.DataFrame(rows)
-    table["p_holm"] = np.nan
-    for _, part in table[table["p"].notna()].groupby("family"):
-        table.loc[part.index, "p_holm"] = holm_p(part["p"].tolist())
+    table["p_holm"] = holm_within(table, "family")
     return table
 
 
@@ -95,22 +91,16 @@ def _contrast(
     count = len(values)
     row: dict[str, object] = {name: getattr(plan, name) for name in ("item", "family", "role", "outcome")}
     row |= {name: getattr(plan, name) for name in ("first", "second", "base", "multiple")}
-    row |= {"seeds": count}
-    low, high = over_seeds(values) if count else (None, None)
     drawn_low, drawn_high = interval or (None, None)
-    flips = sign_flip_p(values) if count else None
+    found = effect(values)
     row |= {
+        "seeds": count,
         "mean_first": float(one.mean()) if count else None,
         "mean_second": float(two.mean()) if count else None,
-        "difference": float(values.mean()) if count else None,
-        "low": low,
-        "high": high,
+        **{name: found[name] for name in ("difference", "low", "high")},
         "drawn_low": drawn_low,
         "drawn_high": drawn_high,
-        "least": float(values.min()) if count else None,
-        "most": float(values.max()) if count else None,
-        "p": flips.p_value if flips else None,
-        "p_least": 2.0 / 2**count if count else None,
+        **{name: found[name] for name in ("least", "most", "p", "p_least")},
     }
     notes = []
     if not count:

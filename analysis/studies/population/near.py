@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from analysis.statistics import holm_p
-from analysis.statistics.locations.permutation import sign_flip_p
-from analysis.studies.population._outcomes import TRAINED, over_seeds
+from analysis.studies.population._effects import FloatArray, effect, holm_within
+from analysis.studies.population._outcomes import TRAINED
 
 LESS = ("C", "B")  # the arms that the plan contrasts
 
@@ -34,21 +31,18 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     first, second = (wide[arm] for arm in LESS)
     for levels, seeds in (first - second).groupby(level=["base", "multiple"]):
         base, multiple = levels
-        flips = sign_flip_p(seeds.to_numpy())
-        tested = {"p": flips.p_value, "p_least": flips.smallest}
-        rows.append(_row(base, " less ".join(LESS), multiple, seeds.to_numpy()) | tested)
-    table = pd.DataFrame(rows).reindex(columns=[*rows[0], "p", "p_least", "p_holm"] if rows else None)
-    for _, held in table.dropna(subset="p").groupby("base"):
-        table.loc[held.index, "p_holm"] = holm_p(held["p"].tolist())
+        rows.append(_row(base, " less ".join(LESS), multiple, seeds.to_numpy(), tested=True))
+    table = pd.DataFrame(rows).astype({"p": float, "p_least": float})
+    table["p_holm"] = holm_within(table, "base")
     table["note"] = ["; ".join(_why(row)) for _, row in table.iterrows()]
     return table.sort_values(["base", "compared", "multiple"], ignore_index=True)
 
 
-def _row(base: int, compared: str, multiple: float, seeds: npt.NDArray[np.float64]) -> dict[str, Any]:
-    low, high = over_seeds(seeds)
-    told: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": float(seeds.mean())}
-    told |= {"low": low, "high": high, "least": float(seeds.min()), "most": float(seeds.max())}
-    return told | {"seeds": len(seeds)}
+def _row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: bool = False) -> dict[str, Any]:
+    found = effect(seeds)
+    told: dict[str, Any] = {"base": base, "compared": compared, "multiple": multiple, "value": found["difference"]}
+    told |= {name: found[name] for name in ("low", "high", "least", "most")} | {"seeds": len(seeds)}
+    return told | {name: found[name] if tested else None for name in ("p", "p_least")}
 
 
 def _why(row: pd.Series) -> list[str]:

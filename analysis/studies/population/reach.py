@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.statistics import holm_p
-from analysis.studies.population._outcomes import over_seeds
+from analysis.studies.population._effects import over_seeds
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
 TESTED = {"B_change": ("B", "B", True), "C_change": ("C", "C", True), "C_less_B": ("C", "B", False)}

@@ -1,0 +1,46 @@
+"""How a test over seeds becomes a verdict."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import ALPHA, Verdict, directed, untestable
+
+
+def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
+    """Both directions, by the interval over seeds and the corrected test; what cannot be decided says what would."""
+    if pd.isna(row[value]):
+        return untestable(
+            f"Planned, not measured yet: {row['note']}; the models of the plan would decide it.",
+            key=key,
+            statement=statement,
+        )
+    size, least = float(row[value]), float(row["p_least"])
+    told = f"{value} {size:+.3g} over {units}"
+    if least > ALPHA or pd.isna(row["low"]):
+        return untestable(
+            f"{told}; so few give no p below {least:.3g}, whatever they show, and the other seeds of the plan would "
+            "decide it.",
+            key=key,
+            statement=statement,
+        )
+    low, high = float(row["low"]), float(row["high"])
+    split = row["p_holm"] < ALPHA and low <= 0 <= high
+    return directed(
+        size,
+        (low, high),
+        sign,
+        f"{told} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+        + (" The exact test shows it, Student's interval over seeds does not, and both are asked." if split else ""),
+        recomputed=f"{size:+.3g}",
+        n=int(row["seeds"]),
+        p_value=float(row["p"]),
+        p_adjusted=float(row["p_holm"]),
+        key=key,
+        statement=statement,
+    )
+
+
+def models(row: pd.Series) -> str:
+    """The units of a relation, in words."""
+    return f"{int(row['models'])} models of {int(row['seeds'])} seeds"

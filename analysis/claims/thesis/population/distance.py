@@ -1,0 +1,80 @@
+"""Where keys of the population end: with the distance of the key, or with the length of the prompt."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.claims import Verdict, judge, untestable
+from analysis.claims.thesis.population._judged import judged
+
+LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
+DOES = {1: "finds more of the keys near the question", -1: "costs keys near the question"}
+ASKED = ((400, "In prompts", "", " (post hoc)"), (10_000, "At base 10,000, in prompts", "10000-", ""))
+"""Bases, how a statement on them begins, what their keys begin with, and how the statement ends."""
+
+BASES = (400, 10_000)  # of the rotation
+TRAINED = 128  # words of a training sequence
+CLIFF = 1.5  # training lengths
+STRAY = 0.01  # share of keys that chance may find
+FEWEST = 6  # seeds, below which no test of the plan can decide
+
+
+def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
+    """Dropping the rotation changes how many keys near the question are found in long prompts, whatever the distance.
+
+    Post hoc at the primary base, where it was seen; asked in the same direction of the other one before a model of it
+    was measured.
+
+    Source: thesis, A population of small models.
+    """
+    verdicts = []
+    held = population_near[population_near["compared"] == "C less B"]
+    for base, where, mark, ending in ASKED:
+        for multiple, (sign, told) in LENGTHS.items():
+            statement = f"{where} of {told} training lengths dropping the rotation {DOES[sign]}{ending}."
+            rows = held[(held["base"] == base) & (held["multiple"] == multiple)]
+            key = f"{mark}{multiple:g}x"
+            if rows.empty:
+                why = "No seed has both arms at this length; those of the plan would decide it."
+                verdicts.append(untestable(why, key=key, statement=statement))
+                continue
+            row = rows.iloc[0]
+            verdicts.append(judged(row, "value", sign, key, statement, f"{int(row['seeds'])} seeds"))
+    return verdicts
+
+
+def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]:
+    """Models with rotation find fewer than one in a hundred keys farther off than one and a half training lengths.
+
+    Post hoc at the base at which it was seen; at the other it was written down before a model of it was trained.
+
+    Source: thesis, A population of small models.
+    """
+    far = population_distances[
+        population_distances["arm"].isin(["A", "B"]) & (population_distances["low"] >= CLIFF * TRAINED)
+    ]
+    verdicts = []
+    for base in BASES:
+        statement = (
+            f"At base {base:,} models with rotation find fewer than one in a hundred keys farther off than one and a "
+            "half training lengths."
+        )
+        own = far[far["base"] == base]
+        models = own.groupby("model")[["right", "n"]].sum()
+        if (seeds := own["seed"].nunique()) < FEWEST:
+            told = f"Seeds with a model at this base: {seeds}; the others of the plan would decide it."
+            verdicts.append(untestable(told, key=str(base), statement=statement))
+            continue
+        share = models["right"] / models["n"]
+        verdicts.append(
+            judge(
+                bool((share < STRAY).all()),
+                f"Of the farther keys {len(models)} models with rotation find {int(models['right'].sum())} of "
+                f"{int(models['n'].sum())}; the one that finds most finds {share.max():.1%}.",
+                recomputed=f"{int(models['right'].sum())} of {int(models['n'].sum()):,}",
+                n=len(models),
+                key=str(base),
+                statement=statement,
+            )
+        )
+    return verdicts

@@ -1,0 +1,171 @@
+"""Rank correlations within seeds and within layers, their exact tests, and a mixed model beside them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import rankdata
+
+from analysis.statistics.locations.permutation import permutation_p, sign_flip_p
+from analysis.studies.population._effects import FloatArray, holm_within, over_seeds
+from analysis.studies.population._outcomes import SIZES, counted, each
+
+BLOCKED = "model with seed as block"
+OF_HEADS = "head in layer in model"
+_OF_HEADS = ("rho", "low", "high", "least", "most", "p", "p_least", "slope", "slope_low", "slope_high")
+FEWEST = 3  # models of a seed whose order says anything
+
+IntArray = npt.NDArray[np.int64]
+
+
+def related(plan: pd.DataFrame, found: pd.DataFrame, bases: Sequence[int]) -> pd.DataFrame:
+    """Rows of `population_relations`, from the outcomes of the models of some bases."""
+    rows = []
+    for planned in each(plan[plan["unit"] == BLOCKED]):
+        table = _sides(found, str(planned.outcome), bases)
+        sizes = table.groupby("seed")["model"].transform("size")
+        table = table[sizes >= FEWEST].reset_index(drop=True)
+        row: dict[str, object] = {"item": planned.item, "family": planned.family, "outcome": planned.outcome}
+        row |= {"models": len(table), "seeds": table["seed"].nunique()}
+        if table.empty:
+            empty = dict.fromkeys(("rho", "low", "high", "p", "p_least", "slope", "slope_low", "slope_high"))
+            rows.append({**row, **empty, "note": f"no seed with {FEWEST} models yet"})
+            continue
+        blocks = [np.flatnonzero(table["seed"] == seed).astype(np.int64) for seed in sorted(table["seed"].unique())]
+        x, y = (_within(table[side].to_numpy(dtype=float), blocks) for side in ("x", "y"))
+        count = len(blocks)
+        seeds = np.array([float((x[block] * y[block]).sum()) for block in blocks])
+        rho = float(seeds.mean())
+        ends = over_seeds(seeds)
+        test = permutation_p(rho, _moved(x, y, count), blocks)
+        slope, low, high, note = _mixed(table["x"], table["y"], table["seed"])
+        row |= {"rho": rho, "low": ends[0], "high": ends[1], "p": test.p_value, "p_least": test.smallest}
+        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(count, note)})
+    return _corrected(rows)
+
+
+def damaging(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `population_head_damage`, from the heads of some models."""
+    rows = []
+    for plan in each(plans[plans["unit"] == OF_HEADS]):
+        metric = str(plan.first)
+        part = table[table[metric].notna()]
+        row: dict[str, object] = {"item": plan.item, "family": plan.family, "metric": metric}
+        row |= {"models": part["model"].nunique(), "seeds": part["seed"].nunique(), "heads": len(part)}
+        values = part[metric].abs() if metric in SIZES else part[metric]
+        seeds = _seeds(part.assign(x=values))
+        if not len(seeds):
+            rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
+            continue
+        p_value = sign_flip_p(seeds)
+        slope, low, high, note = _mixed(values, part["damage"], part["model"], part["layer"])
+        ends = over_seeds(seeds)
+        row |= {"rho": float(seeds.mean()), "low": ends[0], "high": ends[1]}
+        row |= {"least": float(seeds.min()), "most": float(seeds.max())}
+        row |= {"p": p_value.p_value, "p_least": 2.0 / 2 ** len(seeds)}
+        rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(len(seeds), note)})
+    return _corrected(rows)
+
+
+def _few(seeds: int, note: str) -> str:
+    """The note of a row, and that one seed has no interval."""
+    return "; ".join(part for part in ("one seed: no interval" if seeds == 1 else "", note) if part)
+
+
+def _sides(found: pd.DataFrame, outcome: str, bases: Sequence[int]) -> pd.DataFrame:
+    own = found[found["counted"] & (found["encoding"] == "own") & found["base"].isin(bases)]
+    x = own[own["outcome"] == outcome].set_index("model")
+    y = own[own["outcome"] == "decline"].set_index("model")["value"]
+    table = pd.DataFrame({"seed": x["seed"], "x": x["value"], "y": y}).dropna()
+    return table.rename_axis("model").reset_index().sort_values(["seed", "model"], ignore_index=True)
+
+
+def damages(models: pd.DataFrame, heads: pd.DataFrame, ablation: pd.DataFrame) -> pd.DataFrame:
+    whole = ablation[ablation["layer"] < 0].set_index("model")["nats_1x"]
+    out = ablation[ablation["layer"] >= 0]
+    table = heads.merge(out[["model", "layer", "head", "nats_1x"]], on=["model", "layer", "head"])
+    table["damage"] = table["nats_1x"].astype(float) - table["model"].map(whole).astype(float)
+    table = table.merge(models[["model", "base", "seed"]], on="model")
+    return table[table["model"].map(counted(models)).astype(bool)].reset_index(drop=True)
+
+
+def _seeds(table: pd.DataFrame) -> FloatArray:
+    """Mean rank correlations within layers, averaged over the layers of a model and the models of a seed."""
+    means = []
+    for (seed, model), part in table.groupby(["seed", "model"]):
+        layers = [_rank_correlation(each["x"], each["damage"]) for _, each in part.groupby("layer")]
+        known = [value for value in layers if value is not None]
+        if known:
+            means.append((seed, model, float(np.mean(known))))
+    frame = pd.DataFrame(means, columns=["seed", "model", "rho"])
+    return frame.groupby("seed")["rho"].mean().to_numpy(dtype=float)
+
+
+def _rank_correlation(x: pd.Series, y: pd.Series) -> float | None:
+    one, two = (_standard(rankdata(side)) for side in (x, y))
+    return None if one is None or two is None else float((one * two).sum())
+
+
+def _within(values: FloatArray, blocks: list[IntArray]) -> FloatArray:
+    """Ranks within blocks, centred, of length 1 in each; zero in a block without variance."""
+    made = np.zeros_like(values)
+    for block in blocks:
+        ranks = _standard(rankdata(values[block]))
+        if ranks is not None:
+            made[block] = ranks
+    return made
+
+
+def _standard(ranks: FloatArray) -> FloatArray | None:
+    centred = ranks - ranks.mean()
+    length = float(np.linalg.norm(centred))
+    return centred / length if length > 0 else None
+
+
+def _moved(x: FloatArray, y: FloatArray, count: int) -> Callable[[IntArray], FloatArray]:
+    """Mean correlation within blocks of x with y in another order, for each row of orders."""
+
+    def statistic(orders: IntArray) -> FloatArray:
+        correlations: FloatArray = (x * y[orders]).sum(axis=1) / count
+        return correlations
+
+    return statistic
+
+
+def _mixed(
+    x: pd.Series, y: pd.Series, groups: pd.Series, levels: pd.Series | None = None
+) -> tuple[float | None, float | None, float | None, str]:
+    """Slope of standardised y on standardised x with a random intercept of the group, and its 95 % interval."""
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    if groups.nunique() < 2 or x.std() == 0 or y.std() == 0:
+        return None, None, None, "too little for a mixed model"
+    design = pd.DataFrame({"one": 1.0, "x": ((x - x.mean()) / x.std()).to_numpy()})
+    if levels is not None:
+        dummies = pd.get_dummies(levels.reset_index(drop=True), drop_first=True, dtype=float)
+        design = pd.concat([design, dummies.add_prefix("layer")], axis=1)
+    target = ((y - y.mean()) / y.std()).to_numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a variance on the edge of its range is no fault of the slope
+        try:
+            # without derivatives: where those stop short depends on the processor's rounding
+            fitted = MixedLM(target, design, groups=groups.to_numpy()).fit(reml=True, method=["powell"])
+        except np.linalg.LinAlgError:
+            return None, None, None, "the mixed model is singular"
+    if not np.isfinite(fitted.bse["x"]):
+        return None, None, None, "the mixed model gives no interval"
+    low, high = fitted.conf_int().loc["x"]
+    return float(fitted.params["x"]), float(low), float(high), ""
+
+
+def _corrected(rows: list[dict[str, object]], by: str = "family") -> pd.DataFrame:
+    table = pd.DataFrame(rows)
+    table["p"] = table["p"].astype(float)
+    table["p_holm"] = holm_within(table, by)
+    empty = table["p"].isna() & (table["note"] == "")
+    assert not empty.any()
+    return table
