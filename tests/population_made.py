@@ -39,6 +39,7 @@ def made(seeds=range(1, 9), bases=(400, 10_000), arms=ARMS, missed=(), far=FAR):
                         "rounds": 0,
                         "key_loss": 0.02,
                         "reached": model not in missed,
+                        "arithmetic": "0" * 8,
                         "weights": "0" * 16,
                         "recipe": "0" * 16,
                     }

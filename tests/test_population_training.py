@@ -6,18 +6,31 @@ import dataclasses
 import shutil
 
 import pytest
+from click.testing import CliRunner
 
 from artifacts.errors import ModelError
 from artifacts.store.descriptor import resource
 from artifacts.store.paths import SCHEMA
+from artifacts.store.reader import read
 from artifacts.store.schema import check
+from build import main
 from conftest import ROOT
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from analysis.measure.subject import Options  # noqa: E402
-from analysis.population import ablation, experiments, geometry, outcomes, tables, work  # noqa: E402
+from analysis.population import (  # noqa: E402
+    ablation,
+    command,
+    experiments,
+    geometry,
+    outcomes,
+    tables,
+    training,
+    work,
+)
+from analysis.population.arithmetic import arithmetic  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
 from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
@@ -118,9 +131,33 @@ def test_the_control_has_the_steps_of_what_it_is_the_control_of(start, tmp_path)
     (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
     for arm, rounds in (("A", 0), ("C", 1)):
         made = {"model": f"b400-s3-{arm}", "recipe": easy.facts(arm)}
-        facts = {"steps": 1, "rounds": rounds, "key_loss": 0.0, "reached": True, "curves": []}
+        facts = {"steps": 1, "rounds": rounds, "key_loss": 0.0, "reached": True, "curves": [], "arithmetic": "0" * 8}
         torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / f"b400-s3-{arm}.pt")
     assert work.load_or_train(tmp_path, which, easy, lambda text: None).trained.rounds == 1
+
+
+def test_a_training_says_how_it_was_rounded_and_one_that_changed_processors_says_both(monkeypatch, tmp_path):
+    """Killed where sums are rounded in one way and gone on where they are rounded in another."""
+    which = Which(400, 3, "A")
+
+    def kill(done, most, line):
+        if done == 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        train(MICRO, which, None, tmp_path, kill)
+    here = arithmetic()
+    monkeypatch.setattr(training, "arithmetic", lambda: "01234567")
+    assert train(MICRO, which, None, tmp_path).arithmetic == "+".join(sorted({here, "01234567"}))
+
+
+def test_rounding_in_another_order_has_another_digest(monkeypatch):
+    """The digest is of the bits: a product whose last bit differs has another one."""
+    before = arithmetic()
+    assert before == arithmetic()
+    silu = torch.nn.functional.silu
+    monkeypatch.setattr(torch.nn.functional, "silu", lambda x: silu(x) * (1 + 2**-23))
+    assert arithmetic() != before
 
 
 def test_averaged_weights_are_the_mean_of_the_last_steps(start, tmp_path):
@@ -197,6 +234,41 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
     assert work.family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
     assert {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES} == before
+
+
+def test_weights_that_do_not_say_how_they_were_rounded_are_refused(start, tmp_path):
+    (weights := tmp_path / work.HOME / "weights").mkdir(parents=True)
+    made = {"model": "b400-s3-A", "recipe": MICRO.facts("A")}
+    facts = {"steps": 1, "rounds": 0, "key_loss": 0.0, "reached": True, "curves": []}
+    torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / "b400-s3-A.pt")
+    with pytest.raises(ModelError, match=r"without its arithmetic; delete it: rm .*b400-s3-A.pt"):
+        work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
+
+
+def test_the_arm_that_never_rotates_stands_with_the_primary_base_alone():
+    assert command.families([1, 2], [400, 10_000], "ABCDE") == [
+        (400, 1, "ABC"),
+        (400, 2, "ABC"),
+        (400, 1, "DE"),
+        (400, 2, "DE"),
+        (10_000, 1, "ABC"),
+        (10_000, 2, "ABC"),
+        (10_000, 1, "D"),
+        (10_000, 2, "D"),
+    ]
+    assert command.families([1], [10_000], "E") == []
+    done = CliRunner().invoke(main, ["lab", "population", "--base", "10000", "--arm", "E"])
+    assert (done.exit_code, "--arm E has no base of the rotation" in done.output) == (2, True)
+
+
+def test_a_comparison_says_when_this_process_rounds_otherwise(monkeypatch):
+    which = Which(400, 1, "C")
+    known = read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"]
+    monkeypatch.setattr(command, "arithmetic", lambda: known)
+    assert command._rounding(ROOT, which) == []
+    monkeypatch.setattr(command, "arithmetic", lambda: "01234567")
+    [line] = command._rounding(ROOT, which)
+    assert f"trained with arithmetic {known}, and this process has 01234567" in line
 
 
 def test_weights_of_another_recipe_are_refused(tmp_path):

@@ -14,6 +14,7 @@ import pandas as pd
 from analysis.jobs import JobProgress, Resources, open_executor, run_jobs
 from analysis.measure.bar import bar
 from analysis.population import tables, work
+from analysis.population.arithmetic import arithmetic
 from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
 from artifacts.store.reader import read
 
@@ -23,12 +24,12 @@ ORDER = ("ABC", "DE")  # arms that are trained together; all seeds of the one be
 def families(seeds: Sequence[int], bases: Sequence[int], arms: Sequence[str]) -> list[tuple[int, int, str]]:
     """Base, seed and arms of each job: A, B, C of the first base, then D and E, then the other base.
 
-    The arm that never rotates has no base, so it stands with the first.
+    The arm that never rotates has no base; it stands with the primary one, and is asked for there alone.
     """
     jobs = []
     for base in bases:
         for together in ORDER:
-            chosen = [arm for arm in together if arm in arms and not (arm == "E" and base != bases[0])]
+            chosen = [arm for arm in together if arm in arms and (arm != "E" or base == BASES[0])]
             jobs += [(base, seed, "".join(chosen)) for seed in seeds if chosen]
     return jobs
 
@@ -90,7 +91,7 @@ def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str
     """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
     recipe = recipe or Recipe()
     made = work.load_or_train(root, which, recipe, lambda text: print(text, file=sys.stderr))
-    lines = []
+    lines = _rounding(root, which)
     for name, rows in work.measure(made, recipe, tell=lambda text: None).items():
         mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
         old = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({mark: []})
@@ -98,6 +99,19 @@ def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str
         fresh = pd.DataFrame(rows).sort_values(list(tables.TABLES[name]), ignore_index=True)
         lines.append(f"{which.name}, {name}: {_difference(old, fresh)}")
     return lines
+
+
+def _rounding(root: Path, which: Which) -> list[str]:
+    """A line where this process rounds otherwise than the one that trained the model whose rows are kept."""
+    models = read(root, "population_models") if tables.folder(root, "population_models").is_file() else pd.DataFrame()
+    known = models[models["model"] == which.name]["arithmetic"] if len(models) else models
+    here = arithmetic()
+    if not len(known) or known.iloc[0] == here:
+        return []
+    return [
+        f"{which.name}: trained with arithmetic {known.iloc[0]}, and this process has {here}, so that weights and "
+        "single keys differ; docs/measuring.md says how to have the other kernels"
+    ]
 
 
 def _difference(old: pd.DataFrame, new: pd.DataFrame) -> str:

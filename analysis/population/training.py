@@ -13,6 +13,7 @@ from analysis.language.words import world
 from analysis.models import training_state as checkpoint
 from analysis.models.libraries import need
 from analysis.population import prompts
+from analysis.population.arithmetic import arithmetic
 from analysis.population.asking import answers
 from analysis.population.muon import Muon
 from analysis.population.recipe import Recipe, Stage, Which, architecture
@@ -29,6 +30,7 @@ ORTHOGONAL = ("v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 SCORES = ("q_proj", "k_proj")
 CLIP = 1.0
 BETAS = (0.9, 0.95)
+VERSION = 2  # of what a checkpoint holds
 HELD_OUT = 0  # seed of the questions of the criterion, which is no model's
 
 
@@ -50,6 +52,9 @@ class Trained:
         Whether the criterion is met.
     curves : list of dict
         Rows `step, metric, value`.
+    arithmetic : str
+        Digest of how the process rounds that trained it (`arithmetic.arithmetic`), joined by `+` where a training that
+        was killed went on in one that rounds otherwise.
     """
 
     weights: dict[str, Tensor]
@@ -58,6 +63,7 @@ class Trained:
     key_loss: float
     reached: bool
     curves: list[dict[str, Any]] = field(default_factory=list)
+    arithmetic: str = ""
 
 
 def model_of(recipe: Recipe, which: Which, weights: dict[str, Tensor] | None) -> PreTrainedModel:
@@ -103,6 +109,7 @@ def train(
     """
     torch = need("torch", "to train the population")
     made = {"model": which.name, "recipe": recipe.facts(which.arm), "threads": torch.get_num_threads()}
+    made["version"] = VERSION
     run = _Run(recipe, which, start, work, made, tell, least)
     trained = run.whole(checkpoint.fetch(work, made))
     checkpoint.drop(work)
@@ -126,6 +133,7 @@ class _Run:
         self.least = least
         self.model = model_of(recipe, which, start)
         self.curves: list[dict[str, Any]] = []
+        self.rounding = {arithmetic()}
         self.round, self.step, self.before = 0, 0, 0
         self._fresh()
 
@@ -164,7 +172,8 @@ class _Run:
             self._fresh()
             self._store()
         weights = {name: part.detach().clone() for name, part in self.model.state_dict().items()}
-        return Trained(weights, self.before, self.round, loss, reached, self.curves)
+        rounding = "+".join(sorted(self.rounding))
+        return Trained(weights, self.before, self.round, loss, reached, self.curves, rounding)
 
     def _stage(self, stage: Stage) -> None:
         torch, recipe = need("torch"), self.recipe
@@ -229,6 +238,7 @@ class _Run:
             "adam": self.adam.state_dict(),
             "sums": self.sums,
             "curves": self.curves,
+            "rounding": sorted(self.rounding),
         }
         checkpoint.store(self.work, state, self.made)
 
@@ -239,6 +249,7 @@ class _Run:
         self.muon.load(state["muon"])
         self.adam.load_state_dict(state["adam"])
         self.sums, self.curves = state["sums"], state["curves"]
+        self.rounding |= set(state["rounding"])
 
 
 def _losses(model: PreTrainedModel, tokens: Tensor) -> Tensor:

@@ -72,9 +72,8 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
     ThesisError
         When there is too little room on the disk.
     """
-    torch = need("torch", "to train the population")
+    need("torch", "to train the population")
     need("transformers", "to train the population")
-    torch.set_num_threads(1)
     place, recipe, written = Path(root), recipe or Recipe(), []
     if shutil.disk_usage(place).free < FREE:
         raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free; a family of models needs so much")
@@ -94,8 +93,9 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
 
 
 def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str], None] = report) -> Made:
-    """The model, from its file below `out/population/weights` or trained into it."""
+    """The model, from its file below `out/population/weights` or trained into it; on one thread from here on."""
     torch = need("torch")
+    torch.set_num_threads(1)
     path = root / HOME / "weights" / f"{which.name}.pt"
     asked = {"model": which.name, "recipe": recipe.facts(which.arm)}
     if path.is_file():
@@ -106,6 +106,8 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
             raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
         if old != asked:
             raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
+        if "arithmetic" not in facts:
+            raise ModelError(f"{path}: of an earlier version, without its arithmetic; delete it: rm {path}")
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
     start = load_or_train(root, which.start, recipe, tell).trained.weights if which.start else None
     least = load_or_train(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
@@ -182,6 +184,7 @@ def facts(made: Made, recipe: Recipe) -> dict[str, Any]:
         "rounds": trained.rounds,
         "key_loss": trained.key_loss,
         "reached": trained.reached,
+        "arithmetic": trained.arithmetic,
         "weights": made.digest,
         "recipe": recipe_digest(recipe, which.arm),
     }
