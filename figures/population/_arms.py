@@ -18,6 +18,7 @@ ARMS: Mapping[str, str] = {
     "D": "a fifth of the steps without",
     "E": "never rotated",
 }
+BASES = (400, 10_000)
 LOOKS: Mapping[str, Style] = {
     "A": Style(color="okblack", mark="*"),
     "B": Style(color="okblue", mark="square*", dash="dashed"),
@@ -27,17 +28,23 @@ LOOKS: Mapping[str, Style] = {
 }
 
 
-def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
-    """Rows of the trained models of one base of the rotation and of the arm that has none.
+def bases(rows: pd.DataFrame) -> list[int]:
+    """Bases of the rotation that models were trained at, the primary one first.
 
     Raises
     ------
     DataError
         When there is none.
     """
+    there = [base for base in BASES if (rows["base"] == base).any()]
+    if not there:
+        raise DataError("no model with a rotation is there yet; train some: python build.py lab population")
+    return there
+
+
+def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
+    """Rows of the trained models of one base of the rotation and of the arm that has none."""
     own: pd.DataFrame = rows[rows["base"].isin([0, base])]
-    if own.empty:
-        raise DataError(f"no model of base {base} is there yet; train some: python build.py lab population")
     return own
 
 

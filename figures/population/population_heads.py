@@ -3,21 +3,20 @@
 import pandas as pd
 
 from figures import Axis, Figure, Panel, Points
-from figures.population._arms import ARMS, of_base, seeds
+from figures.population._arms import bases, of_base, seeds
 
-BASE = 400
 SHOWN = ("A", "B", "C")
 
 
 def figure(population_ablations: pd.DataFrame) -> Figure:
     """Return the figure."""
-    rows = of_base(population_ablations, BASE)
-    rows = rows[rows["arm"].isin(SHOWN)]
+    rows = population_ablations[population_ablations["arm"].isin(SHOWN)]
     layers = sorted(rows["layer"].unique())
+    parts = [(base, arm, part) for base in bases(rows) for arm, part in of_base(rows, base).groupby("arm")]
     return Figure(
         panels=[
             Panel(
-                title=f"{arm}: {ARMS[str(arm)]}",
+                title=f"{arm}, base {base:,}",
                 series=[
                     Points(
                         entity=f"series-{number}",
@@ -31,15 +30,15 @@ def figure(population_ablations: pd.DataFrame) -> Figure:
                 x=Axis(label="plasticity of the head"),
                 y=Axis(label="nats a key that its removal costs", scale="symlog", threshold=0.1),
             )
-            for arm, part in rows.groupby("arm")
+            for base, arm, part in parts
         ],
         columns=3,
         share_x=True,
         share_y=True,
         caption=(
             "What keys lose when one head is removed, against the plasticity of that head, at the training length "
-            f"(base {BASE}; {seeds(rows)}). Each point is one head of one model; colours are layers. The vertical axis "
-            "is linear below a tenth of a nat and logarithmic above."
+            f"({seeds(rows)}): A with rotation, B trained on with it, C trained on without. Each point is one head of "
+            "one model; colours are layers. The vertical axis is linear below a tenth of a nat and logarithmic above."
         ),
         short="Cost of removing a head against its plasticity",
     )

@@ -4,25 +4,24 @@ import pandas as pd
 
 from figures import Axis, Bundle, Figure, Panel, Rule
 from figures._press.series import Series
-from figures.population._arms import ARMS, LOOKS, of_base, seeds
+from figures.population._arms import ARMS, LOOKS, bases, of_base, seeds
 
-BASE = 400
 TRAINED = 128
 LONG = 4.0
 
 
 def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame) -> Figure:
-    """Return the figure."""
-    lengths = of_base(population_outcomes, BASE)
-    lengths = lengths[(lengths["outcome"] == "keys_all") & (lengths["encoding"] == "own")]
-    far = of_base(population_distances, BASE)
-    far = far[far["multiple"] == LONG]
+    """Return the figure: a row a base of the rotation."""
+    keys = (population_outcomes["outcome"] == "keys_all") & (population_outcomes["encoding"] == "own")
+    lengths = population_outcomes[keys]
+    far = population_distances[population_distances["multiple"] == LONG]
     far = far.assign(middle=(far["low"] + far["high"]) / 2)
-    return Figure(
-        panels=[
+    panels = []
+    for base in bases(lengths):
+        panels += [
             Panel(
-                title="by length",
-                series=bundles(lengths, "multiple", "value"),
+                title=f"base {base:,}, by length",
+                series=bundles(of_base(lengths, base), "multiple", "value"),
                 x=Axis(
                     label=f"length of the prompt ({TRAINED} words)",
                     scale="log",
@@ -33,8 +32,8 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
                 rules=[Rule(at=1.0, axis="x", label="training length")],
             ),
             Panel(
-                title=f"by distance, at {LONG:g} training lengths",
-                series=bundles(far, "middle", "share"),
+                title=f"base {base:,}, by distance at {LONG:g} lengths",
+                series=bundles(of_base(far, base), "middle", "share"),
                 x=Axis(
                     label="words from key to question",
                     scale="log",
@@ -44,13 +43,15 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
                 y=Axis(label="keys found", low=0, high=102, percent=True),
                 rules=[Rule(at=float(TRAINED), axis="x", label="training length")],
             ),
-        ],
+        ]
+    return Figure(
+        panels=panels,
         columns=2,
         letters=True,
         share_y=True,
         entities=LOOKS,
         caption=(
-            f"Keys that models of the population find (base {BASE}; {seeds(lengths)}): by the length of the prompt in "
+            f"Keys that models of the population find ({seeds(lengths)}): by the length of the prompt in "
             f"training lengths, and in prompts of {LONG:g} of them by the distance from key to question. Thin lines: "
             "single seeds; thick lines: their mean. "
             f"{int(lengths['n'].max())} questions a length and model, the same for all arms of a seed. Unit: one "

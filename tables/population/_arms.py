@@ -30,9 +30,9 @@ ROWS = (
 )
 
 
-def arms(population_outcomes: pd.DataFrame, chosen: str, title: str) -> Table:
+def arms(population_outcomes: pd.DataFrame, chosen: str, title: str, base: int = BASE) -> Table:
     """One row an outcome, one column an arm of those chosen: mean and range over seeds."""
-    held = population_outcomes[population_outcomes["base"].isin([0, BASE])]
+    held = population_outcomes[population_outcomes["base"].isin([0, base])]
     held = held[(held["encoding"] == "own") & held["arm"].isin(list(chosen))]
     there = sorted(held["arm"].unique())
     rows = []
@@ -56,8 +56,8 @@ def arms(population_outcomes: pd.DataFrame, chosen: str, title: str) -> Table:
         ],
         size="footnotesize",
         column_space=3.0,
-        caption=f"{title} at base {BASE}: mean over seeds, and the least and most seed.",
-        short=title,
+        caption=f"{title} at base {base:,}: mean over seeds, and the least and most seed.",
+        short=title if base == BASE else f"{title} at base {base:,}",
         note=(
             f"Seeds: {seeds}; {int(models.sum())} of {len(models)} models count by the plan. "
             + ("E has no rotation, and so no base. " if "E" in there else "")

@@ -3,38 +3,18 @@
 import pandas as pd
 
 from tables import Column, Table, fixed, integer
-
-OUTCOMES = {
-    "keys_far": ("far keys (%)", 100, 1),
-    "keys_far_extended": ("far keys (%)", 100, 1),
-    "keys_all": ("all keys (%)", 100, 1),
-    "facts_held": ("held-out facts (%)", 100, 1),
-    "text_loss": ("text (nats)", 1, 3),
-    "sink_backcopy_most": ("largest sink", 1, 2),
-    "value_ratio_least": ("least value", 1, 2),
-    "ap_overall": ("plasticity", 1, 2),
-    "bias_strength": ("bias a token", 1, 2),
-    "bias_window": ("bias over the window", 1, 0),
-}
-"""Words, factor and digits after the point of an outcome."""
-
-TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "temperature"}
-"""What is done to an arm's rotation or softmax beyond the trained length, in words."""
+from tables.population._contrasts import worded
 
 
 def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.DataFrame) -> Table:
     """Return the table."""
     rows = population_contrasts.copy()
-    said = pd.DataFrame([OUTCOMES[each] for each in rows["outcome"]], columns=["what", "factor", "digits"])
-    rows[["what", "digits"]] = said[["what", "digits"]].to_numpy()
-    rows["arms"] = [_arms(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
     rows["primary"] = rows["role"].map({"primary": "primary", "secondary": ""})
     rows["base"] = [_base(*each) for each in zip(rows["base"].astype(str), rows["first"], rows["second"], strict=True)]
     every = population_contrasts_every.set_index("item")
     for name in ("seeds", "difference", "low", "high", "note", "p_holm"):
         rows[f"every_{name}"] = rows["item"].map(every[name])
-    for name in ("difference", "low", "high"):
-        rows[f"every_{name}"] *= said["factor"].to_numpy()
+    rows = worded(rows, ("every_difference", "every_low", "every_high"))
     measured = int((rows["every_seeds"] > 0).sum())
     return Table(
         rows=rows,
@@ -74,20 +54,6 @@ def table(population_contrasts: pd.DataFrame, population_contrasts_every: pd.Dat
             "plan: it was added after two seeds, in which arms missed the criterion."
         ),
     )
-
-
-def _arm(name: str) -> str:
-    """An arm of the plan in the words of the chapter, with what is done to it beyond the trained length."""
-    arm, _, treatment = name.partition(":")
-    return f"{arm}, {TREATED[treatment]}" if treatment else arm
-
-
-def _arms(first: str, second: str) -> str:
-    """The two arms of a contrast; of the difference of one contrast between two bases, that contrast."""
-    if " at " in first:
-        one, other = first.partition(" at ")[0].split("-")
-        return f"{one} − {other}"
-    return f"{_arm(first)} − {_arm(second)}"
 
 
 def _base(base: str, first: str, second: str) -> str:

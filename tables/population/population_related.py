@@ -3,16 +3,8 @@
 import pandas as pd
 
 from tables import Column, Table, fixed, integer
+from tables.population._related import WHAT
 
-WHAT = {
-    "h1_plasticity": "late plasticity",
-    "h3_bias": "bias a token",
-    "h3_bias_window": "bias over the window",
-    "drop_decline": "drop of plasticity",
-    "head_damage": "plasticity",
-    "head_damage_late": "late plasticity",
-    "head_damage_bias": "bias a token",
-}
 GROUPS = {
     "relations": "Of a model, against its loss of keys from one to four training lengths",
     "head_level": "Of a head, against what its removal costs keys, within its layer",

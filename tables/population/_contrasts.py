@@ -1,0 +1,47 @@
+"""What tables of contrasts share: how an outcome and its arms are named, and in which unit it is shown."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+OUTCOMES = {
+    "keys_far": ("far keys (%)", 100, 1),
+    "keys_far_extended": ("far keys (%)", 100, 1),
+    "keys_all": ("all keys (%)", 100, 1),
+    "facts_held": ("held-out facts (%)", 100, 1),
+    "text_loss": ("text (nats)", 1, 3),
+    "sink_backcopy_most": ("largest sink", 1, 2),
+    "value_ratio_least": ("least value", 1, 2),
+    "ap_overall": ("plasticity", 1, 2),
+    "bias_strength": ("bias a token", 1, 2),
+    "bias_window": ("bias over the window", 1, 0),
+}
+"""Words, factor and digits after the point of an outcome."""
+
+TREATED = {"pi": "interpolated", "ntk": "NTK", "yarn": "YaRN", "temperature": "temperature"}
+"""What is done to an arm's rotation or softmax beyond the trained length, in words."""
+
+
+def worded(rows: pd.DataFrame, scaled: tuple[str, ...]) -> pd.DataFrame:
+    """Rows with the words `what` and `arms`, the number of `digits`, and the columns `scaled` in the unit shown."""
+    made = rows.copy()
+    known = pd.DataFrame([OUTCOMES[each] for each in rows["outcome"]], columns=["what", "factor", "digits"])
+    made[["what", "digits"]] = known[["what", "digits"]].to_numpy()
+    made["arms"] = [arms(*pair) for pair in zip(rows["first"], rows["second"], strict=True)]
+    for name in scaled:
+        made[name] *= known["factor"].to_numpy()
+    return made
+
+
+def arms(first: str, second: str) -> str:
+    """The two arms of a contrast; of the difference of one contrast between two bases, that contrast."""
+    if " at " in first:
+        one, other = first.partition(" at ")[0].split("-")
+        return f"{one} − {other}"
+    return f"{_arm(first)} − {_arm(second)}"
+
+
+def _arm(name: str) -> str:
+    """An arm of the plan in the words of the chapter, with what is done to it beyond the trained length."""
+    arm, _, treatment = name.partition(":")
+    return f"{arm}, {TREATED[treatment]}" if treatment else arm

@@ -1,0 +1,11 @@
+"""How the metrics that are put in relation are named."""
+
+WHAT = {
+    "h1_plasticity": "late plasticity",
+    "h3_bias": "bias a token",
+    "h3_bias_window": "bias over the window",
+    "drop_decline": "drop of plasticity",
+    "head_damage": "plasticity",
+    "head_damage_late": "late plasticity",
+    "head_damage_bias": "bias a token",
+}

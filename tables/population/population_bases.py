@@ -1,0 +1,58 @@
+"""The plan's contrasts at the larger base of the rotation, and what the base changes."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer
+from tables.population._contrasts import worded
+
+LARGER, LESS = "10000", "400 less 10000"
+NAMES = ("seeds", "difference", "low", "high", "p_holm", "note")
+SCALED = ("difference", "low", "high")
+
+
+def table(population_bases: pd.DataFrame) -> Table:
+    """One row a contrast."""
+    sides = {of: part.set_index("item") for of, part in population_bases.groupby("of")}
+    rows = sides[LARGER].reset_index()
+    for name in NAMES:
+        rows[f"less_{name}"] = rows["item"].map(sides[LESS][name])
+    rows["less_note"] = [
+        note if pd.isna(size) else "" for note, size in zip(rows["less_note"], rows["less_difference"], strict=True)
+    ]
+    rows = worded(rows, (*SCALED, *(f"less_{name}" for name in SCALED)))
+    return Table(
+        rows=rows,
+        columns=[
+            Column("what", "Outcome"),
+            Column("arms", "Arms"),
+            Column("multiple", "At", fixed(0)),
+            Column("seeds", "Seeds", integer()),
+            Column("difference", "Difference", fixed(1), digits="digits", ci=("low", "high"), group="Base 10,000"),
+            Column("p_holm", "p", fixed(3), group="Base 10,000", blank=True),
+            Column(
+                "less_difference",
+                "Difference",
+                fixed(1),
+                digits="digits",
+                ci=("less_low", "less_high"),
+                reason="less_note",
+                group="Base 400 less base 10,000",
+            ),
+            Column("less_p_holm", "p", fixed(3), group="Base 400 less base 10,000", blank=True),
+        ],
+        column_space=2.0,
+        space="family",
+        size="footnotesize",
+        reason="note",
+        caption=(
+            "The planned contrasts at base 10,000, and how much larger they are at base 400: means over seeds of the "
+            "first arm minus the second, and of the difference of the two bases by seed. Unit: one training seed."
+        ),
+        short="The planned contrasts at base 10,000, and what the base changes",
+        note=(
+            "All trained models; asked so before a model of base 10,000 was measured. Arms as in the record of the "
+            "plan; keys and facts are in points. At: multiples of the training length. Student's intervals over seeds; "
+            "p of exact sign flips, Holm within a family, for the base and for the differences by themselves. E has no "
+            "base and is held against C of either."
+        ),
+    )

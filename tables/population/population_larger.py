@@ -1,0 +1,11 @@
+"""What the arms of the population do at the larger base of the rotation, and what their heads are."""
+
+import pandas as pd
+
+from tables import Table
+from tables.population._arms import arms
+
+
+def table(population_outcomes: pd.DataFrame) -> Table:
+    """The start and the three ways on from it."""
+    return arms(population_outcomes, "ABCD", "What the arms of the population do", base=10_000)

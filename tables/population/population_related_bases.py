@@ -1,0 +1,40 @@
+"""The planned relations and questions on heads at the larger base of the rotation, and over both."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer
+from tables.population._related import WHAT
+
+GROUPS = {
+    "10000": "Of a model of base 10,000, against its loss of keys from one to four training lengths",
+    "both": "Of a model of either base, against the same",
+    "heads": "Of a head at base 10,000, against what its removal costs keys, within its layer",
+}
+
+
+def table(population_relations_bases: pd.DataFrame, population_head_damage_bases: pd.DataFrame) -> Table:
+    """One row a question and group of models."""
+    rows = pd.concat([population_relations_bases, population_head_damage_bases.assign(of="heads")], ignore_index=True)
+    rows = rows.assign(what=rows["item"].map(WHAT), group=rows["of"].map(GROUPS))
+    return Table(
+        rows=rows.sort_values("of", key=lambda of: of.map(list(GROUPS).index), kind="stable", ignore_index=True),
+        columns=[
+            Column("what", "Of"),
+            Column("rho", "$\\rho$", fixed(2), ci=("low", "high"), reason="note"),
+            Column("models", "Models", integer()),
+            Column("seeds", "Seeds", integer()),
+            Column("p", "p", fixed(3), reason="note"),
+            Column("p_holm", "Holm", fixed(3), reason="note"),
+        ],
+        groups="group",
+        size="footnotesize",
+        caption=(
+            "The planned questions on what goes with what in the population at base 10,000, and over both bases: mean "
+            "rank correlations within seeds, with Student's interval over seeds. Unit: one training seed."
+        ),
+        short="What goes with what in the population at base 10,000 and over both bases",
+        note=(
+            "All trained models; asked so before a model of base 10,000 was measured. p of permutations within seeds "
+            "(models) and of sign flips over seeds (heads), Holm within either part of a group of models."
+        ),
+    )
