@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.studies.population import _effects, _ranks, bases, points
+from analysis.studies.population import _effects, _ranks, bases, points, power
 from analysis.studies.population import _outcomes as _population
 from analysis.studies.population import contrasts as population
 from analysis.studies.population import relations as population_relations
@@ -257,3 +257,20 @@ def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
     )
     assert set(damage["models"]) == {32}
     assert damage.set_index("item").loc["head_damage", "rho"] == pytest.approx(1)
+
+
+def test_what_the_seeds_could_have_shown_is_the_power_of_students_test(plan, tables):
+    """By statsmodels' power of a paired test, and by the spread of the seeds' own differences."""
+    from statsmodels.stats.power import TTestPower
+
+    table = power.population_power(bases.population_bases(plan, *given(tables)))
+    row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
+    least = TTestPower().solve_power(effect_size=None, nobs=8, alpha=0.05, power=0.8)
+    assert row["deviations"] == pytest.approx(least, abs=1e-3)
+    found = outcomes_of(tables)
+    sides = [_population.by_seed(found, "keys_far", arm, 400, 4) for arm in "CB"]
+    assert row["deviation"] == pytest.approx((sides[0] - sides[1]).std(), rel=1e-6)
+    assert row["detectable"] == pytest.approx(least * row["deviation"], rel=1e-3)
+    one = power.population_power(bases.population_bases(plan, *given(made(seeds=(1,), bases=(400,)))))
+    assert set(one["note"]) == {"fewer than two seeds"}
+    assert one["detectable"].isna().all()
