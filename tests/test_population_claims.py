@@ -306,3 +306,26 @@ def test_the_order_is_of_the_three_arms_that_it_names():
     whole = outcomes({1: LEARNED | {"D": 0.1}, 2: NOT | {"D": 0.1}})
     three = learning.thesis_population_turns(whole[whole["arm"] != "D"], PROMPTS)
     assert learning.thesis_population_turns(whole, PROMPTS) == three
+
+
+def profile(near, far, seeds=8):
+    """Keys of base 10,000 by distance: value and interval from 192 words on, and from 384."""
+    rows = [
+        {"base": 10_000, "arm": "B", "multiple": 4.0, "low": low, "value": value, "ci_low": ends[0], "ci_high": ends[1]}
+        | {"seeds": seeds}
+        for low, (value, *ends) in ((192, near), (384, far))
+    ]
+    return pd.DataFrame([*rows, {**rows[0], "arm": "C", "value": 0.9}, {**rows[0], "base": 400, "value": 0.0}])
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "seeds", "verdicts"),
+    [
+        ((0.4, 0.3, 0.5), (0.1, 0.0, 0.2), 8, ["holds", "holds"]),
+        ((0.4, 0.3, 0.5), (0.3, 0.2, 0.4), 8, ["holds", "not supported"]),
+        ((0.02, 0.0, 0.04), (0.0, 0.0, 0.01), 8, ["not supported", "not supported"]),
+        ((0.4, 0.3, 0.5), (0.1, 0.0, 0.2), 5, ["not testable", "not testable"]),
+    ],
+)
+def test_a_slope_is_found_past_the_cliff_and_falls(near, far, seeds, verdicts):
+    assert [each.verdict for each in distance.thesis_population_slope(profile(near, far, seeds))] == verdicts

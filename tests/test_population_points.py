@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.studies.population import every, points
+from analysis.studies.population.profile import population_profile
 from analysis.studies.population.relations import population_head_damage, population_relations
 from artifacts.store.reader import read
 from conftest import ROOT
@@ -33,6 +34,19 @@ def test_keys_are_counted_by_distance_and_length_under_the_own_encoding():
     assert row["share"] == pytest.approx(held.count("e") / len(held))
     assert rows["n"].sum() == len(asked)
     assert set(table["model"]) == {model, name(400, 3, "C")}
+
+
+def test_the_profile_is_the_mean_of_the_seeds_shares():
+    tables = made(seeds=(1, 2, 3), bases=(400,), arms="AC")
+    found = points.population_distances(*given(tables, *OUTCOMES[:3]))
+    row = population_profile(found).query("arm == 'C' and multiple == 4 and low == 192").iloc[0]
+    seeds = found[(found["arm"] == "C") & (found["multiple"] == 4) & (found["low"] == 192)]["share"]
+    assert (row["seeds"], row["high"]) == (3, 256)
+    assert (row["value"], row["least"], row["most"]) == pytest.approx((seeds.mean(), seeds.min(), seeds.max()))
+    half = 4.302653 * seeds.std() / 3**0.5  # Student's t with two degrees of freedom
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((seeds.mean() - half, seeds.mean() + half))
+    alone = population_profile(found[found["seed"] == 1])
+    assert set(alone["note"]) == {"one seed has no interval"}
 
 
 def test_a_model_counts_if_it_and_the_one_that_it_starts_from_met_the_criterion():

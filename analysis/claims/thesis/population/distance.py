@@ -9,6 +9,8 @@ from analysis.claims.thesis.population._judged import judged
 
 LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
 DOES = {1: "finds more of the keys near the question", -1: "costs keys near the question"}
+BEYOND = (192, 384)  # words: where ranges of distance begin that lie past the cliff, and past three training lengths
+LONG = 4.0  # training lengths of the prompts in which they are asked
 ASKED = ((400, "In prompts", "", " (post hoc)"), (10_000, "At base 10,000, in prompts", "10000-", ""))
 """Bases, how a statement on them begins, what their keys begin with, and how the statement ends."""
 
@@ -78,3 +80,47 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]
             )
         )
     return verdicts
+
+
+def thesis_population_slope(population_profile: pd.DataFrame) -> list[Verdict]:
+    """At base 10,000 models trained on with rotation lose keys by degrees as they lie farther off, and not at a cliff.
+
+    Post hoc, written when two seeds of that base were in: in prompts of four training lengths, by the intervals over
+    seeds.
+
+    Source: thesis, A population of small models.
+    """
+    own = population_profile[
+        (population_profile["base"] == BASES[1])
+        & (population_profile["arm"] == "B")
+        & (population_profile["multiple"] == LONG)
+    ].set_index("low")
+    statements = {
+        "past": "At base 10,000 models trained on with rotation find keys between one and a half and two training "
+        "lengths from the question.",
+        "lost": "At base 10,000 models trained on with rotation find fewer keys beyond three training lengths than "
+        "between one and a half and two.",
+    }
+    seeds = int(own.loc[list(BEYOND), "seeds"].min()) if set(BEYOND) <= set(own.index) else 0
+    if seeds < FEWEST:
+        why = f"Fewer than {FEWEST} seeds of this base are there; the others of the plan would decide it."
+        return [untestable(why, key=key, statement=statement) for key, statement in statements.items()]
+    near, far = own.loc[BEYOND[0]], own.loc[BEYOND[1]]
+    told = [
+        f"{row['value']:.0%} [{row['ci_low']:.0%}, {row['ci_high']:.0%}] from {low} words on"
+        for low, row in zip(BEYOND, (near, far), strict=True)
+    ]
+    reason = f"Of such keys they find {told[0]} and {told[1]}, {seeds} seeds (post hoc)."
+    holds = {"past": near["ci_low"] > STRAY, "lost": far["ci_high"] < near["ci_low"]}
+    return [
+        judge(
+            bool(holds[key]),
+            reason,
+            otherwise="not supported",
+            recomputed=f"{row['value']:.0%}",
+            n=seeds,
+            key=key,
+            statement=statement,
+        )
+        for (key, statement), row in zip(statements.items(), (near, far), strict=True)
+    ]

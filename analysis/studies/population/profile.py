@@ -1,0 +1,25 @@
+"""Keys that arms of the population find by distance and length of prompt, over seeds. Post hoc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.studies.population._effects import over_seeds
+
+
+def population_profile(population_distances: pd.DataFrame) -> pd.DataFrame:
+    """Share of keys found by base, arm, length of prompt and distance: mean over seeds, Student's interval, extremes.
+
+    Every trained model is in. `low` (included) and `high` (not included) are words from the key to its question.
+    """
+    rows: list[dict[str, Any]] = []
+    keys = ["base", "arm", "multiple", "low", "high"]
+    for place, part in population_distances.sort_values("seed", kind="stable").groupby(keys):
+        seeds = part["share"].to_numpy(dtype=float)
+        ends = over_seeds(seeds)
+        told = dict(zip(keys, place, strict=True)) | {"value": float(seeds.mean())}
+        told |= {"ci_low": ends[0], "ci_high": ends[1], "least": float(seeds.min()), "most": float(seeds.max())}
+        rows.append({**told, "seeds": len(seeds), "note": "" if ends[0] is not None else "one seed has no interval"})
+    return pd.DataFrame(rows)
