@@ -48,13 +48,13 @@ def test_few_seeds_decide_nothing(plan):
     assert set(verdicts(plan, few).values()) == {"not testable"}
     judged = claims.thesis_population_contrasts(population.population_contrasts(plan, *arguments(few)))
     (far,) = (each for each in judged if each.key == "keys_far_4x")
-    assert "so few give no p below 0.25" in far.reason
+    assert "so few give no corrected p below 0.75" in far.reason
 
 
 def row(item, **changed):
     """One row of a relation: by default sure, and positive."""
     held = {"item": item, "models": 40, "seeds": 8, "rho": 0.6, "low": 0.4, "high": 0.8, "p": 0.001, "p_least": 1e-6}
-    return pd.Series({**held, "p_holm": 0.004, "note": "", **changed})
+    return pd.Series({**held, "p_holm": 0.004, "p_holm_least": 4e-6, "note": "", **changed})
 
 
 OUTCOMES = [
@@ -62,9 +62,13 @@ OUTCOMES = [
     ({"rho": -0.6, "low": -0.8, "high": -0.4}, "contradicted", "holds"),
     ({"low": -0.1, "p_holm": 0.2}, "not significant", "not supported"),
     ({"p_holm": 0.2}, "not supported", "contradicted"),
-    ({"p_least": 0.25}, "not testable", "not testable"),
+    ({"p_holm_least": 0.0625, "p_holm": 0.0625}, "not testable", "not testable"),
     ({"low": None, "high": None}, "not testable", "not testable"),
-    ({"rho": None, "low": None, "high": None, "p": None, "p_least": None, "p_holm": None}, "not testable", ""),
+    (
+        {"rho": None, "low": None, "high": None, "p": None, "p_least": None, "p_holm": None, "p_holm_least": None},
+        "not testable",
+        "",
+    ),
 ]
 
 
@@ -92,10 +96,14 @@ def test_what_is_asked_at_the_larger_base_is_judged_alike(changed, above, below)
     assert judged["h1_plasticity-10000"].statement.startswith("At base 10,000, whether or not")
     damages = pd.DataFrame([row(item, **changed) for item in claims.DAMAGES])
     assert {each.verdict for each in larger.thesis_population_heads_bases(damages)} == {above}
-    renamed = {**row("keys_far_4x", of="10000", **changed)}
-    renamed["difference"] = renamed.pop("rho")
-    [far] = larger.thesis_population_bases(pd.DataFrame([renamed, {**renamed, "of": "400", "difference": -9.0}]))
-    assert (far.key, far.verdict) == ("keys_far_4x", above)
+    rows = [{**row(item, of="10000", **changed)} for item in larger.ASKED]
+    rows = [{**each, "difference": each["rho"]} for each in rows]
+    rows += [{**each, "of": "400", "difference": -9.0} for each in rows]
+    judged = {each.key: each for each in larger.thesis_population_bases(pd.DataFrame(rows))}
+    assert list(judged) == list(larger.ASKED)
+    assert judged["training_on"].verdict == above
+    assert judged["plasticity_drops"].verdict == (below or above)
+    assert all("post hoc" in each.statement for each in judged.values())
 
 
 def near(low, high, seeds=8):
@@ -180,7 +188,7 @@ def test_what_is_not_measured_is_not_testable(reported):
     judged.append(claims.thesis_population_heads(damage))
     judged += [*claims.thesis_population_relations_every(relations), *claims.thesis_population_heads_every(damage)]
     assert {each.verdict for each in judged} == {"not testable"}
-    assert all("not measured yet" in each.reason for each in judged)
+    assert all("Not measured yet" in each.reason for each in judged)
 
 
 def cliff(base, right, arm="B", other=0):
@@ -308,24 +316,26 @@ def test_the_order_is_of_the_three_arms_that_it_names():
     assert learning.thesis_population_turns(whole, PROMPTS) == three
 
 
-def profile(near, far, seeds=8):
-    """Keys of base 10,000 by distance: value and interval from 192 words on, and from 384."""
-    rows = [
-        {"base": 10_000, "arm": "B", "multiple": 4.0, "low": low, "value": value, "ci_low": ends[0], "ci_high": ends[1]}
-        | {"seeds": seeds}
-        for low, (value, *ends) in ((192, near), (384, far))
-    ]
-    return pd.DataFrame([*rows, {**rows[0], "arm": "C", "value": 0.9}, {**rows[0], "base": 400, "value": 0.0}])
+def sloped(near, far, seeds=8):
+    """Keys of base 10,000 by seed, from 192 words on and from 384; other arms, bases and lengths beside them."""
+    rows = []
+    for seed in range(1, seeds + 1):
+        for low, share in ((192, near), (384, far)):
+            row = {"base": 10_000, "arm": "B", "multiple": 4.0, "seed": seed, "low": low}
+            rows.append({**row, "share": share + 0.01 * (seed % 3) * (share > 0)})
+            rows += [{**row, "arm": "C", "share": 0.9}, {**row, "base": 400, "share": 0.0}]
+            rows.append({**row, "multiple": 8.0, "share": 0.0})
+    return pd.DataFrame(rows)
 
 
 @pytest.mark.parametrize(
     ("near", "far", "seeds", "verdicts"),
     [
-        ((0.4, 0.3, 0.5), (0.1, 0.0, 0.2), 8, ["holds", "holds"]),
-        ((0.4, 0.3, 0.5), (0.3, 0.2, 0.4), 8, ["holds", "not supported"]),
-        ((0.02, 0.0, 0.04), (0.0, 0.0, 0.01), 8, ["not supported", "not supported"]),
-        ((0.4, 0.3, 0.5), (0.1, 0.0, 0.2), 5, ["not testable", "not testable"]),
+        (0.4, 0.1, 8, ["holds", "holds"]),
+        (0.4, 0.5, 8, ["holds", "contradicted"]),
+        (0.0, 0.0, 8, ["contradicted", "not supported"]),
+        (0.4, 0.1, 5, ["not testable", "not testable"]),
     ],
 )
-def test_a_slope_is_found_past_the_cliff_and_falls(near, far, seeds, verdicts):
-    assert [each.verdict for each in distance.thesis_population_slope(profile(near, far, seeds))] == verdicts
+def test_keys_past_the_cliff_and_fewer_farther_off(near, far, seeds, verdicts):
+    assert [each.verdict for each in distance.thesis_population_slope(sloped(near, far, seeds))] == verdicts

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.studies.population import _effects, _ranks, bases, points, power
 from analysis.studies.population import _outcomes as _population
 from analysis.studies.population import contrasts as population
@@ -222,11 +223,14 @@ def test_a_contrast_is_asked_at_both_bases_and_the_bases_are_held_against_each_o
     assert abs(far.loc["10000", "difference"]) < 0.06
     shift = far.loc["400 less 10000"]
     assert shift["difference"] == pytest.approx(far.loc["400", "difference"] - far.loc["10000", "difference"])
-    assert (shift["p"], shift["p_holm"], shift["seeds"]) == (2 / 256, pytest.approx(3 * 2 / 256), 8)
+    assert (shift["p"], shift["p_holm"], shift["seeds"]) == (2 / 256, 2 / 256, 8)  # in a family of its own
+    assert table.loc[("keys_far_2x", "400 less 10000"), "p_holm"] == pytest.approx(2 * 2 / 256)
     assert far.loc["10000", "mean_second"] == pytest.approx(0.8, abs=0.05)
+    assert table.loc[("keys_far_4x", "400 less 10000"), "family"] == "bases"  # which the plan has by itself
     never = table.loc["never_rotated"]  # the arm has no base; what it is held against has one
     assert never.loc["10000", "mean_first"] == never.loc["400", "mean_first"]
     assert never.loc["10000", "seeds"] == 8
+    assert list(never.index) == ["400", "10000"]  # it would cancel in a difference of bases
 
 
 def test_the_bases_agree_with_the_planned_contrast_of_one(plan, tables, contrasts):
@@ -252,6 +256,10 @@ def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
     assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not those of both
     larger = _ranks.related(plan, found, (10_000,)).set_index("item")
     assert rows.loc[("h1_plasticity", "10000"), "rho"] == larger.loc["h1_plasticity", "rho"]
+    lame = {each: rows[rows["model"] != name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows}
+    lame["population_prompts"] = tables["population_prompts"]
+    uneven = bases.population_relations_bases(plan, *given(lame)).set_index(["item", "of"])
+    assert uneven.loc[("h1_plasticity", "both"), "models"] == 56  # the seed whose arms differ is left out whole
     damage = bases.population_head_damage_bases(
         plan, *(tables[f"population_{each}"] for each in ("models", "heads", "ablation"))
     )
@@ -259,18 +267,38 @@ def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
     assert damage.set_index("item").loc["head_damage", "rho"] == pytest.approx(1)
 
 
-def test_what_the_seeds_could_have_shown_is_the_power_of_students_test(plan, tables):
-    """By statsmodels' power of a paired test, and by the spread of the seeds' own differences."""
-    from statsmodels.stats.power import TTestPower
-
+def test_what_the_seeds_could_have_shown_is_the_power_of_the_exact_test(plan, tables):
+    """An effect of that size, drawn anew, is found in four of five draws; a corrected test needs a larger one."""
     table = power.population_power(bases.population_bases(plan, *given(tables)))
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
-    least = TTestPower().solve_power(effect_size=None, nobs=8, alpha=0.05, power=0.8)
-    assert row["deviations"] == pytest.approx(least, abs=1e-3)
-    found = outcomes_of(tables)
-    sides = [_population.by_seed(found, "keys_far", arm, 400, 4) for arm in "CB"]
+    draws = np.random.default_rng(5).normal(size=(2000, 8))
+    for size, level in ((row["deviations"], 0.05), (row["corrected"], 0.05 / 3)):
+        found = np.mean([sign_flip_p(draw).p_value <= level for draw in draws + size])
+        assert found == pytest.approx(0.8, abs=0.03)
+    assert row["tests"] == 3
+    measured = outcomes_of(tables)
+    sides = [_population.by_seed(measured, "keys_far", arm, 400, 4) for arm in "CB"]
     assert row["deviation"] == pytest.approx((sides[0] - sides[1]).std(), rel=1e-6)
-    assert row["detectable"] == pytest.approx(least * row["deviation"], rel=1e-3)
-    one = power.population_power(bases.population_bases(plan, *given(made(seeds=(1,), bases=(400,)))))
-    assert set(one["note"]) == {"fewer than two seeds"}
-    assert one["detectable"].isna().all()
+    assert row["detectable"] == pytest.approx(row["corrected"] * row["deviation"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        ({"seeds": 7}, "7 seeds cannot reach .05, corrected for 4 tests"),  # 4 of 2/128
+        ({"low": 0.1, "high": 0.1}, "the seeds do not differ"),
+        ({"low": -0.9, "high": 0.9}, "more than all there is"),
+    ],
+)
+def test_an_effect_that_seeds_cannot_find_is_not_given(plan, tables, rows, note):
+    table = bases.population_bases(plan, *given(tables))
+    family = table[(table["of"] == "400") & (table["family"] == "extensions")].assign(**rows)
+    made = power.population_power(family)
+    assert set(made["note"]) == {note}
+    assert made["detectable"].isna().all()
+
+
+def test_a_seed_without_a_difference_has_no_sign_to_flip():
+    assert _effects.effect(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))["p_least"] == 2 / 2**5
+    table = pd.DataFrame({"family": ["a"] * 3 + ["b"], "p": 0.03125, "p_least": 0.03125})
+    assert list(_effects.corrected(table, "family")["p_holm_least"]) == pytest.approx([0.09375] * 3 + [0.03125])

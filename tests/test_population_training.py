@@ -30,7 +30,7 @@ from analysis.population import (  # noqa: E402
     training,
     work,
 )
-from analysis.population.arithmetic import arithmetic  # noqa: E402
+from analysis.population.arithmetic import arithmetic, joined  # noqa: E402
 from analysis.population.muon import Muon, orthogonal  # noqa: E402
 from analysis.population.recipe import Recipe, Stage, Which  # noqa: E402
 from analysis.population.training import model_of, train  # noqa: E402
@@ -241,7 +241,7 @@ def test_weights_that_do_not_say_how_they_were_rounded_are_refused(start, tmp_pa
     made = {"model": "b400-s3-A", "recipe": MICRO.facts("A")}
     facts = {"steps": 1, "rounds": 0, "key_loss": 0.0, "reached": True, "curves": []}
     torch.save({"made": made, "facts": facts, "weights": start.weights}, weights / "b400-s3-A.pt")
-    with pytest.raises(ModelError, match=r"without its arithmetic; delete it: rm .*b400-s3-A.pt"):
+    with pytest.raises(ModelError, match=r"without its arithmetic; .* delete it: rm .*b400-s3-A.pt"):
         work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
 
 
@@ -257,18 +257,27 @@ def test_the_arm_that_never_rotates_stands_with_the_primary_base_alone():
         (10_000, 2, "D"),
     ]
     assert command.families([1], [10_000], "E") == []
-    done = CliRunner().invoke(main, ["lab", "population", "--base", "10000", "--arm", "E"])
-    assert (done.exit_code, "--arm E has no base of the rotation" in done.output) == (2, True)
+    for arms in (["E"], ["E", "E"], ["D", "E"]):
+        asked = [part for arm in arms for part in ("--arm", arm)]
+        done = CliRunner().invoke(main, ["lab", "population", "--base", "10000", *asked])
+        assert (done.exit_code, "--arm E has no base of the rotation" in done.output) == (2, True)
 
 
-def test_a_comparison_says_when_this_process_rounds_otherwise(monkeypatch):
+def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways():
     which = Which(400, 1, "C")
     known = read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"]
-    monkeypatch.setattr(command, "arithmetic", lambda: known)
-    assert command._rounding(ROOT, which) == []
-    monkeypatch.setattr(command, "arithmetic", lambda: "01234567")
-    [line] = command._rounding(ROOT, which)
-    assert f"trained with arithmetic {known}, and this process has 01234567" in line
+    assert command._rounding(ROOT, which, known) == []
+    [line] = command._rounding(ROOT, which, "01234567")
+    assert f"of a training with arithmetic {known}, and this one had 01234567" in line
+
+
+def test_a_model_says_how_the_one_that_it_starts_from_was_rounded(monkeypatch, tmp_path):
+    easy = dataclasses.replace(MICRO, criterion=100.0)
+    work.load_or_train(tmp_path, Which(400, 3, "A"), easy, lambda text: None)
+    here = arithmetic()
+    monkeypatch.setattr(training, "arithmetic", lambda: "01234567")
+    second = work.load_or_train(tmp_path, Which(400, 3, "C"), easy, lambda text: None)
+    assert second.trained.arithmetic == joined(here, "01234567")
 
 
 def test_weights_of_another_recipe_are_refused(tmp_path):

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from analysis.statistics import smallest_correlation, smallest_d_s, smallest_d_z
+from analysis.statistics import smallest_correlation, smallest_d_flips, smallest_d_s, smallest_d_z
 from analysis.statistics.power import correlation_power, detectable_note, paired_power, pooled_power
 
 
@@ -55,3 +55,17 @@ def test_power_refuses_what_has_no_degree_of_freedom():
 def test_the_note_is_for_small_samples():
     assert detectable_note("|r|", 0.8211, 8) == "80 % power at 0.05 needs |r| of 0.82 or more"
     assert detectable_note("|r|", 0.5, 16) == ""
+
+
+def test_the_exact_test_of_few_signs_can_never_come_out():
+    """Of five signs the least p is 1/16; of eight 1/128, above .05 / 7 and below .05 / 6."""
+    assert smallest_d_flips(5) is None
+    assert smallest_d_flips(8, alpha=0.05 / 7) is None
+    assert smallest_d_flips(8, alpha=0.05 / 6) > smallest_d_flips(8) > smallest_d_z(8) - 0.05
+    with pytest.raises(ValueError, match="at most 15 pairs"):
+        smallest_d_flips(16)
+
+
+def test_all_signs_alike_are_needed_where_the_level_is_the_least_there_is():
+    """Phi(d)^8 = .8 gives d = 1.92, when only eight signs alike are below the level."""
+    assert smallest_d_flips(8, alpha=0.0125) == pytest.approx(stats.norm.ppf(0.8 ** (1 / 8)), abs=0.03)

@@ -14,7 +14,6 @@ import pandas as pd
 from analysis.jobs import JobProgress, Resources, open_executor, run_jobs
 from analysis.measure.bar import bar
 from analysis.population import tables, work
-from analysis.population.arithmetic import arithmetic
 from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
 from artifacts.store.reader import read
 
@@ -91,7 +90,7 @@ def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str
     """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
     recipe = recipe or Recipe()
     made = work.load_or_train(root, which, recipe, lambda text: print(text, file=sys.stderr))
-    lines = _rounding(root, which)
+    lines = _rounding(root, which, made.trained.arithmetic)
     for name, rows in work.measure(made, recipe, tell=lambda text: None).items():
         mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
         old = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({mark: []})
@@ -101,16 +100,15 @@ def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str
     return lines
 
 
-def _rounding(root: Path, which: Which) -> list[str]:
-    """A line where this process rounds otherwise than the one that trained the model whose rows are kept."""
+def _rounding(root: Path, which: Which, here: str) -> list[str]:
+    """A line where the model that is compared was trained with other rounding than the one whose rows are kept."""
     models = read(root, "population_models") if tables.folder(root, "population_models").is_file() else pd.DataFrame()
     known = models[models["model"] == which.name]["arithmetic"] if len(models) else models
-    here = arithmetic()
     if not len(known) or known.iloc[0] == here:
         return []
     return [
-        f"{which.name}: trained with arithmetic {known.iloc[0]}, and this process has {here}, so that weights and "
-        "single keys differ; docs/measuring.md says how to have the other kernels"
+        f"{which.name}: its rows are of a training with arithmetic {known.iloc[0]}, and this one had {here}, so that "
+        "weights and single keys differ; docs/measuring.md says how to have the other kernels"
     ]
 
 

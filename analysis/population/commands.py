@@ -35,8 +35,8 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
             f"--seed {wrong[0]}: the recipe was chosen on this seed, so it is not reported; take another"
         )
     primary = str(BASES[0])
-    if tuple(asked["arms"]) == ("E",) and asked["bases"] and primary not in asked["bases"]:
-        raise click.UsageError(f"--arm E has no base of the rotation and stands with {primary}; leave --base out")
+    if "E" in asked["arms"] and asked["bases"] and primary not in asked["bases"]:
+        raise click.UsageError(f"--arm E has no base of the rotation and stands with {primary}: ask for it by itself")
     if export:
         if seeds or asked["bases"] or asked["arms"]:
             raise click.UsageError("--export writes the three subjects that ship; leave --seed, --base and --arm out")

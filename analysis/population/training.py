@@ -13,7 +13,7 @@ from analysis.language.words import world
 from analysis.models import training_state as checkpoint
 from analysis.models.libraries import need
 from analysis.population import prompts
-from analysis.population.arithmetic import arithmetic
+from analysis.population.arithmetic import arithmetic, joined
 from analysis.population.asking import answers
 from analysis.population.muon import Muon
 from analysis.population.recipe import Recipe, Stage, Which, architecture
@@ -54,7 +54,7 @@ class Trained:
         Rows `step, metric, value`.
     arithmetic : str
         Digest of how the process rounds that trained it (`arithmetic.arithmetic`), joined by `+` where a training that
-        was killed went on in one that rounds otherwise.
+        was killed went on in one that rounds otherwise, or started from a model of such a one.
     """
 
     weights: dict[str, Tensor]
@@ -172,8 +172,7 @@ class _Run:
             self._fresh()
             self._store()
         weights = {name: part.detach().clone() for name, part in self.model.state_dict().items()}
-        rounding = "+".join(sorted(self.rounding))
-        return Trained(weights, self.before, self.round, loss, reached, self.curves, rounding)
+        return Trained(weights, self.before, self.round, loss, reached, self.curves, joined(*self.rounding))
 
     def _stage(self, stage: Stage) -> None:
         torch, recipe = need("torch"), self.recipe

@@ -14,6 +14,7 @@ from typing import Any
 from analysis.jobs import report
 from analysis.models.libraries import need, version
 from analysis.population import ablation, experiments, geometry, outcomes, tables
+from analysis.population.arithmetic import joined
 from analysis.population.recipe import Recipe, Which
 from analysis.population.training import Trained, model_of, train
 from artifacts.errors import ModelError, ThesisError
@@ -107,9 +108,11 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
         if old != asked:
             raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
         if "arithmetic" not in facts:
-            raise ModelError(f"{path}: of an earlier version, without its arithmetic; delete it: rm {path}")
+            raise ModelError(
+                f"{path}: of an earlier version, without its arithmetic; go on with that one, or delete it: rm {path}"
+            )
         return Made(which, Trained({name: part.float() for name, part in weights.items()}, **facts))
-    start = load_or_train(root, which.start, recipe, tell).trained.weights if which.start else None
+    start = load_or_train(root, which.start, recipe, tell).trained if which.start else None
     least = load_or_train(root, which.matched, recipe, tell).trained.rounds if which.matched else 0
     begun = time.monotonic()
     first: list[int] = []
@@ -121,7 +124,9 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
             left = (time.monotonic() - begun) / max(1, done - first[0]) * (most - done) / 60
             tell(f"{line}, step {done} of {most}, {left:.0f} min left")
 
-    made = train(recipe, which, start, root / HOME / "work" / which.name, said, least)
+    made = train(recipe, which, start.weights if start else None, root / HOME / "work" / which.name, said, least)
+    if start:
+        made.arithmetic = joined(made.arithmetic, start.arithmetic)
     facts = {name: value for name, value in vars(made).items() if name != "weights"}
     _keep(path, {"made": asked, "facts": facts, "weights": {name: part.half() for name, part in made.weights.items()}})
     return Made(which, made)

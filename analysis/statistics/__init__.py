@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from analysis.statistics.locations.welch import pooled_t, welch_t, welch_t_from_stats
     from analysis.statistics.multiplicity import holm, holm_p
     from analysis.statistics.perplexity import disruption_contrast, log_perplexity_difference
-    from analysis.statistics.power import smallest_correlation, smallest_d_s, smallest_d_z
+    from analysis.statistics.power import smallest_correlation, smallest_d_flips, smallest_d_s, smallest_d_z
     from analysis.statistics.proportion import (
         clopper_pearson,
         fisher,
@@ -89,6 +89,7 @@ __all__ = [
     "relative_decline",
     "rounds_to",
     "smallest_correlation",
+    "smallest_d_flips",
     "smallest_d_s",
     "smallest_d_z",
     "spearman",
@@ -114,7 +115,7 @@ _HOMES = {
     "multiplicity": "holm holm_p",
     "locations.paired": "paired_t",
     "perplexity": "disruption_contrast log_perplexity_difference",
-    "power": "smallest_correlation smallest_d_s smallest_d_z",
+    "power": "smallest_correlation smallest_d_flips smallest_d_s smallest_d_z",
     "proportion": "clopper_pearson fisher mcnemar mcnemar_from_counts wilson wilson_interval",
     "pvalue": "bound_holds p_bound",
     "rounding": "Interval agreement meets percent_change printed_interval relative_decline rounds_to",

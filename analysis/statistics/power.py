@@ -18,6 +18,9 @@ SMALL = 15
 # Beyond this noncentrality every sample of interest has full power; it bounds the search.
 LARGEST_NONCENTRALITY = 200.0
 
+# Samples on which the power of a test of signs is counted; it is then right to half a percent.
+DRAWS = 10_000
+
 # Midpoints of equally likely slices of the chi-square distribution; the power is then right to three digits.
 SLICES = 400
 
@@ -73,6 +76,35 @@ def smallest_d_z(n: int, power: float = POWER, alpha: float = ALPHA) -> float:
     """Give the smallest |d_z| that n pairs detect with the given power."""
     top = LARGEST_NONCENTRALITY / np.sqrt(n)
     return float(optimize.brentq(lambda d: paired_power(d, n, alpha) - power, 0.0, top, xtol=1e-6))
+
+
+@lru_cache(maxsize=256)
+def smallest_d_flips(n: int, power: float = POWER, alpha: float = ALPHA) -> float | None:
+    """Give the smallest |d_z| that the exact test of n signs detects, to two digits; None where it never can.
+
+    Normal differences, `DRAWS` of them with a fixed seed, for each of which all 2^n flips are counted (Fisher 1935).
+
+    Parameters
+    ----------
+    n : int
+        Pairs, 15 at most.
+    power, alpha : float
+        Chance to detect it, and level of the two-sided test.
+    """
+    _need(n, 1, "smallest_d_flips")
+    if n > SMALL:
+        raise ValueError(f"smallest_d_flips: 2^{n} flips are too many to count; give at most {SMALL} pairs")
+    if 2.0 / 2**n > alpha:
+        return None
+    noise = np.random.default_rng(0).normal(size=(DRAWS, n))
+    signs = 1.0 - 2.0 * ((np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1)  # the other half is their mirror image
+
+    def lacking(d: float) -> float:
+        means = np.abs((noise + d) @ signs.T)
+        reached = (means >= means[:, :1] - 1e-9).mean(axis=1)
+        return power - float((reached <= alpha + 1e-12).mean())
+
+    return round(float(optimize.bisect(lacking, 0.0, LARGEST_NONCENTRALITY, xtol=1e-4)), 2)
 
 
 @lru_cache(maxsize=256)

@@ -50,9 +50,10 @@ def of_base(rows: pd.DataFrame, base: int) -> pd.DataFrame:
 
 def seeds(rows: pd.DataFrame) -> str:
     """How many seeds of which arms are drawn, and how many of the models the plan counts, for a caption."""
-    counts = rows.groupby("arm")["seed"].nunique()
+    counts = {place: part["seed"].nunique() for place, part in rows.groupby(["base", "arm"])}
     models = rows.groupby("model")["counted"].first()
     told = f"{int(models.sum())} of {len(models)} models count by the plan, all are drawn"
-    if counts.nunique() == 1:
-        return f"{counts.iloc[0]} seeds of each arm; {told}"
-    return "seeds: " + ", ".join(f"{count} of {arm}" for arm, count in counts.items()) + f"; {told}"
+    if len(set(counts.values())) == 1:
+        return f"{next(iter(counts.values()))} seeds of each arm; {told}"
+    parts = [f"{count} of {arm}" + (f" at base {base:,}" if base else "") for (base, arm), count in counts.items()]
+    return f"seeds: {', '.join(parts)}; {told}"

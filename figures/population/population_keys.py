@@ -53,7 +53,7 @@ def figure(population_outcomes: pd.DataFrame, population_distances: pd.DataFrame
         caption=(
             f"Keys that models of the population find ({seeds(lengths)}): by the length of the prompt in "
             f"training lengths, and in prompts of {LONG:g} of them by the distance from key to question. Thin lines: "
-            "single seeds; thick lines: their mean. "
+            "single seeds; thick lines: their mean. E has no base and is in both rows. "
             f"{int(lengths['n'].max())} questions a length and model, the same for all arms of a seed. Unit: one "
             "training seed."
         ),

@@ -23,7 +23,14 @@ def table(population_power: pd.DataFrame) -> Table:
             Column(f"seeds_{of}", "seeds", integer(), group=group),
             Column(f"detectable_{of}", "detectable", fixed(1), digits="digits", reason=f"note_{of}", group=group),
         ]
-    deviations = population_power["deviations"].max()
+    deviations = population_power["deviations"].dropna()
+    corrected = population_power["corrected"].dropna()
+    sizes = (
+        f"At .05 that is {deviations.min():.2f} standard deviations over the most seeds there are, corrected for the "
+        f"tests of a family {corrected.min():.2f} to {corrected.max():.2f}. "
+        if len(corrected)
+        else ""
+    )
     return Table(
         rows=rows,
         columns=columns,
@@ -34,7 +41,7 @@ def table(population_power: pd.DataFrame) -> Table:
         ),
         short="What the seeds of the population could have shown",
         note=(
-            f"Of Student's paired test at .05, uncorrected: {deviations:.2f} standard deviations over as many seeds as "
-            "there are most; a corrected test finds less. Units as in the table of planned contrasts."
+            "Of the exact test of signs at the first step of Holm's correction; normal differences, post hoc. "
+            f"{sizes}Units as in the table of planned contrasts."
         ),
     )

@@ -11,14 +11,14 @@ STATES = ("counted", "excluded", "not trained")
 def table(population_record: pd.DataFrame) -> Table:
     """Count models by base and arm."""
     rows = []
-    for (base, arm), part in population_record.groupby(["base", "arm"]):
+    for (arm, base), part in population_record.groupby(["arm", "base"]):
         counts = part["status"].value_counts()
         missing = part.loc[part["status"] == "not trained", "seed"]
         shown = "none" if base == 0 else f"{base:,}"
         named = {state.replace(" ", "_"): int(counts.get(state, 0)) for state in STATES}
         seeds = ", ".join(str(seed) for seed in missing) or "none"
         rows.append({"base": shown, "arm": arm, "what": ARMS[str(arm)], "planned": len(part), **named, "seeds": seeds})
-    frame = pd.DataFrame(rows).sort_values(["arm", "base"], ignore_index=True)
+    frame = pd.DataFrame(rows)
     done = int((population_record["status"] != "not trained").sum())
     return Table(
         rows=frame,

@@ -34,7 +34,7 @@ def table(population_relations_bases: pd.DataFrame, population_head_damage_bases
         ),
         short="What goes with what in the population at base 10,000 and over both bases",
         note=(
-            "All trained models; asked so before a model of base 10,000 was measured. p of permutations within seeds "
-            "(models) and of sign flips over seeds (heads), Holm within either part of a group of models."
+            "All trained models; post hoc, added before the models of base 10,000 that are reported were measured. "
+            "p of permutations within seeds (models) and of sign flips over seeds (heads), Holm within a group of rows."
         ),
     )

@@ -24,6 +24,8 @@ def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
 def effect(seeds: FloatArray) -> dict[str, float | None]:
     """`difference`, `low`, `high`, `least`, `most`, and of exact sign flips `p` and the smallest possible, `p_least`.
 
+    A seed without a difference has no sign to flip, so that fewer orders are left and `p_least` is larger.
+
     Parameters
     ----------
     seeds : ndarray, shape (seeds,)
@@ -35,12 +37,17 @@ def effect(seeds: FloatArray) -> dict[str, float | None]:
     flips = sign_flip_p(seeds)
     told: dict[str, float | None] = {"difference": float(seeds.mean()), "low": low, "high": high}
     told |= {"least": float(seeds.min()), "most": float(seeds.max())}
-    return told | {"p": flips.p_value if flips else None, "p_least": 2.0 / 2 ** len(seeds)}
+    return told | {"p": flips.p_value, "p_least": flips.smallest}
 
 
-def holm_within(table: pd.DataFrame, by: str | list[str]) -> pd.Series:
-    """The column `p` with Holm's correction within the groups of `by`, over the rows that have a p."""
-    corrected = pd.Series(np.nan, index=table.index, dtype=float)
-    for _, part in table[table["p"].notna()].groupby(by):
-        corrected.loc[part.index] = np.array(holm_p(part["p"].astype(float).tolist()), dtype=float)
-    return corrected
+def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
+    """The table with `p_holm`, corrected within the groups of `by`, and `p_holm_least`, the smallest that it can be.
+
+    The smallest is what the first step of Holm makes of `p_least`. Rows without a p have neither.
+    """
+    made = table.assign(p=table["p"].astype(float), p_least=table["p_least"].astype(float), p_holm=np.nan)
+    made["p_holm_least"] = np.nan
+    for _, part in made[made["p"].notna()].groupby(by):
+        made.loc[part.index, "p_holm"] = np.array(holm_p(part["p"].tolist()), dtype=float)
+        made.loc[part.index, "p_holm_least"] = np.minimum(1.0, len(part) * part["p_least"])
+    return made

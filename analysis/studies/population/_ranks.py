@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import rankdata
 
-from analysis.statistics.locations.permutation import permutation_p, sign_flip_p
-from analysis.studies.population._effects import FloatArray, holm_within, over_seeds
+from analysis.statistics.locations.permutation import permutation_p
+from analysis.studies.population._effects import FloatArray, corrected, effect, over_seeds
 from analysis.studies.population._outcomes import SIZES, counted, each
 
 BLOCKED = "model with seed as block"
 OF_HEADS = "head in layer in model"
-_OF_HEADS = ("rho", "low", "high", "least", "most", "p", "p_least", "slope", "slope_low", "slope_high")
+_OF_SEEDS = ("low", "high", "least", "most", "p", "p_least")
+_OF_HEADS = ("rho", *_OF_SEEDS, "slope", "slope_low", "slope_high")
 FEWEST = 3  # models of a seed whose order says anything
 
 IntArray = npt.NDArray[np.int64]
@@ -61,12 +62,9 @@ def damaging(plans: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         if not len(seeds):
             rows.append({**row, **dict.fromkeys(_OF_HEADS), "note": "no model that counts yet"})
             continue
-        p_value = sign_flip_p(seeds)
         slope, low, high, note = _mixed(values, part["damage"], part["model"], part["layer"])
-        ends = over_seeds(seeds)
-        row |= {"rho": float(seeds.mean()), "low": ends[0], "high": ends[1]}
-        row |= {"least": float(seeds.min()), "most": float(seeds.max())}
-        row |= {"p": p_value.p_value, "p_least": 2.0 / 2 ** len(seeds)}
+        found = effect(seeds)
+        row |= {"rho": found["difference"], **{name: found[name] for name in _OF_SEEDS}}
         rows.append({**row, "slope": slope, "slope_low": low, "slope_high": high, "note": _few(len(seeds), note)})
     return _corrected(rows)
 
@@ -162,10 +160,7 @@ def _mixed(
     return float(fitted.params["x"]), float(low), float(high), ""
 
 
-def _corrected(rows: list[dict[str, object]], by: str = "family") -> pd.DataFrame:
-    table = pd.DataFrame(rows)
-    table["p"] = table["p"].astype(float)
-    table["p_holm"] = holm_within(table, by)
-    empty = table["p"].isna() & (table["note"] == "")
-    assert not empty.any()
+def _corrected(rows: list[dict[str, object]]) -> pd.DataFrame:
+    table = corrected(pd.DataFrame(rows), "family")
+    assert not (table["p"].isna() & (table["note"] == "")).any()
     return table

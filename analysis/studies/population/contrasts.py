@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.studies.population._effects import FloatArray, effect, holm_within
+from analysis.studies.population._effects import FloatArray, corrected, effect
 from analysis.studies.population._outcomes import by_seed, counted, each, outcomes, questions
 from analysis.studies.population._ranks import BLOCKED, OF_HEADS
 
@@ -76,9 +76,7 @@ def population_contrasts(
             prompts = _prompts(asked, population_models, plan, list(given.index)) if len(given) else []
             interval = _drawn_contexts(prompts) if prompts else _drawn_seeds(given.to_numpy(dtype=float))
         rows.append(_contrast(plan, one, two, given, interval))
-    table = pd.DataFrame(rows)
-    table["p_holm"] = holm_within(table, "family")
-    return table
+    return corrected(pd.DataFrame(rows), "family")
 
 
 _FOUR = (("C", 400), ("B", 400), ("C", 10_000), ("B", 10_000))
@@ -107,7 +105,7 @@ def _contrast(
         notes.append("no seed with both arms yet")
     elif interval is None:
         notes.append("one seed: no interval")
-    if count and 2.0 / 2**count > 0.05:
+    if found["p_least"] is not None and found["p_least"] > 0.05:
         notes.append(f"with {count} seed{'s' * (count > 1)} no test of signs can reach .05")
     row["note"] = "; ".join(notes)
     return row

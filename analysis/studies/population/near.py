@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.studies.population._effects import FloatArray, effect, holm_within
+from analysis.studies.population._effects import FloatArray, corrected, effect
 from analysis.studies.population._outcomes import TRAINED
 
 LESS = ("C", "B")  # the arms that the plan contrasts
@@ -16,8 +16,8 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     """Share of keys nearer to the question than one training length, by base, arm and length of prompt, over seeds.
 
     Post hoc. Rows of `compared` are an arm, or `C less B` by seed, with the p of exact sign flips and Holm's over the
-    lengths of a base; `p_least` is the smallest that so many seeds can have. Intervals are Student's over seeds; every
-    trained model is in.
+    lengths of a base; `p_least` and `p_holm_least` are the smallest that so many seeds can have. Intervals are
+    Student's over seeds; every trained model is in.
     """
     near = population_distances[population_distances["high"] <= TRAINED]
     counts = near.groupby(["base", "arm", "multiple", "seed"])[["right", "n"]].sum()
@@ -32,8 +32,7 @@ def population_near(population_distances: pd.DataFrame) -> pd.DataFrame:
     for levels, seeds in (first - second).groupby(level=["base", "multiple"]):
         base, multiple = levels
         rows.append(_row(base, " less ".join(LESS), multiple, seeds.to_numpy(), tested=True))
-    table = pd.DataFrame(rows).astype({"p": float, "p_least": float})
-    table["p_holm"] = holm_within(table, "base")
+    table = corrected(pd.DataFrame(rows), "base")
     table["note"] = ["; ".join(_why(row)) for _, row in table.iterrows()]
     return table.sort_values(["base", "compared", "multiple"], ignore_index=True)
 
@@ -47,5 +46,5 @@ def _row(base: int, compared: str, multiple: float, seeds: FloatArray, tested: b
 
 def _why(row: pd.Series) -> list[str]:
     """What is empty in a row, and why."""
-    missing = ["low, high: one seed, or seeds that agree exactly"] if pd.isna(row["low"]) else []
-    return missing + (["p, p_least, p_holm: one arm is no test"] if pd.isna(row["p"]) else [])
+    missing = ["low, high: one seed"] if pd.isna(row["low"]) else []
+    return missing + (["p, p_least, p_holm, p_holm_least: one arm is no test"] if pd.isna(row["p"]) else [])

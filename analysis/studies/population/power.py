@@ -7,30 +7,38 @@ import math
 import pandas as pd
 from scipy import stats
 
-from analysis.statistics.power import smallest_d_z
+from analysis.statistics.power import ALPHA, smallest_d_flips
 from analysis.studies.population._outcomes import each
 
 LESS = "400 less 10000"
-DIGITS = 3  # beyond which the search for the effect says nothing
+SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes of which 1 is all there is
 
 
 def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
-    """Smallest paired effect of each contrast that Student's test at .05 finds with a power of .8, at either base.
+    """Smallest effect of each contrast that the exact test over seeds finds with a power of .8, at either base.
 
-    `deviations` in standard deviations over seeds, for so many seeds; `detectable` the same in the unit of the outcome,
-    by the `deviation` over seeds that was seen. The exact test of signs, which decides, has hardly more power, and a
-    corrected one less.
+    `deviations` in standard deviations over so many seeds, at .05; `corrected` at the first step of Holm in a family of
+    `tests`; `detectable` is the latter in the unit of the outcome, by the `deviation` over seeds that was seen.
     """
+    own = population_bases[population_bases["of"] != LESS]
+    sizes = own.groupby(["of", "family"])["item"].transform("size")
     rows = []
-    for row in each(population_bases[population_bases["of"] != LESS]):
+    for row, tests in zip(each(own), sizes, strict=True):
         told = {name: getattr(row, name) for name in ("item", "outcome", "first", "second", "multiple", "of", "seeds")}
-        least = round(smallest_d_z(int(row.seeds)), DIGITS) if row.seeds > 1 else None
-        spread = None
-        if least is not None and not pd.isna(row.low):
+        seeds = int(row.seeds)
+        least = smallest_d_flips(seeds) if seeds else None
+        corrected = smallest_d_flips(seeds, alpha=ALPHA / tests) if seeds else None
+        spread, size, note = None, None, ""
+        if corrected is None:
+            note = f"{seeds} seeds cannot reach .05, corrected for {tests} tests"
+        else:
             half = (float(row.high) - float(row.low)) / 2
-            spread = half * math.sqrt(row.seeds) / float(stats.t.ppf(0.975, row.seeds - 1))
-        told |= {"deviations": least, "deviation": spread}
-        told["detectable"] = None if least is None or spread is None else least * spread
-        told["note"] = "" if least is not None else "fewer than two seeds"
-        rows.append(told)
+            spread = half * math.sqrt(seeds) / float(stats.t.ppf(1 - ALPHA / 2, seeds - 1))
+            size = corrected * spread
+            if not spread:
+                size, note = None, "the seeds do not differ"
+            elif row.outcome in SHARES and size > 1:
+                size, note = None, "more than all there is"
+        told |= {"tests": int(tests), "deviations": least, "corrected": corrected}
+        rows.append({**told, "deviation": spread, "detectable": size, "note": note})
     return pd.DataFrame(rows)

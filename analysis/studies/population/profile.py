@@ -22,4 +22,5 @@ def population_profile(population_distances: pd.DataFrame) -> pd.DataFrame:
         told = dict(zip(keys, place, strict=True)) | {"value": float(seeds.mean())}
         told |= {"ci_low": ends[0], "ci_high": ends[1], "least": float(seeds.min()), "most": float(seeds.max())}
         rows.append({**told, "seeds": len(seeds), "note": "" if ends[0] is not None else "one seed has no interval"})
-    return pd.DataFrame(rows)
+    columns = [*keys, "value", "ci_low", "ci_high", "least", "most", "seeds", "note"]
+    return pd.DataFrame(rows, columns=columns)

@@ -11,16 +11,16 @@ def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, unit
     """Both directions, by the interval over seeds and the corrected test; what cannot be decided says what would."""
     if pd.isna(row[value]):
         return untestable(
-            f"Planned, not measured yet: {row['note']}; the models of the plan would decide it.",
+            f"Not measured yet: {row['note']}; the models of the plan would decide it.",
             key=key,
             statement=statement,
         )
-    size, least = float(row[value]), float(row["p_least"])
+    size, least = float(row[value]), float(row["p_holm_least"])
     told = f"{value} {size:+.3g} over {units}"
     if least > ALPHA or pd.isna(row["low"]):
         return untestable(
-            f"{told}; so few give no p below {least:.3g}, whatever they show, and the other seeds of the plan would "
-            "decide it.",
+            f"{told}; so few give no corrected p below {least:.3g}, whatever they show, and the other seeds of the "
+            "plan would decide it.",
             key=key,
             statement=statement,
         )

@@ -1,4 +1,4 @@
-"""What the plan asks at base 400, asked at base 10,000 and of both: written down before a model of it was measured."""
+"""What the plan asks at base 400, asked at base 10,000 and of both: added before the reported models were measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from analysis.claims.thesis.population.contrasts import CONTRASTS, DAMAGES, RELA
 
 LARGER = "10000"
 AT = "At base 10,000"
-ALL = "whether or not models met the criterion"
+ALL = "whether or not models met the criterion (post hoc)"
+ASKED = (
+    "training_on",
+    "brief_drop",
+    "never_rotated",
+    "keys_near_1x",
+    "facts_held",
+    "plasticity_drops",
+    "bias_window_drops",
+)
+"""Contrasts that the plan has at base 400 alone."""
 
 
 def thesis_population_bases(population_bases: pd.DataFrame) -> list[Verdict]:
@@ -18,9 +28,8 @@ def thesis_population_bases(population_bases: pd.DataFrame) -> list[Verdict]:
 
     Source: thesis, A population of small models.
     """
-    asked = [item for item in CONTRASTS if (population_bases["item"] == item).any()]
     verdicts = []
-    for item in asked:
+    for item in ASKED:
         sign, told = CONTRASTS[item]
         row = pick(population_bases, item=item, of=LARGER)
         statement = f"{AT}, {ALL}: {_lower(told)}"

@@ -43,7 +43,7 @@ def thesis_population_planned(
     population_relations: pd.DataFrame,
     population_head_damage: pd.DataFrame,
 ) -> Verdict:
-    """The tests that the thesis reports of its population are those of the plan, all of them and no other.
+    """The tests that the thesis reports as planned of its population are those of the plan, all of them and no other.
 
     Source: thesis, A population of small models.
     """

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import Verdict, judge, untestable
+from analysis.claims import Verdict, directed, judge, untestable
 from analysis.claims.thesis.population._judged import judged
+from analysis.statistics.locations.permutation import sign_flip_p
+from analysis.statistics.locations.student import student_interval
 
 LENGTHS = {2.0: (1, "two"), 8.0: (-1, "eight")}
 DOES = {1: "finds more of the keys near the question", -1: "costs keys near the question"}
 BEYOND = (192, 384)  # words: where ranges of distance begin that lie past the cliff, and past three training lengths
 LONG = 4.0  # training lengths of the prompts in which they are asked
-ASKED = ((400, "In prompts", "", " (post hoc)"), (10_000, "At base 10,000, in prompts", "10000-", ""))
+SLOPE = {
+    "past": "At base 10,000 models trained on with rotation find more than one in a hundred keys between one and a "
+    "half and two training lengths from the question (post hoc).",
+    "lost": "At base 10,000 models trained on with rotation find fewer keys beyond three training lengths than between "
+    "one and a half and two (post hoc).",
+}
+ASKED = ((400, "In prompts", "", " (post hoc)"), (10_000, "At base 10,000, in prompts", "10000-", " (post hoc)"))
 """Bases, how a statement on them begins, what their keys begin with, and how the statement ends."""
 
 BASES = (400, 10_000)  # of the rotation
@@ -24,8 +32,8 @@ FEWEST = 6  # seeds, below which no test of the plan can decide
 def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
     """Dropping the rotation changes how many keys near the question are found in long prompts, whatever the distance.
 
-    Post hoc at the primary base, where it was seen; asked in the same direction of the other one before a model of it
-    was measured.
+    Post hoc at the primary base, where it was seen; asked in the same direction of the other one before the models of
+    it that are reported were measured.
 
     Source: thesis, A population of small models.
     """
@@ -82,45 +90,39 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]
     return verdicts
 
 
-def thesis_population_slope(population_profile: pd.DataFrame) -> list[Verdict]:
-    """At base 10,000 models trained on with rotation lose keys by degrees as they lie farther off, and not at a cliff.
+def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]:
+    """At base 10,000 models trained on with rotation find keys past the distance at which those of base 400 find none.
 
-    Post hoc, written when two seeds of that base were in: in prompts of four training lengths, by the intervals over
-    seeds.
+    Post hoc, written when two seeds of that base were in: in prompts of four training lengths, by seed.
 
     Source: thesis, A population of small models.
     """
-    own = population_profile[
-        (population_profile["base"] == BASES[1])
-        & (population_profile["arm"] == "B")
-        & (population_profile["multiple"] == LONG)
-    ].set_index("low")
-    statements = {
-        "past": "At base 10,000 models trained on with rotation find keys between one and a half and two training "
-        "lengths from the question.",
-        "lost": "At base 10,000 models trained on with rotation find fewer keys beyond three training lengths than "
-        "between one and a half and two.",
-    }
-    seeds = int(own.loc[list(BEYOND), "seeds"].min()) if set(BEYOND) <= set(own.index) else 0
-    if seeds < FEWEST:
-        why = f"Fewer than {FEWEST} seeds of this base are there; the others of the plan would decide it."
-        return [untestable(why, key=key, statement=statement) for key, statement in statements.items()]
-    near, far = own.loc[BEYOND[0]], own.loc[BEYOND[1]]
-    told = [
-        f"{row['value']:.0%} [{row['ci_low']:.0%}, {row['ci_high']:.0%}] from {low} words on"
-        for low, row in zip(BEYOND, (near, far), strict=True)
+    own = population_distances[
+        (population_distances["base"] == BASES[1])
+        & (population_distances["arm"] == "B")
+        & (population_distances["multiple"] == LONG)
+        & population_distances["low"].isin(BEYOND)
     ]
-    reason = f"Of such keys they find {told[0]} and {told[1]}, {seeds} seeds (post hoc)."
-    holds = {"past": near["ci_low"] > STRAY, "lost": far["ci_high"] < near["ci_low"]}
-    return [
-        judge(
-            bool(holds[key]),
-            reason,
-            otherwise="not supported",
-            recomputed=f"{row['value']:.0%}",
-            n=seeds,
-            key=key,
-            statement=statement,
+    seeds = own.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
+    if len(seeds) < FEWEST:
+        why = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
+        return [untestable(why, key=key, statement=statement) for key, statement in SLOPE.items()]
+    asked = {"past": (seeds[BEYOND[0]] - STRAY, 1), "lost": (seeds[BEYOND[1]] - seeds[BEYOND[0]], -1)}
+    shares = [f"{seeds[low].mean():.0%} from {low} words on" for low in BEYOND]
+    verdicts = []
+    for key, (values, sign) in asked.items():
+        by_seed = values.to_numpy(dtype=float)
+        verdicts.append(
+            directed(
+                float(by_seed.mean()),
+                student_interval(by_seed) or (float(by_seed.mean()),) * 2,
+                sign,
+                f"Of such keys they find {' and '.join(shares)} on average over {len(seeds)} seeds (post hoc).",
+                recomputed=f"{seeds[BEYOND[key == 'lost']].mean():.0%}",
+                n=len(seeds),
+                p_value=sign_flip_p(by_seed).p_value,
+                key=key,
+                statement=SLOPE[key],
+            )
         )
-        for (key, statement), row in zip(statements.items(), (near, far), strict=True)
-    ]
+    return verdicts
