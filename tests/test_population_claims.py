@@ -275,6 +275,9 @@ LEARNED, NOT = {"A": 0.9, "B": 0.95, "C": 0.99}, {"A": 0.38, "B": 0.41, "C": 0.9
 def test_who_learned_to_choose_is_told_from_guessing(near, verdict, recomputed):
     judged = learning.thesis_population_learned(outcomes(near), PROMPTS)
     assert (judged.verdict, judged.recomputed) == (verdict, recomputed)
+    larger = learning.thesis_population_learned_larger(outcomes(near).assign(base=10_000), PROMPTS)
+    assert (larger.verdict, larger.recomputed, larger.reason) == (verdict, recomputed, judged.reason)
+    assert learning.thesis_population_learned_larger(outcomes(near), PROMPTS).verdict == "not testable"
     if verdict != "not testable":
         assert "guessing gives 40%" in judged.reason
 

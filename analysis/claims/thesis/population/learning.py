@@ -9,6 +9,7 @@ from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.statistics.proportion import wilson_interval
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
+LARGER = 10_000
 METRIC = "ap_last_20"
 
 
@@ -20,7 +21,20 @@ def thesis_population_learned(population_outcomes: pd.DataFrame, population_prom
 
     Source: thesis, A population of small models.
     """
-    learned = _learned(population_outcomes, population_prompts)
+    return _told(_learned(population_outcomes, population_prompts))
+
+
+def thesis_population_learned_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
+    """At base 10,000 every model trained on without rotation learns to tell the key asked for too; with it not all do.
+
+    Post hoc, asked when six seeds of that base were in; as at the primary base.
+
+    Source: thesis, A population of small models.
+    """
+    return _told(_learned(population_outcomes, population_prompts, LARGER))
+
+
+def _told(learned: pd.DataFrame) -> Verdict:
     if learned.empty:
         return untestable("No seed has both arms measured yet; more of the plan would decide it.")
     kept, dropped, seeds = int(learned["B"].sum()), int(learned["C"].sum()), len(learned)
@@ -95,13 +109,13 @@ def thesis_population_brief(population_outcomes: pd.DataFrame) -> Verdict:
     )
 
 
-def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
-    """By seed of the smaller base whether B and C are above guessing (`guess`); seeds that have both arms."""
+def _learned(outcomes: pd.DataFrame, prompts: pd.DataFrame, base: int = BASE) -> pd.DataFrame:
+    """By seed of a base whether B and C are above guessing (`guess`); seeds that have both arms."""
     near = outcomes[
         (outcomes["outcome"] == "keys_all")
         & (outcomes["multiple"] == 1.0)
         & (outcomes["encoding"] == "own")
-        & (outcomes["base"] == BASE)
+        & (outcomes["base"] == base)
         & outcomes["arm"].isin(["B", "C"])
     ]
     at_length = prompts[prompts["multiple"] == 1.0]
