@@ -298,7 +298,8 @@ def test_an_effect_that_seeds_cannot_find_is_not_given(plan, tables, rows, note)
     assert made["detectable"].isna().all()
 
 
-def test_a_seed_without_a_difference_has_no_sign_to_flip():
-    assert _effects.effect(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))["p_least"] == 2 / 2**5
+def test_the_least_p_is_that_of_so_many_seeds_and_after_holm_of_so_many_tests():
+    same = _effects.effect(np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.0]))
+    assert (same["p"], same["p_least"]) == (2 / 2**5, 2 / 2**6)  # one has no sign to flip, and still is a seed
     table = pd.DataFrame({"family": ["a"] * 3 + ["b"], "p": 0.03125, "p_least": 0.03125})
     assert list(_effects.corrected(table, "family")["p_holm_least"]) == pytest.approx([0.09375] * 3 + [0.03125])

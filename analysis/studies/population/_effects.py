@@ -22,9 +22,10 @@ def over_seeds(seeds: FloatArray) -> tuple[float | None, float | None]:
 
 
 def effect(seeds: FloatArray) -> dict[str, float | None]:
-    """`difference`, `low`, `high`, `least`, `most`, and of exact sign flips `p` and the smallest possible, `p_least`.
+    """`difference`, `low`, `high`, `least`, `most`, of exact sign flips `p`, and the least that so many seeds can give.
 
-    A seed without a difference has no sign to flip, so that fewer orders are left and `p_least` is larger.
+    `p_least` is of seeds that all differ: one without a difference has no sign to flip, which tells of a small effect
+    and not of too few seeds.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def effect(seeds: FloatArray) -> dict[str, float | None]:
     flips = sign_flip_p(seeds)
     told: dict[str, float | None] = {"difference": float(seeds.mean()), "low": low, "high": high}
     told |= {"least": float(seeds.min()), "most": float(seeds.max())}
-    return told | {"p": flips.p_value, "p_least": flips.smallest}
+    return told | {"p": flips.p_value, "p_least": 2.0 / 2 ** len(seeds)}
 
 
 def corrected(table: pd.DataFrame, by: str | list[str]) -> pd.DataFrame:
