@@ -252,6 +252,7 @@ def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
     rows = bases.population_relations_bases(plan, *given(tables)).set_index(["item", "of"])
     assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms of eight seeds
     assert rows.loc[("h1_plasticity", "both"), "models"] == 64
+    assert rows.loc[("h1_plasticity", "both, A to C"), "models"] == 48
     alone = bases.population_relations_bases(plan, *given(made(bases=(400,))))
     assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not those of both
     larger = _ranks.related(plan, found, (10_000,)).set_index("item")

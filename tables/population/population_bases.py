@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer
+from tables import Column, Table, fixed
 from tables.population._contrasts import worded
 
 LARGER, LESS = "10000", "400 less 10000"
@@ -27,7 +27,6 @@ def table(population_bases: pd.DataFrame) -> Table:
             Column("what", "Outcome"),
             Column("arms", "Arms"),
             Column("multiple", "At", fixed(0)),
-            Column("seeds", "Seeds", integer()),
             Column("difference", "Difference", fixed(1), digits="digits", ci=("low", "high"), group="Base 10,000"),
             Column("p_holm", "p", fixed(3), group="Base 10,000", blank=True),
             Column(
@@ -37,17 +36,17 @@ def table(population_bases: pd.DataFrame) -> Table:
                 digits="digits",
                 ci=("less_low", "less_high"),
                 reason="less_note",
-                group="Base 400 less base 10,000",
+                group="Base 400 less 10,000",
             ),
-            Column("less_p_holm", "p", fixed(3), group="Base 400 less base 10,000", blank=True),
+            Column("less_p_holm", "p", fixed(3), group="Base 400 less 10,000", blank=True),
         ],
-        column_space=2.0,
+        column_space=1.2,
         space="family",
         size="footnotesize",
         reason="note",
         caption=(
             "The planned contrasts at base 10,000, means over seeds of the first arm minus the second, and those at "
-            "base 400 less those at base 10,000, by seed. Unit: one training seed."
+            f"base 400 less those at base 10,000, by seed; {int(rows['seeds'].max())} seeds. Unit: one training seed."
         ),
         short="The planned contrasts at base 10,000, and what the base changes",
         note=(

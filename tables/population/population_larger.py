@@ -7,5 +7,5 @@ from tables.population._arms import arms
 
 
 def table(population_outcomes: pd.DataFrame) -> Table:
-    """The start and the three ways on from it."""
-    return arms(population_outcomes, "ABCD", "What the arms of the population do", base=10_000)
+    """The start and the two ways on from it."""
+    return arms(population_outcomes, "ABC", "What the arms of the population do", base=10_000)

@@ -19,7 +19,8 @@ UNIT = "seed"  # of contrasts of arms
 BLIND = "E"  # the arm that never rotates
 PLANNED = {"keys_far_4x": "bases"}  # difference of the bases that the plan has itself, and the family that it has there
 PRIMARY = "400"  # base that the plan's contrasts are asked at
-GROUPS = {"10000": (10_000,), "both": BASES}  # of models that relations are asked of
+GROUPS = {"10000": ((10_000,), "ABCD"), "both": (BASES, "ABCD"), "both, A to C": (BASES, "ABC")}
+"""Bases and arms of the models that relations are asked of."""
 
 
 def population_bases(
@@ -68,7 +69,8 @@ def population_relations_bases(
 ) -> pd.DataFrame:
     """As `population_relations_every`, over the models of the larger base, and over those of both bases together.
 
-    `of` is `10000`, or `both`: seeds that have the same arms at both bases, and at least three.
+    `of` is `10000`, or `both`: seeds that have the same arms at both bases, and at least three. `both, A to C` leaves
+    out D, whose loss is of keys that it hardly has; it was added when the result over both was seen.
     """
     models = population_models.assign(reached=True)
     asked = questions(population_keys, population_prompts, models)
@@ -77,8 +79,8 @@ def population_relations_bases(
     arms = arms.reindex(columns=list(BASES)).dropna()
     alike = [seed for seed, (one, two) in zip(arms.index, arms.to_numpy(), strict=True) if one == two and len(one) > 2]
     tables = []
-    for of, bases in GROUPS.items():
-        held = found if len(bases) == 1 else found[found["seed"].isin(alike)]
+    for of, (bases, chosen) in GROUPS.items():
+        held = found[found["arm"].isin(list(chosen)) & (found["seed"].isin(alike) | (len(bases) == 1))]
         tables.append(related(population_plan, held, bases).assign(of=of))
     return pd.concat(tables, ignore_index=True)
 
