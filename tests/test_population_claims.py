@@ -290,6 +290,9 @@ def test_the_order_turns_with_what_the_control_learned():
     metric = whole["outcome"] == "ap_last_20"
     mirrored = whole.assign(value=whole["value"].where(~metric, -whole["value"]))
     assert learning.thesis_population_turns(mirrored, PROMPTS).verdict == "not supported"
+    for rows, verdict in ((whole, "holds"), (mirrored, "not supported")):
+        assert learning.thesis_population_turns_larger(rows.assign(base=10_000), PROMPTS).verdict == verdict
+    assert learning.thesis_population_turns_larger(whole, PROMPTS).verdict == "not testable"
     assert learning.thesis_population_turns(outcomes({1: LEARNED}), PROMPTS).verdict == "not testable"
 
 

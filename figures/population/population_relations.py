@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.typeset.numbers import signed
 from figures import Axis, Figure, Panel, Points
 from figures.population._arms import ARMS, BASES, LOOKS, bases, seeds
 
@@ -29,7 +30,7 @@ def figure(
             part = rows[(rows["base"] == base) & (rows["outcome"] == metric) & rows["model"].isin(decline.index)]
             panels.append(
                 Panel(
-                    title=f"base {base:,}, mean $\\rho$ {rho[str(base), metric]:+.2f}"
+                    title=f"base {base:,}, mean $\\rho$ {signed(2).show(rho[str(base), metric], 'plain')}"
                     if (str(base), metric) in rho
                     else f"base {base:,}",
                     series=[

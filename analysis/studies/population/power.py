@@ -10,20 +10,19 @@ from scipy import stats
 from analysis.statistics.power import ALPHA, smallest_d_flips
 from analysis.studies.population._outcomes import each
 
-LESS = "400 less 10000"
+LESS = "400 less 10000"  # a difference of two differences, so up to 2 of a share
 SHARES = ("keys_far", "keys_far_extended", "keys_all", "facts_held")  # outcomes of which 1 is all there is
 
 
 def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
-    """Smallest effect of each contrast that the exact test over seeds finds with a power of .8, at either base.
+    """Smallest effect of each contrast, at either base and between them, that the exact test finds with a power of .8.
 
     `deviations` in standard deviations over so many seeds, at .05; `corrected` at the first step of Holm in a family of
     `tests`; `detectable` is the latter in the unit of the outcome, by the `deviation` over seeds that was seen.
     """
-    own = population_bases[population_bases["of"] != LESS]
-    sizes = own.groupby(["of", "family"])["item"].transform("size")
+    sizes = population_bases.groupby(["of", "family"])["item"].transform("size")
     rows = []
-    for row, tests in zip(each(own), sizes, strict=True):
+    for row, tests in zip(each(population_bases), sizes, strict=True):
         told = {name: getattr(row, name) for name in ("item", "outcome", "first", "second", "multiple", "of", "seeds")}
         seeds = int(row.seeds)
         least = smallest_d_flips(seeds) if seeds else None
@@ -37,7 +36,7 @@ def population_power(population_bases: pd.DataFrame) -> pd.DataFrame:
             size = corrected * spread
             if not spread:
                 size, note = None, "the seeds do not differ"
-            elif row.outcome in SHARES and size > 1:
+            elif row.outcome in SHARES and size > 1 + (row.of == LESS):
                 size, note = None, "more than all there is"
         told |= {"tests": int(tests), "deviations": least, "corrected": corrected}
         rows.append({**told, "deviation": spread, "detectable": size, "note": note})

@@ -55,8 +55,21 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
 
     Source: thesis, A population of small models.
     """
-    learned = _learned(population_outcomes, population_prompts)
-    own = population_outcomes[(population_outcomes["encoding"] == "own") & (population_outcomes["base"] == BASE)]
+    return _turned(population_outcomes, _learned(population_outcomes, population_prompts), BASE)
+
+
+def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
+    """At base 10,000 the order of late plasticity and loss turns with whether the control learned to choose, too.
+
+    Post hoc, asked when all seeds were in; as at the primary base.
+
+    Source: thesis, A population of small models.
+    """
+    return _turned(population_outcomes, _learned(population_outcomes, population_prompts, LARGER), LARGER)
+
+
+def _turned(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict:
+    own = outcomes[(outcomes["encoding"] == "own") & (outcomes["base"] == base)]
     own = own[own["arm"].isin(["A", "B", "C"])]
     pairs = own[own["outcome"].isin([METRIC, "decline"])].pivot_table(
         index=["seed", "arm"], columns="outcome", values="value"
