@@ -214,7 +214,7 @@ def test_a_contrast_is_asked_at_both_bases_and_the_bases_are_held_against_each_o
     small, large = made(bases=(400,)), made(bases=(10_000,), arms="ABCD", far={**FAR, "A": 0.8, "B": 0.8})
     both = {each: pd.concat([small[each], large[each]], ignore_index=True) for each in small}
     both["population_prompts"] = small["population_prompts"]
-    table = bases.population_bases(plan, outcomes_of(both)).set_index(["item", "of"])
+    table = bases.population_bases(plan, *given(both)).set_index(["item", "of"])
     assert set(table.index.get_level_values("item")) == set(
         plan.loc[(plan["base"].astype(str) == "400") & (plan["unit"] == "seed"), "item"]
     )
@@ -235,31 +235,31 @@ def test_a_contrast_is_asked_at_both_bases_and_the_bases_are_held_against_each_o
 
 def test_the_bases_agree_with_the_planned_contrast_of_one(plan, tables, contrasts):
     """At the planned base every number is that of the planned contrast over all trained models."""
-    table = bases.population_bases(plan, outcomes_of(tables))
+    table = bases.population_bases(plan, *given(tables))
     own = table[table["of"] == "400"].set_index("item")
     for column in ("mean_first", "difference", "low", "high", "least", "most", "p", "p_holm"):
         assert own[column].to_numpy() == pytest.approx(contrasts.loc[own.index, column].to_numpy(dtype=float)), column
 
 
 def test_bases_that_are_not_there_are_said_to_be_missing(plan):
-    table = bases.population_bases(plan, outcomes_of(made(bases=(400,)))).set_index(["item", "of"])
+    table = bases.population_bases(plan, *given(made(bases=(400,)))).set_index(["item", "of"])
     assert table.loc[("keys_far_4x", "10000"), "note"] == "no seed with both arms yet"
     assert "both bases" in table.loc[("keys_far_4x", "400 less 10000"), "note"]
     assert pd.isna(table.loc[("keys_far_4x", "10000"), "p"])
 
 
 def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
-    rows = bases.population_relations_bases(plan, found).set_index(["item", "of"])
+    rows = bases.population_relations_bases(plan, *given(tables)).set_index(["item", "of"])
     assert rows.loc[("h1_plasticity", "10000"), "models"] == 32  # four arms of eight seeds
     assert rows.loc[("h1_plasticity", "both"), "models"] == 64
     assert rows.loc[("h1_plasticity", "both, A to C"), "models"] == 48
-    alone = bases.population_relations_bases(plan, outcomes_of(made(bases=(400,))))
+    alone = bases.population_relations_bases(plan, *given(made(bases=(400,))))
     assert set(alone["note"]) == {"no seed with 3 models yet"}  # models of one base are not those of both
     larger = _ranks.related(plan, found, (10_000,)).set_index("item")
     assert rows.loc[("h1_plasticity", "10000"), "rho"] == larger.loc["h1_plasticity", "rho"]
-    uneven = bases.population_relations_bases(plan, found[found["model"] != name(10_000, 2, "D")]).set_index(
-        ["item", "of"]
-    )
+    lame = {each: rows[rows["model"] != name(10_000, 2, "D")] for each, rows in tables.items() if "model" in rows}
+    lame["population_prompts"] = tables["population_prompts"]
+    uneven = bases.population_relations_bases(plan, *given(lame)).set_index(["item", "of"])
     assert uneven.loc[("h1_plasticity", "both"), "models"] == 56  # the seed whose arms differ is left out whole
     damage = bases.population_head_damage_bases(
         plan, *(tables[f"population_{each}"] for each in ("models", "heads", "ablation"))
@@ -270,7 +270,7 @@ def test_relations_of_the_larger_base_and_of_both(plan, found, tables):
 
 def test_what_the_seeds_could_have_shown_is_the_power_of_the_exact_test(plan, tables):
     """An effect of that size, drawn anew, is found in four of five draws; a corrected test needs a larger one."""
-    table = power.population_power(bases.population_bases(plan, outcomes_of(tables)))
+    table = power.population_power(bases.population_bases(plan, *given(tables)))
     row = table[(table["item"] == "keys_far_4x") & (table["of"] == "400")].iloc[0]
     draws = np.random.default_rng(5).normal(size=(2000, 8))
     for size, level in ((row["deviations"], 0.05), (row["corrected"], 0.05 / 3)):
@@ -292,7 +292,7 @@ def test_what_the_seeds_could_have_shown_is_the_power_of_the_exact_test(plan, ta
     ],
 )
 def test_an_effect_that_seeds_cannot_find_is_not_given(plan, tables, rows, note):
-    table = bases.population_bases(plan, outcomes_of(tables))
+    table = bases.population_bases(plan, *given(tables))
     family = table[(table["of"] == "400") & (table["family"] == "extensions")].assign(**rows)
     made = power.population_power(family)
     assert set(made["note"]) == {note}

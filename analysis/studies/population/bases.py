@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.studies.population._effects import corrected, effect
-from analysis.studies.population._outcomes import by_seed, each
+from analysis.studies.population._outcomes import by_seed, each, outcomes, questions
 from analysis.studies.population._ranks import damages, damaging, related
 
 BASES = (400, 10_000)
@@ -23,7 +23,15 @@ GROUPS = {"10000": ((10_000,), "ABCD"), "both": (BASES, "ABCD"), "both, A to C":
 """Bases and arms of the models that relations are asked of."""
 
 
-def population_bases(population_plan: pd.DataFrame, population_outcomes: pd.DataFrame) -> pd.DataFrame:
+def population_bases(
+    population_plan: pd.DataFrame,
+    population_models: pd.DataFrame,
+    population_keys: pd.DataFrame,
+    population_prompts: pd.DataFrame,
+    population_tasks: pd.DataFrame,
+    population_losses: pd.DataFrame,
+    population_heads: pd.DataFrame,
+) -> pd.DataFrame:
     """Every contrast that the plan has at base 400, at both bases, and the difference of the two effects by seed.
 
     `of` is a base, or `400 less 10000`; `difference` is the mean over seeds of first minus second arm, or of the first
@@ -31,7 +39,9 @@ def population_bases(population_plan: pd.DataFrame, population_outcomes: pd.Data
     the family of each `of`. The arm that never rotates has no base: it is held against C of either, and no difference
     of bases is one of it. Far keys at base 10,000, and the difference of the bases at four lengths, are the plan's own.
     """
-    found = population_outcomes.assign(counted=True)
+    models = population_models.assign(reached=True)
+    asked = questions(population_keys, population_prompts, models)
+    found = outcomes(models, asked, population_tasks, population_losses, population_heads)
     plans = population_plan[(population_plan["unit"] == UNIT) & (population_plan["base"].astype(str) == PRIMARY)]
     rows: list[dict[str, Any]] = []
     for plan in each(plans):
@@ -48,14 +58,24 @@ def population_bases(population_plan: pd.DataFrame, population_outcomes: pd.Data
     return corrected(pd.DataFrame(rows), ["of", "family"])
 
 
-def population_relations_bases(population_plan: pd.DataFrame, population_outcomes: pd.DataFrame) -> pd.DataFrame:
+def population_relations_bases(
+    population_plan: pd.DataFrame,
+    population_models: pd.DataFrame,
+    population_keys: pd.DataFrame,
+    population_prompts: pd.DataFrame,
+    population_tasks: pd.DataFrame,
+    population_losses: pd.DataFrame,
+    population_heads: pd.DataFrame,
+) -> pd.DataFrame:
     """As `population_relations_every`, over the models of the larger base, and over those of both bases together.
 
     `of` is `10000`, or `both`: seeds that have the same arms at both bases, and at least three. `both, A to C` leaves
     out D, whose loss is of keys that it hardly has; it was added when the result over both was seen.
     """
-    found = population_outcomes.assign(counted=True)
-    arms = found[found["base"] > 0].groupby(["seed", "base"])["arm"].agg(frozenset).unstack("base")
+    models = population_models.assign(reached=True)
+    asked = questions(population_keys, population_prompts, models)
+    found = outcomes(models, asked, population_tasks, population_losses, population_heads)
+    arms = models[models["base"] > 0].groupby(["seed", "base"])["arm"].agg(frozenset).unstack("base")
     arms = arms.reindex(columns=list(BASES)).dropna()
     alike = [seed for seed, (one, two) in zip(arms.index, arms.to_numpy(), strict=True) if one == two and len(one) > 2]
     tables = []
