@@ -327,10 +327,10 @@ def sloped(near, far, seeds=8):
     rows = []
     for seed in range(1, seeds + 1):
         for low, share in ((192, near), (384, far)):
-            row = {"base": 10_000, "arm": "B", "multiple": 4.0, "seed": seed, "low": low}
-            rows.append({**row, "share": share + 0.01 * (seed % 3) * (share > 0)})
-            rows += [{**row, "arm": "C", "share": 0.9}, {**row, "base": 400, "share": 0.0}]
-            rows.append({**row, "multiple": 8.0, "share": 0.0})
+            row = {"base": 10_000, "arm": "B", "multiple": 4.0, "seed": seed, "low": low, "n": 100}
+            rows.append({**row, "right": round(100 * share) + (seed % 3) * (share > 0)})
+            rows += [{**row, "arm": "C", "right": 90}, {**row, "base": 400, "right": 0}]
+            rows.append({**row, "multiple": 8.0, "right": 0})
     return pd.DataFrame(rows)
 
 

@@ -1,6 +1,7 @@
 """The plan's analyses at either base of the rotation, and what the base changes. Over all trained models; post hoc.
 
 Added to the plan before the models of the larger base that are reported were measured (docs/population-plan.md).
+Worked out from the measurements: outcomes that were rounded to be written break ties that the exact test counts.
 """
 
 from __future__ import annotations

@@ -103,6 +103,7 @@ def thesis_population_slope(population_distances: pd.DataFrame) -> list[Verdict]
         & (population_distances["multiple"] == LONG)
         & population_distances["low"].isin(BEYOND)
     ]
+    own = own.assign(share=own["right"] / own["n"])  # what is written as a share was rounded, which breaks ties
     seeds = own.pivot_table(index="seed", columns="low", values="share").reindex(columns=list(BEYOND)).dropna()
     if len(seeds) < FEWEST:
         why = f"Seeds of this base that are there: {len(seeds)}; the others of the plan would decide it."
