@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -304,3 +307,27 @@ def test_the_least_p_is_that_of_so_many_seeds_and_after_holm_of_so_many_tests():
     assert (same["p"], same["p_least"]) == (2 / 2**5, 2 / 2**6)  # one has no sign to flip, and still is a seed
     table = pd.DataFrame({"family": ["a"] * 3 + ["b"], "p": 0.03125, "p_least": 0.03125})
     assert list(_effects.corrected(table, "family")["p_holm_least"]) == pytest.approx([0.09375] * 3 + [0.03125])
+
+
+@pytest.mark.parametrize("base", [400, 10_000])
+def test_the_exact_test_counts_ties_as_whole_numbers_do(base):
+    """Of the committed rows: flips of fractions, where two seeds that differ alike in size tie to the last digit."""
+    models = read(ROOT, "population_models")
+    asked = _population.questions(read(ROOT, "population_keys"), read(ROOT, "population_prompts"), models)
+    asked = asked[(asked["multiple"] == 4) & asked["far"]]
+    few = asked.loc[asked["encoding"] == "yarn", "item"].max()
+    gaps = []
+    for seed in range(1, 9):
+        shares = []
+        for arm, encoding in (("C", "own"), ("B", "yarn")):
+            part = asked[(asked["model"] == name(base, seed, arm)) & (asked["encoding"] == encoding)]
+            right = part[part["item"] <= few]["right"]
+            shares.append(Fraction(int(right.sum()), len(right)))
+        gaps.append(shares[0] - shares[1])
+    flips = [
+        abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True)))
+        for signs in product((1, -1), repeat=len(gaps))
+    ]
+    reached = sum(flip >= abs(sum(gaps)) for flip in flips)
+    rows = pd.read_csv(ROOT / "artifacts/results/population_bases.csv").query("item == 'yarn_b'").set_index("of")
+    assert rows.loc[str(base), "p"] == reached / len(flips)

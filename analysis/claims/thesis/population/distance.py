@@ -19,8 +19,8 @@ SLOPE = {
     "lost": "At base 10,000 models trained on with rotation find fewer keys beyond three training lengths than between "
     "one and a half and two (post hoc).",
 }
-ASKED = ((400, "In prompts", "", " (post hoc)"), (10_000, "At base 10,000, in prompts", "10000-", " (post hoc)"))
-"""Bases, how a statement on them begins, what their keys begin with, and how the statement ends."""
+ASKED = ((400, "In prompts", ""), (10_000, "At base 10,000, in prompts", "10000-"))
+"""Bases, how a statement on them begins, and what their keys begin with."""
 
 BASES = (400, 10_000)  # of the rotation
 TRAINED = 128  # words of a training sequence
@@ -39,9 +39,9 @@ def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
     """
     verdicts = []
     held = population_near[population_near["compared"] == "C less B"]
-    for base, where, mark, ending in ASKED:
+    for base, where, mark in ASKED:
         for multiple, (sign, told) in LENGTHS.items():
-            statement = f"{where} of {told} training lengths dropping the rotation {DOES[sign]}{ending}."
+            statement = f"{where} of {told} training lengths dropping the rotation {DOES[sign]} (post hoc)."
             rows = held[(held["base"] == base) & (held["multiple"] == multiple)]
             key = f"{mark}{multiple:g}x"
             if rows.empty:
