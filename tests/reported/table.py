@@ -1,0 +1,175 @@
+"""Write `docs/reported.md`, the table of the cases from public reports: `python -m tests.reported.table`.
+
+The tests are read from their source text and never run. The marker `reported` names the public threads that a test stands for,
+the first line of its docstring says what was tried, and a test without a thread is a variant of our own.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SHELF = Path(__file__).parent
+DOCUMENT = SHELF.parent.parent / "docs/reported.md"
+COMMAND = "python -m tests.reported.table"
+OUTCOMES = ("right", "refused")
+
+# The same situations before this shelf began, where one can count them: what failed at commit 700a8722.
+BEFORE = """\
+At commit 700a8722, before these tests, 31 situations of public reports failed (figures 14, captures 6, bibliography 4,
+tables 3, store 2, scores 2): 21 gave a wrong result without a word, 6 crashed, 3 were refused wrongly or without the
+reason, and 1 was right but read badly."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test: the threads it stands for (0 for a variant of our own), and how many inputs it is run on."""
+
+    name: str
+    threads: tuple[str, ...]
+    tried: str
+    outcome: str
+    inputs: int
+
+
+class Unclear(Exception):
+    """A test of the shelf whose marker or docstring does not say what the table needs."""
+
+
+def _is_mark(node: ast.expr, name: str) -> bool:
+    """Tell whether an expression is `pytest.mark.NAME`."""
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == f"pytest.mark.{name}"
+
+
+def _texts(node: ast.expr) -> list[ast.expr]:
+    """Give the elements of a literal list, tuple, set or dictionary; of anything else itself, as one."""
+    if isinstance(node, ast.Dict):
+        return list(node.values)
+    return node.elts if isinstance(node, ast.List | ast.Tuple | ast.Set) else [node]
+
+
+def _inputs(test: ast.FunctionDef, constants: dict[str, ast.expr]) -> int:
+    """Give on how many inputs a test is run: the product of its `parametrize` lists."""
+    lists = [
+        mark.args[1]
+        for mark in test.decorator_list
+        if isinstance(mark, ast.Call) and _is_mark(mark.func, "parametrize") and len(mark.args) > 1
+    ]
+    resolved = [constants.get(values.id, values) if isinstance(values, ast.Name) else values for values in lists]
+    return math.prod(len(_texts(values)) for values in resolved)
+
+
+def _case(test: ast.FunctionDef, constants: dict[str, ast.expr], place: str) -> Case:
+    marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call) and _is_mark(mark.func, "reported")]
+    where = f"{place}:{test.lineno}: {test.name}"
+    if len(marks) != 1:
+        raise Unclear(f'{where}: needs one marker, @pytest.mark.reported("project#1", outcome="right")')
+    try:
+        threads = tuple(ast.literal_eval(argument) for argument in marks[0].args)
+        given = {word.arg: ast.literal_eval(word.value) for word in marks[0].keywords}
+    except ValueError:
+        raise Unclear(f"{where}: the marker `reported` takes texts in quotes, so that no test need be run") from None
+    if set(given) != {"outcome"} or given["outcome"] not in OUTCOMES:
+        raise Unclear(f"{where}: the marker `reported` needs outcome='right' or outcome='refused', and nothing else")
+    if not all(isinstance(thread, str) and thread.strip() for thread in threads):
+        raise Unclear(f"{where}: a thread is a text such as 'project#1'")
+    tried = (ast.get_docstring(test) or "").split("\n")[0].strip()
+    if not tried:
+        raise Unclear(f"{where}: the first line of its docstring must say what was tried")
+    return Case(test.name, threads, tried, given["outcome"], _inputs(test, constants))
+
+
+def cases(module: Path) -> Iterator[Case]:
+    """Give the tests of a module in its order.
+
+    Raises
+    ------
+    Unclear
+        If a test has no marker `reported`, a marker that is no literal, or no docstring.
+    """
+    tree = ast.parse(module.read_text("utf-8"))
+    constants = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield _case(node, constants, module.name)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _variants(own: list[Case]) -> str:
+    return f"Variants of our own: {_count(len(own), 'test')} on {_count(sum(case.inputs for case in own), 'input')}."
+
+
+def _kind(name: str, found: list[Case]) -> list[str]:
+    """Give the lines of one kind: its table, and the count of our own variants."""
+    reported = [case for case in found if case.threads]
+    own = [case for case in found if not case.threads]
+    lines = [f"## {name}", ""]
+    if reported:
+        lines += ["| report | what was tried | outcome | test |", "|---|---|---|---|"]
+        lines += [
+            f"| {_cell(', '.join(case.threads))} | {_cell(case.tried)} | {case.outcome} | `{case.name}` |"
+            for case in reported
+        ]
+        lines += [""]
+    return [*lines, _variants(own), ""]
+
+
+def document(shelf: Path = SHELF) -> str:
+    """Give the text of `docs/reported.md`: a table for each module `test_KIND.py` of a folder, and counts of all.
+
+    Raises
+    ------
+    Unclear
+        If a test does not say what the table needs.
+    """
+    kinds = {path.stem.removeprefix("test_"): list(cases(path)) for path in sorted(shelf.glob("test_*.py"))}
+    found = [case for kind in kinds.values() for case in kind]
+    reported = [case for case in found if case.threads]
+    threads = {thread for case in reported for thread in case.threads}
+    outcomes = ", ".join(f"{outcome} {sum(case.outcome == outcome for case in reported)}" for outcome in OUTCOMES)
+    own = [case for case in found if not case.threads]
+    head = [
+        "# Cases from public reports",
+        "",
+        f"Written by `{COMMAND}` from the tests below `tests/reported/`; do not edit it by hand.",
+        "",
+        f"{_count(len(threads), 'public thread')} in {_count(len(reported), 'test')} ({outcomes}).",
+        _variants(own),
+        "*Right*: the result is what was meant. *Refused*: an error names what cannot be done.",
+        "",
+        BEFORE,
+        "",
+    ]
+    return "\n".join([*head, *(line for name, kind in kinds.items() for line in _kind(name, kind))]).rstrip() + "\n"
+
+
+def main() -> int:
+    """Write the document; return 1, with a line on stderr, if a test does not say what the table needs."""
+    try:
+        text = document()
+    except Unclear as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    DOCUMENT.write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
