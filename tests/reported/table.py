@@ -1,7 +1,7 @@
 """Write `docs/reported.md`, the table of the cases from public reports: `python -m tests.reported.table`.
 
-The tests are read from their source text and never run. The marker `reported` names the public threads that a test stands for,
-the first line of its docstring says what was tried, and a test without a thread is a variant of our own.
+The tests are read from their source text and never run. The marker `reported` names the public threads that a test
+stands for, the first line of its docstring says what was tried, and a test without a thread is a variant of our own.
 """
 
 from __future__ import annotations
