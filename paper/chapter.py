@@ -112,6 +112,8 @@ def render(
         text = made.render()
     except jinja2.TemplateSyntaxError as error:
         raise SpecError(f"{file}:{error.lineno}: {error.message}") from error
+    except jinja2.exceptions.SecurityError as error:
+        raise SpecError(f"{file}:{_line(error, file)}: a chapter may not do that: {error.message}") from error
     except jinja2.UndefinedError as error:
         name, _, rest = str(error.message).strip("'").partition("'")
         hint = or_known(name, environment.globals) if rest == " is undefined" else ""

@@ -74,7 +74,7 @@ def predicates(chapters: Mapping[str, str], limit: int) -> list[Finding]:
     for file, text in chapters.items():
         prose = words_of(text)
         offsets = [match.start() for match in _PREDICATE.finditer(prose)]
-        offsets += [start + m.start() for start, code in calls.expressions(text) for m in _PHRASE.finditer(code)]
+        offsets += [start + m.start() for start, code in calls.expressions(text, file) for m in _PHRASE.finditer(code)]
         if offsets:
             counted[file] = sorted(offsets)
     total = sum(map(len, counted.values()))

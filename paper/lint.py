@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from artifacts.near import or_known
 from paper import calls
+from paper.calls import line_of as line_of
 
 _YEAR = r"(?:19|20)\d\d"
 # Commands whose braces hold no prose, by how many of their braces; brackets before them go too.
@@ -94,7 +95,7 @@ def uncalled(chapters: Mapping[str, str]) -> list[Finding]:
     return [
         Finding(file, 1, f"the {what} {name!r} is shown and never called: write \\cref{{{prefixes[what]}:{name}}}")
         for file, text in chapters.items()
-        for what, name, _ in calls.dependencies(text)
+        for what, name, _ in calls.dependencies(text, file)
         if what in prefixes and f"{prefixes[what]}:{name}" not in called
     ]
 
@@ -119,7 +120,7 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     """
     findings = [
         Finding(file, line_of(text, offset), "a number typed into << >>: read it with n('artifact', ...)")
-        for offset, code in calls.expressions(text)
+        for offset, code in calls.expressions(text, file)
         if text[offset - 2 : offset] == "<<" and _LITERAL.match(code)
     ]
     listed = {re.sub(r"\s", "", term) for term in terms}
@@ -182,10 +183,12 @@ def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
 def references(chapters: Mapping[str, str]) -> list[Finding]:
     r"""Find `\ref` and its kin to labels that no chapter sets and no exhibit included in a chapter brings."""
     labels: set[str] = set()
-    for text in chapters.values():
+    for file, text in chapters.items():
         labels.update(match["key"] for match in _LABEL.finditer(_code(text)))
         prefixes = {"table": "tab", "figure": "fig"}
-        labels.update(f"{prefixes[what]}:{name}" for what, name, _ in calls.dependencies(text) if what in prefixes)
+        labels.update(
+            f"{prefixes[what]}:{name}" for what, name, _ in calls.dependencies(text, file) if what in prefixes
+        )
     findings = []
     for file, text in chapters.items():
         for match in _REFERENCE.finditer(_code(text)):
@@ -240,7 +243,11 @@ def words_of(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    return re.sub(r"<#.*?#>|<<.*?>>|<%.*?%>", _gone, text, flags=re.DOTALL)
+    pieces, position = [], 0
+    for _, start, end in calls.tags(text):
+        pieces += [text[position : start - 2], _blank(text[start - 2 : end + 2])]
+        position = end + 2
+    return "".join([*pieces, text[position:]])
 
 
 def _gone(match: re.Match[str]) -> str:
@@ -253,8 +260,3 @@ def _blank(text: str) -> str:
 
 def _keys(text: str) -> list[str]:
     return [key.strip() for key in text.split(",") if key.strip()]
-
-
-def line_of(text: str, offset: int) -> int:
-    """The line of an offset, from 1."""
-    return text.count("\n", 0, offset) + 1

@@ -52,3 +52,26 @@ def test_only_the_standard_library_is_imported() -> None:
         [sys.executable, "-c", script], cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+UNCLOSED = {
+    "one\n<% set lbp = use('lbp')\nIt's said.\n": "2: the tag <% set lbp = use('lbp') never ends: close it with %>",
+    "<% set lbp = use('a')\nprose << n('b') >>\n": "1: the tag <% set lbp = use('a') never ends: close it with %>",
+    "a\n\n<< n('ab', " + "'cd', " * 40: "3: the tag << n('ab'",
+    "<# why": "1: the tag <# why never ends: close it with #>",
+    "<< table('firms' >>": "1: << table('firms' >> does not close its (: write ) before >>",
+    "<< rows['a' >> and << n('a') >>": "1: << rows['a' >> does not close its [: write ] before >>",
+    "x\n<< n('a, value=2) >>": "2: the text in quotes 'a, value=2) >> never ends: close it with '",
+    "<% raw %> << ": "1: what follows <% raw %> << never ends: write <% endraw %>",
+}
+
+
+@pytest.mark.parametrize("text", UNCLOSED)
+def test_what_never_ends_is_told_with_its_line(text: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        dependencies(text, "a.tex.j2")
+    assert str(caught.value).startswith("a.tex.j2:" + UNCLOSED[text])
+
+
+def test_raw_parts_hold_no_calls() -> None:
+    assert dependencies("<% raw %> << ' n('x') <% endraw %> << n('y') >>") == [("n", "y", 1)]

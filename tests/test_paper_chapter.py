@@ -225,3 +225,18 @@ def test_a_word_in_two_columns_is_not_guessed() -> None:
     with pytest.raises(SpecError, match=r"arms has 'rope' in 2 columns: write first='rope' or second='rope'"):
         chapter.render("<< r('arms', 'rope') >>", FILE, {"arms": frame})
     assert chapter.render("<< r('arms', first='rope').bare | fixed(0) >>", FILE, {"arms": frame}).startswith("1\n")
+
+
+ESCAPES = [
+    "<% for c in ''.__class__.__mro__[1].__subclasses__() %>x<% endfor %>",
+    "<< n.__globals__ >>",
+    "<< claim.__globals__['x'] >>",
+    "<< ''['__class__'] >>",
+    "<< ('a' | attr('__class__')).mro() >>",
+    "<< '{0.__class__.__mro__}'.format(1) >>",
+]
+
+
+@pytest.mark.parametrize("body", ESCAPES)
+def test_a_template_reaches_nothing_but_what_it_is_given(body: str) -> None:
+    assert fault(body).startswith(f"{FILE}:1: a chapter may not do that: ")

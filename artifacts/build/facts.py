@@ -15,7 +15,7 @@ from artifacts.errors import SpecError, ThesisError
 from artifacts.store.files import digest, write
 
 Facts = dict[str, Any]
-_FORMAT = 2
+_FORMAT = 3
 _DECLARING = {kind.declared for kind in KINDS if kind.declared}
 _READING = "Artifact"  # what a declaration calls an artifact by: Artifact("models")
 
@@ -178,12 +178,14 @@ class Reader:
             try:
                 facts = parse((self.root / path).read_text(encoding="utf-8"))
             except UnicodeDecodeError as error:
+                line = error.object.count(b"\n", 0, error.start) + 1
+                place = f"{line}" if reader else f"line {line}"
                 facts = {
                     "imports": [],
                     "functions": [],
                     "declared": [],
                     "calls": [],
-                    "error": f"not UTF-8 (byte {error.start})",
+                    "error": f"{place}: not UTF-8 (byte {error.start}); save the file in that encoding",
                 }
             known = self._facts[path] = {"stamp": stamp, **facts}
             self._changed = True

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 def environment(*folders: Path, **options: Any) -> Environment:
     """An environment with `<< value >>`, `<% statement %>` and `<# comment #>`; an unknown name is an error.
 
-    Nothing is escaped here: values arrive escaped for their format (`artifacts.typeset.text`).
+    Nothing is escaped here: values arrive escaped for their format (`artifacts.typeset.text`). A template reaches what
+    it is given and no further: attributes that begin with an underscore, by which Python's own objects lead to the
+    system, are refused (jinja2's sandbox). It keeps a slip, or a chapter of someone else, from running programs.
 
     Parameters
     ----------
@@ -22,8 +24,9 @@ def environment(*folders: Path, **options: Any) -> Environment:
         As of `jinja2.Environment`.
     """
     import jinja2
+    from jinja2.sandbox import SandboxedEnvironment
 
-    return jinja2.Environment(
+    return SandboxedEnvironment(
         loader=jinja2.FileSystemLoader(list(map(str, folders))) if folders else None,
         variable_start_string="<<",
         variable_end_string=">>",

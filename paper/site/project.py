@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.build.outline import Node, Outline
+from artifacts.errors import SpecError
 from artifacts.store.documents import Document, documents
 from artifacts.store.reader import read
+from artifacts.store.text_file import text_of
 from artifacts.typeset import addresses
 from artifacts.typeset.wording import readable
 from paper.calls import dependencies
@@ -180,9 +182,9 @@ def records(root: Path, name: str) -> list[dict[str, Any]]:
 
 
 def _chapter(root: Path, node: Node) -> Chapter:
-    text = (root / node.file).read_text(encoding="utf-8")
+    text = text_of(root, node.file, SpecError)
     calls: dict[str, list[str]] = {}
-    for function, name, _ in dependencies(text):
+    for function, name, _ in dependencies(text, node.file):
         calls.setdefault(SHOWN[function], []).append(name)
     heading = _TITLE.search(text)
     title = _COMMAND.sub(r"\1", heading[1]).replace("~", " ").replace("\\", "") if heading else node.name.capitalize()

@@ -56,5 +56,6 @@ def compile_chapter(root: Path, name: str) -> bytes:
 def exhibits(root: Path, name: str) -> list[str]:
     """Keys of the steps that make what a chapter shows: its tables, and the pictures of its figures."""
     kinds = {"table": "table", "figure": "picture"}
-    text = text_of(root, f"paper/chapters/{name}.tex.j2", SpecError)
-    return list(dict.fromkeys(f"{kinds[what]}:{each}" for what, each, _ in calls.dependencies(text) if what in kinds))
+    file = f"paper/chapters/{name}.tex.j2"
+    found = calls.dependencies(text_of(root, file, SpecError), file)
+    return list(dict.fromkeys(f"{kinds[what]}:{each}" for what, each, _ in found if what in kinds))

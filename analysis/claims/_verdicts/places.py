@@ -60,9 +60,9 @@ def _anchors(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _used(chapters: Iterable[Path]) -> dict[str, list[str]]:
-    """The chapters that print each verdict."""
+    """The chapters that print each verdict; a byte that is not UTF-8 is told of by the chapter's own step."""
     by_claim: dict[str, list[str]] = {}
     for path in chapters:
-        for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8"))):
+        for name in dict.fromkeys(_CALL.findall(path.read_text(encoding="utf-8", errors="replace"))):
             by_claim.setdefault(name, []).append(path.name.removesuffix(".tex.j2"))
     return by_claim
