@@ -100,8 +100,8 @@ def test_keys_are_said_beside_the_columns_too(described):
     ("text", "words"),
     [
         ("  fields: [modle]\n", "scores: no 'modle' among `columns`; did you mean model"),
-        ("  fields: [{model: Key, kind: text}]\n", "scores, model: 'kind' is none of type, unit"),
-        ("  fields: [{model: 7}]\n", "scores, model: '7' is none of"),
+        ("  fields: [{model: Key, kind: text}]\n", "scores, model: unknown key 'kind'; known: type"),
+        ("  fields: [{model: 7}]\n", "scores, model: '7' is no text"),
         ("  fields: [model, 7]\n", "scores: field 2 has no `name`"),
         ("  fields: model\n", "scores: `schema` holds no list of `fields`"),
         (
@@ -109,7 +109,7 @@ def test_keys_are_said_beside_the_columns_too(described):
             "scores: `kind` is 'table'; a table is a source, a result, a measurement",
         ),
         ("  fields: [model]\n  key: [layer]\n", "scores: a key names the column 'layer'"),
-        ("  fields: [model]\n  refers: [model]\n", "scores: `refers` is no mapping"),
+        ("  fields: [model]\n  refers: [model]\n", "scores.schema: refers: ['model'] is no mapping"),
     ],
 )
 def test_a_description_that_means_nothing_is_told(described, text, words):

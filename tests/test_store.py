@@ -251,7 +251,11 @@ def test_a_seal_is_set_where_there_is_none(root, monkeypatch):
         ("  path: sources/models.csv\n", "  path: http://127.0.0.1/models.csv\n", "models: `path` is 'http"),
         ("  path: sources/models.csv\n", "  path: sources/../../x.csv\n", "models: `path` is"),
         ("- name: models\n", "- title: models\n", "resource 1 has no `name`"),
-        ("reference: {resource: models, fields: [model]}", "reference: 7", "scores: a foreign key without"),
+        (
+            "reference: {resource: models, fields: [model]}",
+            "reference: 7",
+            "scores.schema: foreignKeys[0].reference: 7 is no mapping",
+        ),
         ("range: {ap: [0, 1]}", "range: 7", "scores: `range` is no mapping"),
         ("name: test\n", "name: [\n", "datapackage.yaml:4: did not find"),
         ("name: test\n", "name: \udcff\n", "datapackage.yaml:2: not UTF-8"),
@@ -286,9 +290,10 @@ def test_nothing_of_the_package_is_fetched(root, place, monkeypatch):
         text = text.replace("  path: sources/scores.csv\n", f"  path: sources/scores.csv\n  {place}: {url}\n")
         text = text.replace("  path: sources/models.csv\n", f"  path: sources/models.csv\n  {place}: {url}\n")
     if place == "schema":
-        text = text.replace("  kind: source\n  range", f"  kind: source\n  $schema: {url}\n  scheme: http\n  range")
+        text = text.replace("  kind: source\n  range", f"  kind: source\n  $schema: {url}\n  range")
     (root / "artifacts/datapackage.yaml").write_text(text)
-    assert check(root, "scores") == []
+    with pytest.raises(DataError, match=r"127\.0\.0\.1.* is (a profile that is not checked|no mapping)"):
+        check(root, "scores")
 
 
 def test_a_table_may_be_empty_only_where_its_resource_says_what_it_awaits(project):

@@ -154,7 +154,6 @@ def test_a_cut_damaged_or_foreign_file(root):
         whole[:-1],
         b"PAR1",
         b"",
-        many().encode(),
         whole[:middle] + bytes([whole[middle] ^ 8]) + whole[middle + 1 :],
     ):
         path.write_bytes(content)
@@ -162,6 +161,12 @@ def test_a_cut_damaged_or_foreign_file(root):
         assert said.endswith("; restore it from version control")
         with pytest.raises(DataError, match=r"^artifacts/measurements/sinks/m\.parquet: no Parquet that can be read"):
             read(root, "sinks")
+
+
+def test_a_text_that_is_called_parquet_is_told_as_one(root):
+    path = put(root, "sinks", "m", many())
+    path.write_bytes(many().encode())
+    assert lone(root, "artifacts/measurements/sinks/m.parquet: holds text and no Parquet; give it the ending .csv")
 
 
 def test_a_changed_cell_breaks_the_seal(root):

@@ -1,5 +1,7 @@
 """A table that others name: when it is damaged, that is said once for each of them and not for every row."""
 
+import gzip
+
 import pytest
 
 from artifacts.store.schema import check
@@ -21,8 +23,8 @@ def root(tmp_path):
     [
         (b"model\nc", "cannot be read (ends in the middle of a line"),
         (b"model\n", "cannot be read (holds a header and no row"),
-        ("model\na\nb\n".encode("utf-16"), "cannot be read (line 1: not UTF-8"),
-        (b"\xef\xbb\xbfmodel\na\nb\n", "cannot be read (begins with a byte order mark"),
+        ("model\na\nb\n".encode("utf-16"), "cannot be read (is UTF-16; save it in UTF-8"),
+        (gzip.compress(b"model\na\nb\n"), "cannot be read (is packed by gzip"),
         (b"name\na\nb\n", "cannot be read (no column model, which a foreign key names"),
         (None, "which is missing; restore it first"),
     ],

@@ -13,6 +13,7 @@ import pandas as pd
 
 from artifacts.errors import DataError
 from artifacts.store.canonical import same_cells
+from artifacts.store.text_file import MARK
 
 PAGE = 45
 """Lines of a page."""
@@ -131,7 +132,7 @@ def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
     for name in sorted(now | names_at(root, revision, folder, ".csv")):
         path = root / folder / f"{name}.csv"
         old = at_revision(root, revision, f"{folder}/{name}.csv")
-        new = path.read_text(encoding="utf-8") if path.is_file() else None
+        new = path.read_text(encoding="utf-8-sig") if path.is_file() else None
         if old is None or new is None:
             yield Change(name, "whole table", "" if old is None else "present", "" if new is None else "present")
         elif old != new:
@@ -144,7 +145,7 @@ def compare(name: str, before: str, after: str, tolerance: float) -> list[Change
 
 
 def _csv(text: str) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    return pd.read_csv(io.StringIO(text.removeprefix(MARK)), dtype=str, keep_default_na=False)
 
 
 def _frames(result: str, old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[Change]:

@@ -67,7 +67,7 @@ def code_of(root: Path, modules: Iterable[str]) -> str:
     files = set().union(*(closures.of(f"{name.replace('.', '/')}.py") for name in modules))
     state = hashlib.blake2b(digest_size=16)
     for file in sorted(files):
-        state.update(f"{file}\0{_bare((root / file).read_text(encoding='utf-8'))}\0".encode())
+        state.update(f"{file}\0{_bare((root / file).read_text(encoding='utf-8-sig'))}\0".encode())
     return state.hexdigest()
 
 

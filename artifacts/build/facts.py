@@ -176,7 +176,7 @@ class Reader:
         stamp = f"{self.digest(path)} {reader}"
         if not known or known["stamp"] != stamp:
             try:
-                facts = parse((self.root / path).read_text(encoding="utf-8"))
+                facts = parse((self.root / path).read_text(encoding="utf-8-sig"))
             except UnicodeDecodeError as error:
                 line = error.object.count(b"\n", 0, error.start) + 1
                 place = f"{line}" if reader else f"line {line}"

@@ -13,16 +13,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from artifacts.errors import DataError
-from artifacts.near import nearest
+from artifacts.near import nearest, or_known
+from artifacts.store import vocabulary
 from artifacts.store.paths import CSV, PARQUET, SCHEMA, SUFFIXES
+from artifacts.store.rules import require
 from artifacts.store.table_file import header_of
 from artifacts.store.text_file import yaml_of
 
 COVERS = ("resource", "key", "when", "field", "values")
 ROOMS = {"source": "sources/{}.csv", "result": "results/{}.csv", "measurement": "measurements/{}"}
 MARKS = ("!", "*", "~")  # of a column: a cell is required; it is of the primary key; an empty one needs no reason
-CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "unique")
-PROPERTIES = ("type", "unit", "format", "refers", *CONSTRAINTS)
+CONSTRAINTS = tuple(name for name in vocabulary.CONSTRAINTS if name != "required")
+TOLD = tuple(name for name in vocabulary.FIELD if name not in ("name", "type", "constraints", "optional"))
+PROPERTIES = ("type", *TOLD, "refers", *CONSTRAINTS)
+SUMS = ("bytes", "hash")
 OWN = ("columns", "shared")  # of this file's notation; no part of a Data Package
 
 
@@ -118,6 +122,7 @@ def _descriptor(root: Path, stamp: tuple[int, int]) -> dict[str, Any]:
     columns = descriptor.get("columns", {})
     if not isinstance(columns, dict) or not all(isinstance(column, dict) for column in columns.values()):
         raise DataError(f"{SCHEMA}: `columns` is no mapping of a column's name to {{type: ..., description: ...}}")
+    require(descriptor, vocabulary.package, SCHEMA)
     resources = [_resource(entry, number, columns) for number, entry in enumerate(descriptor["resources"], 1)]
     shared = {name: _schema(each, columns, f"{SCHEMA}: {name}") for name, each in descriptor.get("shared", {}).items()}
     return {**descriptor, "shared": shared, "resources": resources}
@@ -129,6 +134,7 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
     if not isinstance(name, str):
         raise DataError(f"{SCHEMA}: resource {number} has no `name`")
     where = f"{SCHEMA}: {name}"
+    require(entry, vocabulary.resource, where)
     kind = entry.get("kind", "source" if "origin" in entry else "result")
     if "path" not in entry and kind not in ROOMS:
         raise DataError(f"{where}: `kind` is {str(kind)[:80]!r}; a table is a {', a '.join(ROOMS)}")
@@ -136,21 +142,27 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
     if "path" not in entry:
         described["kind"] = kind
     if described["path"] not in [room.format(name) for room in ROOMS.values()]:
-        raise DataError(
-            f"{where}: `path` is {str(described['path'])[:80]!r}; a table lies at sources/{name}.csv or the like"
-        )
+        several = "is a list of files; put their rows into one" if isinstance(described["path"], list) else ""
+        said = several or f"is {str(described['path'])[:80]!r}"
+        raise DataError(f"{where}: `path` {said}; a table lies at sources/{name}.csv or the like")
+    if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
+        raise DataError(f"{where}: `{sealed[0]}` is of one file; the manifests beside measurements hold their hashes")
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
     described["schema"] = _schema(described.get("schema", short), columns, where)
     if not isinstance(described.get("range", {}), dict):
         raise DataError(f"{where}: `range` is no mapping of metrics to [low, high]")
+    require(described.get("range", {}), vocabulary.RANGE, f"{where}.range")
     if "covers" in described and (not isinstance(described["covers"], dict) or set(described["covers"]) != set(COVERS)):
         raise DataError(f"{where}: `covers` needs {', '.join(COVERS)}")
     return described
 
 
 def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[str, Any]:
+    if isinstance(given, str):
+        raise DataError(f"{where}: `schema` names a file, and no file is read for one; write the schema here")
     if not isinstance(given, dict) or not isinstance(given.get("fields"), list) or not given["fields"]:
         raise DataError(f"{where}: `schema` holds no list of `fields`")
+    require(given, vocabulary.schema, f"{where}.schema")
     schema = {key: value for key, value in given.items() if key not in ("key", "refers")}
     items = [item for each in given["fields"] for item in (each if isinstance(each, list) else [each])]
     columns_here = [_field(item, place, columns, where) for place, item in enumerate(items, 1)]
@@ -166,17 +178,16 @@ def _schema(given: Any, columns: dict[str, dict[str, Any]], where: str) -> dict[
         schema["foreignKeys"] = [_foreign(column, str(other)) for column, other in refers.items()]
     names = [field["name"] for field in schema["fields"]]
     keys = schema.get("foreignKeys", [])
-    for key in keys if isinstance(keys, list) else [None]:
-        reference = key.get("reference") if isinstance(key, dict) else None
-        if (
-            not isinstance(key, dict)
-            or not isinstance(reference, dict)
-            or not isinstance(reference.get("resource"), str)
-        ):
-            raise DataError(f"{where}: a foreign key without `reference: {{resource: ..., fields: [...]}}`")
-        if len(as_list(key.get("fields"))) != len(as_list(reference.get("fields"))) or not as_list(key.get("fields")):
+    for key in keys:
+        own, others = as_list(key["fields"]), as_list(key["reference"]["fields"])
+        if len(own) != len(others) or not own:
             raise DataError(f"{where}: a foreign key and its `reference` need as many `fields`")
-    for column in [*as_list(schema.get("primaryKey")), *(each for key in keys for each in as_list(key["fields"]))]:
+    named = [
+        as_list(schema.get("primaryKey")),
+        *schema.get("uniqueKeys", []),
+        *(as_list(key["fields"]) for key in keys),
+    ]
+    for column in (column for columns_named in named for column in columns_named):
         if column not in names:
             raise DataError(
                 f"{where}: a key names the column {column!r}; {nearest(str(column), names)}its fields have none"
@@ -211,18 +222,22 @@ def _field(item: Any, place: int, columns: dict[str, dict[str, Any]], where: str
             raise DataError(
                 f"{where}: no {name!r} among `columns`; {known}or describe it: {{{item}: words, type: ...}}"
             )
-        return _column(name, columns[name], mark)
+        return _column(name, columns[name], mark, where)
     if isinstance(item, dict) and item and "name" not in item and "constraints" not in item:
         (first, words), *rest = item.items()
         name, mark = _marked(str(first))
-        wrong = [key for key, _ in rest if key not in PROPERTIES]
-        if wrong or not isinstance(words, str | None):
-            raise DataError(f"{where}, {name}: {str((wrong or [words])[0])!r} is none of {', '.join(PROPERTIES)}")
-        return _column(name, columns.get(name, {}) | dict(rest) | ({"description": words} if words else {}), mark)
+        wrong = next((str(key) for key, _ in rest if key not in PROPERTIES), None)
+        if wrong is not None:
+            raise DataError(f"{where}, {name}: unknown key {wrong!r}{or_known(wrong, PROPERTIES)}")
+        if not isinstance(words, str | None):
+            raise DataError(f"{where}, {name}: {str(words)!r} is no text; say what the column means")
+        given = columns.get(name, {}) | dict(rest) | ({"description": words} if words else {})
+        return _column(name, given, mark, where)
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
         raise DataError(f"{where}: field {place} has no `name`")
     if not isinstance(item.get("type"), str) or not isinstance(item.get("constraints", {}), dict):
         raise DataError(f"{where}, {item['name']}: no `type`, or `constraints` that are no mapping")
+    require(item, vocabulary.field, f"{where}, {item['name']}")
     return Column(item)
 
 
@@ -230,12 +245,13 @@ def _marked(word: str) -> tuple[str, str]:
     return (word[:-1], word[-1]) if word.endswith(MARKS) else (word, "")
 
 
-def _column(name: str, given: dict[str, Any], mark: str) -> Column:
+def _column(name: str, given: dict[str, Any], mark: str, where: str) -> Column:
     """A column from what is said of it; a property that is null takes back what the dictionary says."""
     limits = {"required": True} if mark in ("!", "*") else {}
     limits |= {key: given[key] for key in CONSTRAINTS if given.get(key) is not None}
-    told = {key: given[key] for key in ("description", "unit", "format") if given.get(key) is not None}
+    told = {key: given[key] for key in TOLD if given.get(key) is not None}
     field = {"name": name, "type": given.get("type") or "string", **told}
     field |= {"constraints": limits} if limits else {}
     field |= {"optional": True} if mark == "~" else {}
+    require(field, vocabulary.field, f"{where}, {name}")
     return Column(field, mark, str(given.get("refers") or ""))

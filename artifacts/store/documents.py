@@ -7,7 +7,6 @@ or study whose docstring names a document of another group (`Source: CODE, Secti
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 from collections.abc import Collection
@@ -18,6 +17,7 @@ import pandas as pd
 
 from artifacts.errors import DataError
 from artifacts.store.paths import DOCUMENTS
+from artifacts.store.table_file import rows
 
 THESIS = "thesis"
 STATED = re.compile(r"^Source: (?P<source>[\w.-]+), (?P<section>.+?)\.?$", re.MULTILINE)
@@ -67,10 +67,8 @@ def documents(root: Path) -> tuple[Document, ...]:
 
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, stamp: tuple[int, int]) -> tuple[Document, ...]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
     try:
-        return tuple(Document(*(row[name] for name in _COLUMNS)) for row in rows)
+        return tuple(Document(*(row[name] for name in _COLUMNS)) for _, row in rows(path))
     except KeyError as error:
         raise DataError(f"{DOCUMENTS}: no column {error}; it has {', '.join(_COLUMNS)}") from None
 
@@ -128,8 +126,7 @@ def readers(root: Path, document: str = THESIS) -> Readers:
     DataError
         When the table has no such document.
     """
-    rows = documents(root)
-    groups = {each.key: each.group for each in rows}
+    groups = {each.key: each.group for each in documents(root)}
     if document not in groups:
         raise DataError(
             f"no document {document!r} in {DOCUMENTS}, which has {', '.join(groups)}; add a row with its title"

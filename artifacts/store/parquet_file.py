@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import DataError
 from artifacts.store.canonical import DIGITS
+from artifacts.store.file_kind import foreign
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BEGINNING = b"PAR1"  # of every Parquet file
 LEVEL = 19  # of zstd: a table is written once
 _BOOLEANS = {"True": True, "False": False}
 
@@ -87,7 +89,13 @@ def _unpacked(path: Path, stamp: tuple[int, int]) -> str:
     from pyarrow import parquet
 
     try:
-        table = parquet.ParquetFile(pa.BufferReader(path.read_bytes()), page_checksum_verification=True).read()
+        content = path.read_bytes()
+        if not content.startswith(BEGINNING):
+            if fault := foreign(content):
+                raise DataError(f"{path.name}: {fault}")
+            if content.strip() and content[:400].isascii() and b"\0" not in content[:400]:
+                raise DataError(f"{path.name}: holds text and no Parquet; give it the ending .csv, or restore it")
+        table = parquet.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read()
         table.validate(full=True)
         columns = [_words(path, name, table.column(place)) for place, name in enumerate(table.column_names)]
     except OSError as error:

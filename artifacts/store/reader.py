@@ -10,9 +10,11 @@ from typing import Any
 import pandas as pd
 
 from artifacts.errors import DataError
-from artifacts.store.descriptor import files, resource
+from artifacts.store.descriptor import fields_of, files, resource
 from artifacts.store.frames import parsed
-from artifacts.store.paths import PARQUET, SCHEMA
+from artifacts.store.header import mismatch
+from artifacts.store.missing import cleared
+from artifacts.store.paths import SCHEMA
 from artifacts.store.table_file import words
 
 _TYPES = {"number": "float64", "integer": "Int64", "boolean": "boolean", "string": "str", "year": "Int64"}
@@ -56,8 +58,9 @@ def _fields(described: dict[str, Any] | None) -> list[dict[str, Any]]:
 def _frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFrame:
     types = {field["name"]: _TYPES.get(field["type"], "str") for field in _fields(described)}
     try:
-        held = io.StringIO(words(root / path)) if path.endswith(PARQUET) else root / path
-        frame = pd.read_csv(held, dtype=types, keep_default_na=False, na_values=[""], encoding="utf-8")
+        text = words(root / path)
+        text = cleared(text, _fields(described), described["schema"]) if described else text
+        frame = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
     except DataError as error:
         raise DataError(f"{path}{str(error).removeprefix(Path(path).name)}") from None
     except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
@@ -65,10 +68,10 @@ def _frame(root: Path, path: str, described: dict[str, Any] | None) -> pd.DataFr
             f"{path}: {str(error).strip().splitlines()[0]}; `python build.py check` names the row"
         ) from error
     if described:
-        wanted = [field["name"] for field in _fields(described) if field["name"] != "model" or "model" in frame.columns]
-        lacking = [name for name in wanted if name not in frame.columns]
-        if lacking:
-            raise DataError(f"{path}: no column {', '.join(lacking)}; it has {', '.join(frame.columns)}")
+        header = [str(name) for name in frame.columns]
+        wanted = [field["name"] for field in fields_of(described, path, header)]
+        if any(name not in header for name in wanted):
+            raise DataError(f"{path}: {mismatch(header, wanted)[1]}")
     for column in frame.columns:
         if not pd.api.types.is_numeric_dtype(frame[column]) and not pd.api.types.is_bool_dtype(frame[column]):
             frame[column] = frame[column].fillna("")

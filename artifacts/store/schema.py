@@ -7,6 +7,7 @@ cell needs a reason, a printed number must parse, and a metric must lie in its r
 from __future__ import annotations
 
 import csv
+import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from typing import Any
 
 from artifacts.errors import DataError
 from artifacts.store.covering import uncovered
-from artifacts.store.descriptor import as_list, fields_of, files, resource
+from artifacts.store.descriptor import SUMS, as_list, fields_of, files, resource
+from artifacts.store.header import mismatch
 from artifacts.store.manifest import broken
+from artifacts.store.missing import markers
 from artifacts.store.paths import SCHEMA
 from artifacts.store.table_file import header_of, rows, words
 from artifacts.store.validation import cells_of, faults
@@ -62,18 +65,14 @@ def _check_file(root: Path, described: dict[str, Any], path: str) -> list[Fault]
     header = header_of(root / path)
     fields = fields_of(described, path, header)
     wanted = [field["name"] for field in fields]
-    if header != wanted:
-        absent, extra = [x for x in wanted if x not in header], [x for x in header if x not in wanted]
-        parts = [f"no column {', '.join(absent)}"] * bool(absent) + [f"unknown column {', '.join(extra)}"] * bool(extra)
-        message = "; ".join(parts) or f"the columns stand in another order than {', '.join(wanted)}"
-        message = message if len(message) < 300 else f"{message[:300]}..."
-        return [Fault(path, 1, (absent or extra or [""])[0], f"{message}; mend the header, or the schema in {SCHEMA}")]
+    column, fault = mismatch(header, wanted)
+    if fault:
+        return [Fault(path, 1, column, f"{fault}; mend the header, or the schema in {SCHEMA}")]
     try:
-        primary = [name for name in as_list(described["schema"].get("primaryKey")) if name in wanted]
         foreign, lost = _foreign(root, described)
         if lost:
             return [Fault(path, 0, field, words) for field, words in lost.items()]
-        wrong = [Fault(path, *told) for told in faults(root / path, fields, primary, foreign)]
+        wrong = [Fault(path, *told) for told in faults(root / path, fields, described["schema"], foreign)]
     except DataError as error:
         return [Fault(SCHEMA, 0, described["name"], str(error))]
     except csv.Error as error:
@@ -88,12 +87,27 @@ def _damage(root: Path, described: dict[str, Any], path: str) -> str:
         if not text.strip():
             return "the file is empty; restore it from version control"
         measured = path.startswith("artifacts/measurements/")
-        if fault := _cut(text, described.get("awaits", "")) or (broken(root, path) if measured else ""):
+        if fault := _cut(text, described.get("awaits", "")) or _other_sum(root / path, described):
+            return fault
+        if fault := broken(root, path) if measured else "":
             return fault
         header_of(root / path)
     except (DataError, csv.Error) as error:
         said = str(error).removeprefix(f"{Path(path).name}:")
         return f"line {said}" if said[:1].isdigit() else said.strip()
+    return ""
+
+
+def _other_sum(path: Path, described: dict[str, Any]) -> str:
+    """What the file's size or hash says against its description's `bytes` and `hash`; empty when they agree."""
+    if not any(key in described for key in SUMS):
+        return ""
+    content = path.read_bytes()
+    if described.get("bytes", len(content)) != len(content):
+        return f"{len(content)} bytes, where `bytes` of {SCHEMA} says {described['bytes']}; restore it, or mend `bytes`"
+    kind, _, digits = str(described.get("hash", "")).rpartition(":")
+    if digits and hashlib.new(kind or "md5", content, usedforsecurity=False).hexdigest() != digits.lower():
+        return f"another {kind or 'md5'} than `hash` of {SCHEMA} says; restore the file, or mend `hash`"
     return ""
 
 
@@ -105,9 +119,10 @@ def _foreign(
     """
     keys, lost = {}, {}
     for key in described["schema"].get("foreignKeys", []):
-        other = resource(root, key["reference"]["resource"])
+        name = key["reference"].get("resource", "")  # of a key into the same table, version 1 says "" and 2 nothing
+        other = resource(root, name) if name else described
         if other is None:
-            raise DataError(f"a foreign key names {key['reference']['resource']!r}, which no resource describes")
+            raise DataError(f"a foreign key names {name!r}, which no resource describes")
         file, names = f"artifacts/{other['path']}", tuple(as_list(key["fields"]))
         try:
             if fault := _damage(root, other, file):
@@ -126,8 +141,6 @@ def _cut(text: str, awaits: str) -> str:
 
     A table without rows is one that somebody emptied, unless its resource says what it `awaits`.
     """
-    if text.startswith("\ufeff"):
-        return "begins with a byte order mark; save it as UTF-8 without one"
     if "\0" in text:
         return "holds NUL characters; restore it from version control"
     if "\r" in text.replace("\r\n", ""):
@@ -140,17 +153,16 @@ def _cut(text: str, awaits: str) -> str:
 
 
 def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fault]:
-    fields = {field["name"]: field for field in described["schema"]["fields"]}
+    schema = described["schema"]
+    missing = {field["name"]: markers(field, schema) for field in schema["fields"]}
+    explained = {name for name, cells in missing.items() if "" not in cells} | {"reason", "note"}
+    explained |= {field["name"] for field in schema["fields"] if field.get("optional")}
     for number, row in rows(root / path):
-        empty = [
-            name
-            for name, cell in row.items()
-            if not cell and name not in ("reason", "note") and not fields[name].get("optional")
-        ]
+        empty = [name for name, cell in row.items() if not cell and name not in explained]
         if empty and not (row.get("reason") or row.get("note")):
             yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
         printed = row.get("printed")
-        if not printed:
+        if not printed or printed in missing["printed"]:
             continue
         try:
             value = parse(printed).value

@@ -6,7 +6,6 @@ exhibits select by this role, never by the shape of a name.
 
 from __future__ import annotations
 
-import csv
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 from artifacts.errors import DataError
 from artifacts.store.paths import FAMILIES, MODELS, SUBJECTS
+from artifacts.store.table_file import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "lab"  # the role of the small models that ship
@@ -109,15 +109,10 @@ def _stamped(root: Path, name: str) -> tuple[Path, tuple[int, int]]:
     return path, (status.st_mtime_ns, status.st_size)
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 @functools.lru_cache(maxsize=8)
 def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, Subject]:
     by_name: dict[str, Subject] = {}
-    for row in _rows(path):
+    for _, row in rows(path):
         words = _picked(row, SUBJECTS, "model", "role", "pair", "side", "label", "seed")
         seed = _number(words.pop("seed"), SUBJECTS)
         by_name[words["model"]] = Subject(**words, seed=seed)
@@ -126,9 +121,9 @@ def _subjects(path: Path, stamp: tuple[int, int]) -> dict[str, Subject]:
 
 @functools.lru_cache(maxsize=8)
 def _families(path: Path, stamp: tuple[int, int], models: Path, also: tuple[int, int]) -> tuple[Family, ...]:
-    known = [_picked(row, MODELS, "model", "display_name", "family") for row in _rows(models)]
+    known = [_picked(row, MODELS, "model", "display_name", "family") for _, row in rows(models)]
     declared = []
-    for row in _rows(path):
+    for _, row in rows(path):
         words = _picked(row, FAMILIES, "family", "order", "entity", "color", "mark", "dash", "hatch")
         name, order = words.pop("family"), _number(words.pop("order"), FAMILIES) or 0
         own = tuple((each["model"], each["display_name"]) for each in known if each["family"] == name)

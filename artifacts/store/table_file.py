@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from artifacts.store.files import digest
 from artifacts.store.paths import PARQUET
 from artifacts.store.text_file import text_of
 
@@ -35,10 +34,8 @@ def words(path: Path) -> str:
 
 
 def identity(path: Path) -> str:
-    """Hash of what a table says, 32 hexadecimal digits: that of its CSV's bytes, whatever file holds it."""
-    if path.suffix == PARQUET:
-        return hashlib.blake2b(words(path).encode(), digest_size=16).hexdigest()
-    return digest(path)
+    """Hash of what a table says, 32 hexadecimal digits: that of its CSV text, whatever file holds it."""
+    return hashlib.blake2b(words(path).encode(), digest_size=16).hexdigest()
 
 
 def header_of(path: Path) -> list[str]:

@@ -1,4 +1,8 @@
-"""A text file: its words, or its YAML or JSON; every fault names the file, and the line where there is one."""
+"""A text file: its words, or its YAML or JSON; every fault names the file, and the line where there is one.
+
+A byte order mark at its beginning, as programs for Windows write it, is no part of the text, in no file of any sort.
+What is no text at all is told by how it begins, whatever its name ends with.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import DataError, ThesisError
+from artifacts.store.file_kind import foreign, is_page
+from artifacts.store.rules import shown
 
+MARK = "\ufeff"  # the byte order mark
+PAGES = (".html", ".j2")  # endings of files that may be HTML
 MOST_NODES = 300_000  # of a YAML file with its aliases written out; the data package has some 20,000
 
 
 def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
-    """The text of `file`, which is relative to `root`.
+    """The text of `file`, which is relative to `root`, without a byte order mark.
 
     Raises
     ------
     ThesisError
-        Of the kind given: the file cannot be read or is not UTF-8.
+        Of the kind given: the file cannot be read, is not UTF-8, or is no text (gzip, XLSX, Parquet, an HTML page...).
     FileNotFoundError
         There is no such file; only the caller knows what that means.
     """
@@ -27,11 +35,16 @@ def text_of(root: Path, file: str, error: type[ThesisError] = DataError) -> str:
         raise
     except OSError as caught:
         raise error(f"{file}: cannot be read ({caught.strerror})") from None
+    if fault := foreign(content):
+        raise error(f"{file}: {fault}")
     try:
-        return content.decode("utf-8")
+        text = content.decode("utf-8").removeprefix(MARK)
     except UnicodeDecodeError as caught:
         line = content.count(b"\n", 0, caught.start) + 1
         raise error(f"{file}:{line}: not UTF-8 (byte {caught.start}); save the file in that encoding") from None
+    if is_page(text) and not file.endswith(PAGES):
+        raise error(f"{file}: is an HTML page; a download gives one where a login is asked for, or a file is not there")
+    return text
 
 
 def json_of(root: Path, file: str) -> dict[str, Any]:
@@ -62,9 +75,7 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
     try:
         content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as caught:
-        mark = getattr(caught, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise error(f"{file}{line}: {getattr(caught, 'problem', None) or caught}") from None
+        raise error(f"{file}{_broken_yaml(caught, text)}") from None
     left, stack = MOST_NODES, [content]
     while stack:
         node = stack.pop()
@@ -76,3 +87,15 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
         if left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values once its aliases are written out; write fewer of them")
     return content
+
+
+def _broken_yaml(caught: Exception, text: str) -> str:
+    """The line of what is no YAML, what is wrong there, and where what it breaks begins: its end may be lines below."""
+    mark, began = getattr(caught, "problem_mark", None), getattr(caught, "context_mark", None)
+    line = f":{mark.line + 1}" if mark else ""
+    words = f"{line}: {getattr(caught, 'problem', None) or caught}"
+    lines = text.splitlines()
+    if began is not None and mark is not None and began.line < min(mark.line, len(lines)):
+        words += f"; a bracket, quote or indentation is wrong in what begins at line {began.line + 1}"
+        return f"{words}: {shown(lines[began.line].strip())}"
+    return f"{words}: {shown(lines[mark.line].strip())}" if mark is not None and mark.line < len(lines) else words

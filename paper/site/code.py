@@ -18,7 +18,7 @@ def code_pages(project: Project) -> Iterator[tuple[str, bytes]]:
         if node.file.endswith(SUFFIXES):
             steps.setdefault(node.file, []).append((node.line, node.key))
     for file in sorted(steps):
-        lines = (project.root / file).read_text(encoding="utf-8").split("\n")
+        lines = (project.root / file).read_text(encoding="utf-8-sig").split("\n")
         path = addresses.code(file)
         keys = [key for _, key in sorted(steps[file])]
         yield path, page("code.html.j2", path, title=file, file=file, lines=lines[:-1], keys=keys, project=project)

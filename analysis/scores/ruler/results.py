@@ -126,7 +126,7 @@ def require(cells: Sequence[Cell], tasks: Sequence[str], lengths: Sequence[str])
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); give a results_*.json file") from error
     except UnicodeDecodeError:

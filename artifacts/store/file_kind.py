@@ -1,0 +1,40 @@
+"""File kind: what a file is by how it begins, whatever its name ends with, where it is none of what is read here."""
+
+from __future__ import annotations
+
+_UNPACK = "unpack it and keep what was in it"
+_SHEET = "save its sheet as CSV with commas, in UTF-8"
+_BEGINNINGS = (
+    (b"PAR1", "is Parquet", "give it the ending .parquet where one is read, or save it as text"),
+    (b"\x1f\x8b", "is packed by gzip", _UNPACK),
+    (b"BZh", "is packed by bzip2", _UNPACK),
+    (b"\xfd7zXZ\0", "is packed by xz", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "is packed by zstd", _UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "is a 7z archive", _UNPACK),
+    (b"PK\x03\x04", "is a ZIP archive, as spreadsheets (XLSX, ODS) are", f"{_SHEET}, or {_UNPACK}"),
+    (b"\xd0\xcf\x11\xe0", "is a spreadsheet or document of old Office programs", _SHEET),
+    (b"ARROW1", "is an Arrow file", "save it as Parquet or text"),
+    (b"\x89HDF\r\n", "is an HDF5 file", "save its table as CSV"),
+    (b"SQLite format 3\0", "is an SQLite database", "save its table as CSV"),
+    (b"%PDF-", "is a PDF", "save the data that it shows as text"),
+    (b"\xff\xfe", "is UTF-16", "save it in UTF-8"),
+    (b"\xfe\xff", "is UTF-16", "save it in UTF-8"),
+    (b"version https://git-lfs.github.com/spec/", "is a pointer to a file of Git LFS", "run `git lfs pull`"),
+)
+_PAGES = ("<!doctype html", "<html")
+
+
+def foreign(content: bytes) -> str:
+    """What a file's bytes are and how to mend it; empty where they may be text in UTF-8."""
+    for beginning, kind, mend in _BEGINNINGS:
+        if content.startswith(beginning):
+            return f"{kind}; {mend}"
+    start = content[:400]
+    if len(start) > 8 and (not any(start[1::2]) or not any(start[::2])):
+        return "is UTF-16 without a byte order mark; save it in UTF-8"
+    return ""
+
+
+def is_page(text: str) -> bool:
+    """Whether a text is an HTML page, which a download gives in place of a file that is not there."""
+    return text.lstrip()[:20].lower().startswith(_PAGES)

@@ -1,0 +1,54 @@
+"""Spelling: one word that stands in two spellings which look alike, or nearly so.
+
+A blank at the end, a no-break blank, a letter with its accent as one character or as two: the eye sees one word, and
+every comparison sees two, so that groups and keys part without a word.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+
+_DROPPED = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))  # soft hyphen, and what has no width
+_LIKE = frozenset(["<compat>", "<noBreak>", "<wide>", "<narrow>", "<initial>", "<medial>", "<final>", "<isolated>"])
+
+
+def clean(text: str) -> str:
+    """A text in Unicode's form NFC, with single blanks in it, none at its ends, and no mark that is not seen."""
+    if text.isascii():
+        return " ".join(text.split())
+    return " ".join(unicodedata.normalize("NFC", text).translate(_DROPPED).split())
+
+
+def looks(text: str) -> str:
+    """What two texts that look alike have in common: `clean`, with ligatures and wide letters as plain ones.
+
+    Raised and lowered letters, fractions and circled numbers stay: they look different.
+    """
+    cleaned = clean(text)
+    return cleaned if cleaned.isascii() else clean("".join(map(_plain, cleaned)))
+
+
+@functools.cache
+def _plain(character: str) -> str:
+    kind = unicodedata.decomposition(character).partition(" ")[0]
+    return unicodedata.normalize("NFKC", character) if kind in _LIKE else character
+
+
+def spelt(text: str) -> str:
+    """A text in quotes, with every mark that the eye does not see, or sees as part of a letter, written out."""
+    seen = repr(text)
+    return "".join(f"\\u{ord(each):04x}" if unicodedata.combining(each) else each for each in seen)
+
+
+def difference(text: str) -> str:
+    """Why a text is not `clean`, in a few words; empty when it is."""
+    if text == clean(text):
+        return ""
+    if text != text.strip():
+        return "begins or ends with a blank"
+    if unicodedata.normalize("NFC", text) != text:
+        return "has a letter and its accent as two characters"
+    if text.translate(_DROPPED) != text:
+        return "holds a mark that is not seen"
+    return "holds a no-break blank, or blanks one behind the other"

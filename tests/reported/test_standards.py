@@ -1,0 +1,396 @@
+"""Words of the Data Package standard, spellings that look alike, and files that are not what their name says."""
+
+import gzip
+import io
+import json
+import unicodedata
+import zipfile
+
+import pandas as pd
+import pytest
+import yaml
+
+from artifacts.errors import DataError
+from artifacts.store.reader import read
+from artifacts.store.schema import check
+
+TABLE = "artifacts/sources/bean_heights.csv"
+PLACES = """
+name: test
+resources:
+- {name: places, path: sources/places.csv, fields: [{source*: Key of the place}]}
+"""
+COLUMNS = [
+    {"name": "lamp", "type": "string", "description": "Lamp"},
+    {"name": "height", "type": "number", "unit": "cm", "description": "Height"},
+    {"name": "source", "type": "string", "description": "Place"},
+]
+
+
+class Beans:
+    """A project of two tables, `places` and `bean_heights`."""
+
+    def __init__(self, root):
+        self.root = root
+        (root / "artifacts/sources").mkdir(parents=True)
+        (root / "artifacts/sources/places.csv").write_text("source\nbeans T1\n")
+
+    def describe(self, schema=None, **words):
+        """Describe the table of heights in the standard's words; `words` are of the resource."""
+        resource = {"name": "bean_heights", "path": "sources/bean_heights.csv", "origin": [], **words}
+        resource["schema"] = {"primaryKey": ["lamp"], "fields": COLUMNS, **(schema or {})}
+        text = yaml.safe_dump([resource], sort_keys=False, allow_unicode=True)
+        (self.root / "artifacts/datapackage.yaml").write_text(PLACES + text, encoding="utf-8")
+
+    def field(self, **words):
+        """Describe the table with further words of the column of heights."""
+        lamp, height, source = COLUMNS
+        self.describe({"fields": [lamp, {**height, **words}, source]})
+
+    def write(self, text):
+        """Write the table of heights, as text or as bytes."""
+        content = text if isinstance(text, bytes) else text.encode()
+        (self.root / TABLE).write_bytes(content)
+
+    def faults(self):
+        """What `check` says of the table of heights."""
+        return [str(fault) for fault in check(self.root, "bean_heights")]
+
+    def heights(self):
+        """The heights as read, None where a value is missing."""
+        return [None if pd.isna(value) else value for value in read(self.root, "bean_heights")["height"]]
+
+
+@pytest.fixture
+def beans(tmp_path):
+    made = Beans(tmp_path)
+    made.describe()
+    made.write("lamp,height,source\nsun,18.4,beans T1\nneon,2.5,beans T1\n")
+    return made
+
+
+@pytest.mark.reported("tableschema-py#84", "bioRad#608", outcome="right")
+def test_what_the_schema_calls_missing_is_missing(beans):
+    """`missingValues` of a schema name -99, which would go into means as a height."""
+    beans.describe({"missingValues": ["", "-99", "NA"]})
+    beans.write("lamp,height,source\nsun,-99,beans T1\nneon,2.5,beans T1\n")
+    assert beans.faults() == []
+    assert beans.heights() == [None, 2.5]
+
+
+MISSING = [
+    ({"missingValues": ["-99"]}, {}, "-99", [None, 2.5]),
+    ({"missingValues": [{"value": "-99", "label": "lamp broken"}, {"value": ""}]}, {}, "-99", [None, 2.5]),
+    ({"missingValues": ["-99"]}, {}, "-99.0", [-99.0, 2.5]),  # another text than the one that is named
+    ({}, {"missingValues": ["NA", "."]}, ".", [None, 2.5]),
+    ({"missingValues": ["-99"]}, {"missingValues": ["NA"]}, "-99", [-99.0, 2.5]),  # the field's list is the one
+    ({"missingValues": ["NaN", ""]}, {}, "NaN", [None, 2.5]),
+]
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(("schema", "field", "cell", "heights"), MISSING)
+def test_lists_of_missing_values_are_heeded_as_the_standard_has_them(beans, schema, field, cell, heights):
+    """`missingValues` at the schema, at a field, at both, and with labels as version 2 has them."""
+    lamp, height, source = COLUMNS
+    beans.describe({**schema, "fields": [lamp, {**height, **field}, source]})
+    beans.write(f"lamp,height,source\nsun,{cell},beans T1\nneon,2.5,beans T1\n")
+    assert beans.faults() == []
+    assert beans.heights() == heights
+
+
+@pytest.mark.reported(outcome="refused")
+def test_an_empty_cell_that_the_list_leaves_out_is_no_number(beans):
+    """A list of missing values without the empty cell makes an empty cell of numbers a fault."""
+    beans.describe({"missingValues": ["NA"]})
+    beans.write("lamp,height,source\nsun,,beans T1\nneon,NA,beans T1\n")
+    assert beans.faults() == [f"{TABLE}: row 2, height: '' is no number"]
+    with pytest.raises(DataError, match="row 2, height: empty, and missingValues of the schema has no ''"):
+        beans.heights()
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_missing_value_of_a_required_column_or_a_key_is_told(beans):
+    """A cell that stands for a missing value does not fill a required column, and two such are no key."""
+    beans.describe({"missingValues": ["NA", ""]})
+    beans.field(missingValues=["NA"], constraints={"required": True})
+    beans.write("lamp,height,source\nsun,NA,beans T1\n")
+    assert beans.faults() == [f"{TABLE}: row 2, height: 'NA' stands for no value, but one is required"]
+
+
+UNHEEDED_OF_FIELDS = [
+    {"decimalChar": ","},
+    {"groupChar": " "},
+    {"bareNumber": False},
+    {"trueValues": ["yes"]},
+    {"falseValues": ["no"]},
+    {"format": "percent"},
+    {"type": "date", "format": "%d/%m/%Y"},
+    {"type": "datetime"},
+    {"type": "year"},
+    {"type": "duration"},
+    {"type": "geopoint"},
+    {"type": "list", "delimiter": ";"},
+    {"type": "any"},
+    {"categories": ["low", "high"]},
+    {"categoriesOrdered": True},
+    {"constraints": {"jsonSchema": {}}},
+]
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("words", UNHEEDED_OF_FIELDS)
+def test_a_word_of_a_field_that_would_change_its_cells_is_refused_by_name(beans, words):
+    """Words of Table Schema that say how a cell is spelt: decimal commas, dates, categories and the like."""
+    beans.field(**words)
+    with pytest.raises(DataError) as caught:
+        beans.faults()
+    said = str(caught.value)
+    assert said.startswith("artifacts/datapackage.yaml: bean_heights, height: ")
+    assert "not heeded" in said
+    assert any(word in said for word in (*words, "jsonSchema"))
+    assert "; " in said, "how to mend it"
+    assert "\n" not in said
+
+
+UNHEEDED_OF_RESOURCES = [
+    {"dialect": {"delimiter": ";"}},
+    {"dialect": {"quoteChar": "'"}},
+    {"dialect": {"doubleQuote": False}},
+    {"dialect": {"escapeChar": "\\"}},
+    {"dialect": {"lineTerminator": "\r"}},
+    {"dialect": {"header": False}},
+    {"dialect": {"headerRows": [1, 2]}},
+    {"dialect": {"caseSensitiveHeader": False}},
+    {"dialect": {"commentChar": "#"}},
+    {"dialect": {"commentRows": [1]}},
+    {"dialect": {"nullSequence": "NA"}},
+    {"dialect": {"skipInitialSpace": True}},
+    {"dialect": {"sheetName": "Beans"}},
+    {"dialect": {"property": "rows"}},
+    {"dialect": "dialect.json"},
+    {"encoding": "latin-1"},
+    {"compression": "gz"},
+    {"data": [["lamp"], ["sun"]]},
+    {"path": ["sources/a.csv", "sources/b.csv"]},
+    {"profile": "fiscal-data-package"},
+    {"$schema": "https://example.org/mine.json"},
+    {"format": "xlsx"},
+    {"type": "json"},
+]
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("words", UNHEEDED_OF_RESOURCES)
+def test_a_word_of_a_resource_that_would_change_its_rows_is_refused_by_name(beans, words):
+    """Words of Data Resource and Table Dialect: separators, comments, encodings, several files, rows in place."""
+    beans.describe(**words)
+    with pytest.raises(DataError) as caught:
+        beans.faults()
+    said = str(caught.value)
+    [(word, value)] = words.items()
+    assert said.startswith("artifacts/datapackage.yaml: bean_heights: ")
+    assert word in said
+    assert not isinstance(value, dict) or next(iter(value)) in said
+    assert "\n" not in said
+
+
+@pytest.mark.reported(outcome="right")
+def test_words_that_say_what_is_done_anyway_or_only_tell_may_stand(beans):
+    """A description as other programs write it: a dialect that is the default, licences, sources, titles, links."""
+    beans.describe(
+        {"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fieldsMatch": "exact"},
+        **{
+            "$schema": "https://datapackage.org/profiles/2.0/dataresource.json",
+            "type": "table",
+            "profile": "tabular-data-resource",
+            "format": "csv",
+            "mediatype": "text/csv",
+            "encoding": "UTF-8",
+            "dialect": {"delimiter": ",", "quoteChar": '"', "doubleQuote": True, "header": True, "headerRows": [1]},
+            "licenses": [{"name": "CC0-1.0"}],
+            "sources": [{"title": "Beans", "path": "https://example.org"}],
+            "homepage": "https://example.org",
+            "dc:subject": "beans",
+        },
+    )
+    assert beans.faults() == []
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize(
+    ("place", "word", "near"),
+    [
+        ("resource", "licences", "did you mean 'licenses'?"),
+        ("schema", "missingvalues", "did you mean 'missingValues'?"),
+        ("field", "desciption", "did you mean 'description'?"),
+        ("field", "constraint", "did you mean 'constraints'?"),
+        ("constraints", "minimun", "did you mean 'minimum'?"),
+    ],
+)
+def test_a_misspelt_word_is_told_with_the_nearest(beans, place, word, near):
+    """A key that is no word of the standard nor of this project, as a slip of the pen makes it."""
+    if place == "resource":
+        beans.describe(**{word: []})
+    elif place == "schema":
+        beans.describe({word: []})
+    elif place == "field":
+        beans.field(**{word: "x"})
+    else:
+        beans.field(constraints={word: 1})
+    with pytest.raises(DataError) as caught:
+        beans.faults()
+    assert f"unknown key {word!r}; {near}" in str(caught.value)
+
+
+@pytest.mark.reported(outcome="refused")
+def test_size_hash_and_unique_keys_are_held_against_the_file(beans):
+    """`bytes`, `hash` and `uniqueKeys` say what a file is; each is checked."""
+    beans.describe(bytes=54, hash="md5:0123456789abcdef0123456789abcdef")
+    assert "bytes, where `bytes` of artifacts/datapackage.yaml says 54" in beans.faults()[0]
+    beans.describe(hash="0123456789abcdef0123456789abcdef")
+    assert "another md5 than `hash`" in beans.faults()[0]
+    beans.describe({"uniqueKeys": [["source"], ["lamp", "source"]]})
+    assert beans.faults() == [f"{TABLE}: row 3: the key stands twice (beans T1)"]
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize("reference", [{"fields": "lamp"}, {"resource": "", "fields": ["lamp"]}])
+def test_a_foreign_key_may_name_its_own_table(beans, reference):
+    """A reference into the same table: an empty `resource` in version 1, none in version 2."""
+    beans.describe({"foreignKeys": [{"fields": "source", "reference": reference}]})
+    beans.write("lamp,height,source\nsun,1,sun\nneon,2,moon\n")
+    assert beans.faults() == [
+        f"{TABLE}: row 3, source: 'moon' is not in the table 'bean_heights'; add it there or correct the name"
+    ]
+
+
+@pytest.mark.reported("frictionless-py#1172", "frictionless-py#1748", outcome="refused")
+def test_a_blank_at_the_end_of_a_key_is_told(beans):
+    """`sun ` and `sun` are two keys that print alike."""
+    beans.write("lamp,height,source\nsun ,6.1,beans T1\nsun,6.2,beans T1\n")
+    assert beans.faults() == [f"{TABLE}: row 2, lamp: 'sun ' begins or ends with a blank; write 'sun'"]
+
+
+TWINS = [
+    ("sun", " sun", "begins or ends with a blank; write 'sun'"),
+    ("full sun", "full\u00a0sun", "holds a no-break blank, or blanks one behind the other; write 'full sun'"),
+    ("full sun", "full  sun", "blanks one behind the other; write 'full sun'"),
+    ("sun", "sun\u200b", "holds a mark that is not seen; write 'sun'"),
+    ("caf\u00e9", unicodedata.normalize("NFD", "caf\u00e9"), "has a letter and its accent as two characters"),
+    ("\ufb01lament", "filament", "looks like '\ufb01lament' of row 2"),
+    ("5 \u00b5m", "5 \u03bcm", "looks like '5 \u00b5m' of row 2"),
+]
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize(("first", "second", "words"), TWINS)
+def test_two_spellings_of_one_word_in_a_key_are_told(beans, first, second, words):
+    """No-break blanks, doubled blanks, marks without width, split accents, ligatures and signs that look alike."""
+    beans.write(f"lamp,height,source\n{first},6.1,beans T1\n{second},6.2,beans T1\n")
+    [fault] = beans.faults()
+    assert fault.startswith(f"{TABLE}: row 3, lamp: ")
+    assert words in fault
+
+
+@pytest.mark.reported(outcome="refused")
+def test_two_spellings_are_told_in_columns_that_are_no_key_too(beans):
+    """A category beside the key: groups part there as well."""
+    beans.describe({"primaryKey": ["height"]})
+    beans.write("lamp,height,source\nsun,1,beans T1\nneon,2,beans T1\nsun ,3,beans T1\nsun ,4,beans T1\n")
+    assert beans.faults() == [
+        f"{TABLE}: row 4, lamp: 'sun ' looks like 'sun' of row 2, and is another word; spell both alike"
+    ]
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_key_of_another_table_that_only_looks_alike_is_told_with_its_spelling(beans):
+    """A foreign key whose word the other table spells with a no-break blank."""
+    (beans.root / "artifacts/sources/places.csv").write_text("source\nbeans\u00a0T1\n", encoding="utf-8")
+    beans.describe({"foreignKeys": [{"fields": ["source"], "reference": {"resource": "places", "fields": ["source"]}}]})
+    assert "'beans T1' is not in the table 'places', which has 'beans\\xa0T1'" in beans.faults()[0]
+
+
+@pytest.mark.reported(outcome="right")
+def test_words_that_look_different_are_different(beans):
+    """Raised figures, capitals and accents part words that nobody takes for one."""
+    beans.write(
+        "lamp,height,source\nx2,1,beans T1\nx\u00b2,2,beans T1\nX2,3,beans T1\nrose,4,beans T1\nros\u00e9,5,beans T1\n"
+    )
+    assert beans.faults() == []
+
+
+def sheet() -> bytes:
+    """A file as spreadsheets are: a ZIP archive."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    return held.getvalue()
+
+
+ROWS = "lamp,height,source\nsun,18.4,beans T1\n"
+FOREIGN = [
+    (gzip.compress(ROWS.encode()), "is packed by gzip"),
+    (sheet(), "is a ZIP archive, as spreadsheets (XLSX, ODS) are"),
+    (ROWS.encode("utf-16"), "is UTF-16; save it in UTF-8"),
+    (ROWS.encode("utf-16-le"), "is UTF-16 without a byte order mark"),
+    (b"PAR1\0\0PAR1", "is Parquet; give it the ending .parquet"),
+    (b"<!DOCTYPE html><html><body>Log in</body></html>\n", "is an HTML page"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer to a file of Git LFS"),
+    (b"%PDF-1.7\n", "is a PDF"),
+    (ROWS.replace(",", ";").encode(), "the separator is ';'; save the table with commas"),
+    (ROWS.replace(",", "\t").encode(), "the separator is a tab; save the table with commas"),
+    (ROWS.replace("lamp,", "lamp ,").encode(), "the column 'lamp ' begins or ends with a blank; write 'lamp'"),
+]
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize(("content", "words"), FOREIGN)
+def test_a_file_that_is_not_what_its_name_says_is_told_by_its_content(beans, content, words):
+    """A `.csv` that is gzip, XLSX, UTF-16, Parquet, a web page, a pointer, or parted by semicolons."""
+    beans.write(content)
+    [fault] = beans.faults()
+    assert words in fault
+    assert fault.startswith(TABLE)
+    with pytest.raises(DataError, match="bean_heights"):
+        beans.heights()
+
+
+@pytest.mark.reported(outcome="right")
+def test_a_byte_order_mark_is_no_part_of_any_file(beans, tmp_path):
+    """Tables, descriptions, JSON, JSON lines and the table of documents as programs for Windows save them."""
+    from artifacts.store.documents import documents
+    from artifacts.store.json_lines import values
+    from artifacts.store.table_file import identity
+    from artifacts.store.text_file import json_of
+
+    mark = b"\xef\xbb\xbf"
+    before = identity(beans.root / TABLE)
+    for file in (TABLE, "artifacts/datapackage.yaml", "artifacts/sources/places.csv"):
+        (beans.root / file).write_bytes(mark + (beans.root / file).read_bytes())
+    assert beans.faults() == []
+    assert beans.heights() == [18.4, 2.5]
+    assert identity(beans.root / TABLE) == before
+    (tmp_path / "a.json").write_bytes(mark + json.dumps({"a": 1}).encode())
+    assert json_of(tmp_path, "a.json") == {"a": 1}
+    (tmp_path / "a.jsonl").write_bytes(mark + b'{"a": 1}\n')
+    assert [value for _, value in values(tmp_path / "a.jsonl")] == [{"a": 1}]
+    (tmp_path / "artifacts/sources/documents.csv").write_bytes(
+        mark + b"document,group,title,citation,coverage\nthesis,thesis,Beans,,claims\n"
+    )
+    assert [each.title for each in documents(tmp_path)] == ["Beans"]
+
+
+@pytest.mark.reported(outcome="refused")
+def test_broken_yaml_is_told_with_where_it_begins(beans):
+    """A bracket that is never closed is noticed at the end of a long file, not where it was left out."""
+    text = (beans.root / "artifacts/datapackage.yaml").read_text()
+    broken = text.replace("fields: [{source*: Key of the place}]}", "fields: [{source*: Key of the place}}")
+    (beans.root / "artifacts/datapackage.yaml").write_text(broken)
+    with pytest.raises(DataError) as caught:
+        beans.faults()
+    assert str(caught.value).startswith("artifacts/datapackage.yaml:4: ")
+    (beans.root / "artifacts/datapackage.yaml").write_text(f"{PLACES}- {{name: beans, fields: [lamp]\n{text[20:]}")
+    with pytest.raises(DataError) as caught:
+        beans.faults()
+    assert "in what begins at line 5: '- {name: beans, fields: [lamp]'" in str(caught.value)
