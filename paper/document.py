@@ -11,6 +11,7 @@ from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
+from artifacts.typeset.plural import counted
 from artifacts.typeset.templates import environment
 from paper import lint, metadata
 from paper.edition import address
@@ -143,7 +144,9 @@ def _compiled(root: Path) -> bytes:
     faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
     faults += [f"{BIBLIOGRAPHY}: {complaint}" for complaint in bibliography_warnings(state)]
     if faults:
-        raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex")
+        raise LatexError(
+            f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex"
+        )
     return (state / "thesis.pdf").read_bytes()
 
 

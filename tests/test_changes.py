@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from artifacts.build.aside import RESULTS
 from artifacts.build.changes import Change, results, summary
 from artifacts.errors import DataError
 
@@ -22,14 +23,14 @@ def root(tmp_path):
 
 
 def test_nothing_changed(root):
-    assert list(results(root, "HEAD", 1e-6)) == []
+    assert list(results(root, "HEAD", 1e-6, root / RESULTS)) == []
 
 
 def test_cells_rows_columns_and_tables(root):
     (root / "artifacts/results/r.csv").write_text("name,n,x,y\na,1,0.75,1\nc,1,2,1\n")
     (root / "artifacts/results/gone.csv").unlink()
     (root / "artifacts/results/new.csv").write_text("x\n1\n")
-    words = [str(change) for change in results(root, "HEAD", 1e-6)]
+    words = [str(change) for change in results(root, "HEAD", 1e-6, root / RESULTS)]
     assert words == [
         "result gone: whole table: present -> (none)",
         "result new: whole table: (none) -> present",
@@ -42,8 +43,8 @@ def test_cells_rows_columns_and_tables(root):
 
 def test_tolerance_is_relative(root):
     (root / "artifacts/results/r.csv").write_text("name,n,x\na,1,0.5001\nb,1,2\n")
-    assert len(list(results(root, "HEAD", 1e-6))) == 1
-    assert list(results(root, "HEAD", 1e-3)) == []
+    assert len(list(results(root, "HEAD", 1e-6, root / RESULTS))) == 1
+    assert list(results(root, "HEAD", 1e-3, root / RESULTS)) == []
 
 
 def test_a_summary_shows_few_changes_in_full():
@@ -72,6 +73,6 @@ def test_a_summary_is_a_page_that_begins_with_what_matters():
 
 def test_unknown_revision_and_no_checkout(root, tmp_path_factory):
     with pytest.raises(DataError, match="no revision 'v9'"):
-        list(results(root, "v9", 0))
+        list(results(root, "v9", 0, root / RESULTS))
     with pytest.raises(DataError, match="no checkout"):
-        list(results(tmp_path_factory.mktemp("bare"), "HEAD", 0))
+        list(results(tmp_path_factory.mktemp("bare"), "HEAD", 0, root / RESULTS))

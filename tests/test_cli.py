@@ -288,6 +288,15 @@ def test_diff_shows_a_changed_cell_and_its_size(project):
     assert done.returncode == 1
     assert "result captured_models: ministral3-3b, ap_overall: 0.6224 -> 0.6324 (+0.01, +1.61 %)" in done.stdout
     fails(run(project, "diff", "nowhere"), "no revision 'nowhere'")
+    changed = subprocess.run(["git", "status", "--short"], cwd=project, capture_output=True, text=True, check=True)
+    assert changed.stdout.split() == ["M", DECILES], "`diff` must change nothing but what lies below out/"
+    again = run(project, "diff", "HEAD", "--all")
+    assert "0.6224 -> 0.6324" in again.stdout
+    assert "note: " not in again.stderr
+    assert run(project, "analyze").returncode == 0
+    subprocess.run(["git", "checkout", "-q", "artifacts"], cwd=project, check=True)
+    assert "note: " not in run(project, "analyze").stderr, "what git brought back is built again without a word"
+    assert run(project, "diff", "HEAD", "--check").returncode == 0
 
 
 def test_a_missing_package_is_named_with_the_line_that_installs_it(project):

@@ -59,7 +59,8 @@ class Project:
     def build(self, *targets: str, **options):
         self.calls.clear()
         self.notes.clear()
-        report = lambda event, key, text: self.notes.append(text) if event == "note" else None  # noqa: E731
+        words = {"note": "", "rewritten": "rewritten "}
+        report = lambda event, key, text: self.notes.append(words[event] + text) if event in words else None  # noqa: E731
         reader = Reader(self.root, self.root / "out/state/facts.json")
         return Engine(self.root, self.graph(**options), reader, report, jobs=2).build(targets or ("join:all",))
 
@@ -105,7 +106,36 @@ def test_a_changed_output_is_built_again_and_said(project, action):
     project.build()
     assert project.calls == ["upper:a"]
     assert target.read_text() == "A"
-    assert project.notes == (["out/a.up changed since it was built; built again"] if action == "edit" else [])
+    assert project.notes == (["rewritten out/a.up"] if action == "edit" else [])
+
+
+def test_an_output_that_git_brought_back_is_built_again_without_a_word(project):
+    project.build()
+    (project.root / "a.txt").write_text("c")
+    project.build()
+    (project.root / "a.txt").write_text("a")
+    (project.root / "out/a.up").write_text("A")
+    project.build()
+    assert project.calls == ["upper:a", "join:all"]
+    assert project.notes == []
+
+
+def test_what_a_failed_builder_wrote_by_itself_is_no_edit(project):
+    project.build()
+
+    def fail(job):
+        if job.name == "a":
+            (job.root / "out/a.up").write_text("half")
+            raise DataError("no")
+
+    (project.root / "a.txt").write_text("c")
+    project.during = fail
+    assert set(project.build().failed) == {"upper:a"}
+    project.during = lambda job: None
+    (project.root / "a.txt").write_text("a")
+    project.build()
+    assert (project.root / "out/a.up").read_text() == "A"
+    assert project.notes == []
 
 
 def test_an_input_that_changes_while_its_step_runs_fails_the_step(project):

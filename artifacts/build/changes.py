@@ -108,9 +108,11 @@ def at_revision(root: Path, revision: str, path: str) -> str | None:
     if known.returncode:
         inside = _git(root, "rev-parse", "--git-dir").returncode == 0
         raise DataError(
-            f"no revision {revision!r}; `git log --oneline` lists them" if inside else f"{root} is no checkout"
+            f"no revision {revision!r}; `git log --oneline` lists them"
+            if inside
+            else f"{root} is no checkout of git; begin one: git init && git add -A && git commit -m 'Begin'"
         )
-    text = _git(root, "show", f"{revision}:{path}")
+    text = _git(root, "show", f"{revision}:./{path}")  # the project may be a folder of a larger checkout
     return text.stdout if text.returncode == 0 else None
 
 
@@ -121,16 +123,28 @@ def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def names_at(root: Path, revision: str, folder: str, suffix: str) -> set[str]:
     """Names of the files with `suffix` in a folder at a revision."""
     at_revision(root, revision, folder)
-    listed = _git(root, "ls-tree", "--name-only", f"{revision}:{folder}")
+    listed = _git(root, "ls-tree", "--name-only", f"{revision}:./{folder}")
     return {name.removesuffix(suffix) for name in listed.stdout.split("\n") if name.endswith(suffix)}
 
 
-def results(root: Path, revision: str, tolerance: float) -> Iterator[Change]:
-    """Differences of `artifacts/results` from a revision's; numbers count when they differ by more than `tolerance`."""
+def results(root: Path, revision: str, tolerance: float, built: Path) -> Iterator[Change]:
+    """Differences of results from a revision's; numbers count when they differ by more than `tolerance`.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    revision : str
+        A git revision.
+    tolerance : float
+        Relative.
+    built : Path
+        The folder in which the results of now lie.
+    """
     folder = "artifacts/results"
-    now = {path.stem for path in (root / folder).glob("*.csv")}
+    now = {path.stem for path in built.glob("*.csv")}
     for name in sorted(now | names_at(root, revision, folder, ".csv")):
-        path = root / folder / f"{name}.csv"
+        path = built / f"{name}.csv"
         old = at_revision(root, revision, f"{folder}/{name}.csv")
         new = path.read_text(encoding="utf-8-sig") if path.is_file() else None
         if old is None or new is None:

@@ -51,7 +51,8 @@ class Engine:
     reader : Reader
         Hashes files, each once a run.
     report : callable
-        Called with an event (`start`, `built`, `fresh`, `failed`, `left out`, `note`), a step's key, and a text.
+        Called with an event (`start`, `built`, `fresh`, `failed`, `left out`, `note`, `rewritten`), a step's key, and a
+        text; of `rewritten` it is the path of an output that somebody had edited and that was built again.
     jobs : int
         How many outside programs may run at a time.
     """
@@ -134,7 +135,9 @@ class Engine:
         now = hashes if hashes is not None else self._hashes(step)
         then = entry["inputs"]
         words: list[str] = []
-        if now != then:
+        if now and not then:
+            words.append("its last build failed")
+        elif now != then:
             words += [f"{path} changed" for path in now if path in then and now[path] != then[path]]
             words += [f"{path} is new" for path in now if path not in then]
             words += [f"{path} is gone" for path in then if path not in now]
@@ -187,7 +190,22 @@ class Engine:
     def _fail(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
         error.__cause__ = cause or error.__cause__
         self.outcome.failed[step.key] = error
+        self._own_what_was_left(step)
         self.report("failed", step.key, str(error))
+
+    def _own_what_was_left(self, step: Step) -> None:
+        """Record outputs that a failed builder wrote by itself, such as LaTeX's source: they are no edit of a user."""
+        entry = self.state.steps.get(step.key)
+        if entry is None:
+            return
+        outputs = dict(entry["outputs"])
+        for path in outputs:
+            before = self.reader.digest(path)  # memoised when the step was found due
+            self.reader.forget(path)
+            if (after := self.reader.digest(path)) != before:
+                outputs[path] = after
+        if outputs != entry["outputs"]:
+            self.state.record(step.key, {**entry, "inputs": {}, "outputs": outputs})
 
     def _keep(self, step: Step, contents: Contents, hashes: dict[str, str], seconds: float) -> None:
         for path in hashes:
@@ -199,9 +217,9 @@ class Engine:
         outputs = {}
         for path, content in contents.items():
             digest, known = self.reader.digest(path), entry["outputs"].get(path, "")
-            if digest and known and digest != known:
-                self.report("note", step.key, f"{path} changed since it was built; built again")
-            write(self.root / path, content.encode() if isinstance(content, str) else content)
+            written = write(self.root / path, content.encode() if isinstance(content, str) else content)
+            if written and digest and known and digest != known:  # an edit that equals what is built is lost to nobody
+                self.report("rewritten", step.key, path)
             self.reader.forget(path)
             outputs[path] = self.reader.digest(path)
         for path in entry["outputs"].keys() - outputs.keys():
@@ -226,6 +244,13 @@ class Engine:
 def _place(root: Path, error: BaseException, step: Step) -> str:
     """`file:line` of the deepest frame that lies in the step's own file, else in the project."""
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    inside = [(path.relative_to(root).as_posix(), line) for path, line in frames if path.is_relative_to(root)]
+    place = (root / step.file).resolve()  # below another root for a project that is built aside
+    code = place.parents[len(Path(step.file).parts) - 1] if step.file else root
+    inside = [
+        (path.relative_to(base).as_posix(), line)
+        for path, line in frames
+        for base in dict.fromkeys((root, code))
+        if path.is_relative_to(base)
+    ]
     own = [place for place in inside if place[0] == step.file] or inside or [(step.file, step.line)]
     return f"{own[-1][0]}:{own[-1][1]}"

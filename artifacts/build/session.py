@@ -20,6 +20,7 @@ from artifacts.build.unchanged import Watch
 from artifacts.errors import ThesisError
 from artifacts.store.files import sweep
 from artifacts.typeset.armour import plain
+from artifacts.typeset.plural import counted
 
 LOCK = "out/state/lock"
 
@@ -76,8 +77,8 @@ class Session:
                 say(f"{key}: {error}")
                 if self.debug:
                     traceback.print_exception(error)
-            left = f"; {len(outcome.left_out)} steps that need them were left out" if outcome.left_out else ""
-            raise ThesisError(f"{len(outcome.failed)} of {len(reached)} steps failed{left}")
+            left = _words_on_left_out(len(outcome.left_out), len(outcome.failed))
+            raise ThesisError(f"{len(outcome.failed)} of {counted(len(reached), 'step')} failed{left}")
         if self._watch and not self.graph.faults and not any(step.fault for step in self.graph.steps.values()):
             self._watch.keep(reached, [self.engine.state.steps[key] for key in reached])
         return outcome
@@ -144,6 +145,7 @@ class Progress:
         self._task: Any = None
         self._total, self._done, self._start = 0, 0, 0.0
         self._notes: list[str] = []
+        self._rewritten: list[str] = []
 
     @contextmanager
     def shown(self, total: int) -> Iterator[None]:
@@ -155,14 +157,17 @@ class Progress:
             if self._bar:
                 self._bar.stop()
                 self._bar = None
-            for note in self._notes:
+            for note in [*self._notes, *_words_on_edits(self._rewritten)]:
                 say(note)
             self._notes.clear()
+            self._rewritten.clear()
 
     def report(self, event: str, key: str, text: str) -> None:
         """Take an event of the engine."""
         if event == "note":
             self._notes.append(f"note: {key}: {text}")
+        if event == "rewritten":
+            self._rewritten.append(text)
         if event in ("built", "fresh", "failed", "left out"):
             self._done += 1
         if not self._bar and sys.stderr.isatty() and time.monotonic() - self._start > 1:
@@ -176,3 +181,19 @@ class Progress:
             self._task = self._bar.add_task("", total=self._total)
         if self._bar:
             self._bar.update(self._task, completed=self._done, description=key)
+
+
+def _words_on_left_out(count: int, failed: int) -> str:
+    if not count:
+        return ""
+    verbs = ("needs", "was") if count == 1 else ("need", "were")
+    return f"; {counted(count, 'step')} that {verbs[0]} {'it' if failed == 1 else 'them'} {verbs[1]} left out"
+
+
+def _words_on_edits(paths: Sequence[str], most: int = 3) -> list[str]:
+    """Say in one line which outputs were edited and built again; nothing where there are none."""
+    if not paths:
+        return []
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    built = "it was" if len(paths) == 1 else "they were"
+    return [f"note: {', '.join(paths[:most])}{more} changed since {built} built; built again"]

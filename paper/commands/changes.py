@@ -37,17 +37,20 @@ def trace(what: str, every: bool) -> None:
 def diff(revision: str, tolerance: float, every: bool, strict: bool) -> None:
     """Compare results with a git REVISION's: a page of what matters most, or every cell.
 
-    Cell by cell; numbers count when they differ by more than the tolerance.
+    Cell by cell; numbers count when they differ by more than the tolerance. The results are computed below `out/`:
+    those in artifacts/results stay as they are.
     """
-    from artifacts.build.changes import results, summary
+    from artifacts.build.aside import RESULTS, build_aside
+    from artifacts.build.changes import at_revision, results, summary
+    from artifacts.typeset.plural import counted
 
-    kinds = ("result", "ledger", "places", "inventory")
+    at_revision(root(), revision, RESULTS)  # a misspelt one is told before anything is computed
     with session() as project:
-        project.build([step.key for step in project.graph.steps.values() if step.kind.name in kinds])
-    changes = list(results(root(), revision, tolerance))
+        built = build_aside(project)
+        changes = list(results(root(), revision, tolerance, built))
     if changes:
         click.echo("\n".join(map(str, changes) if every else summary(changes)))
-    click.echo(f"{len(changes)} differences from {revision}" if changes else f"no difference from {revision}", err=True)
+    click.echo(f"{counted(len(changes), 'difference')} from {revision}", err=True)
     if changes and strict:
         raise SystemExit(1)
 

@@ -47,6 +47,7 @@ def claims(
 def _check_ledger(revision: str) -> None:
     """Compare the ledger with a revision's; exit with 1 when it differs."""
     from analysis.claims._verdicts.changes import changes
+    from artifacts.build.aside import build_aside
     from artifacts.build.changes import at_revision
     from artifacts.errors import DataError
 
@@ -55,8 +56,8 @@ def _check_ledger(revision: str) -> None:
     if before is None:
         raise DataError(f"{path} does not exist at {revision}; --against REV names another revision")
     with session() as project:
-        project.build(["ledger:claims"])
-    lines = changes(before, (root() / path).read_text(encoding="utf-8"))
+        built = build_aside(project, "ledger:claims")
+        lines = changes(before, (built / "claims.csv").read_text(encoding="utf-8"))
     for line in lines:
         click.echo(line)
     if lines:

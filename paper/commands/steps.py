@@ -13,12 +13,14 @@ MOST = 20  # faults of one table that `check` prints
 @click.argument("names", nargs=-1, shell_complete=complete("result", "ledger", "places", "inventory"))
 def analyze(names: tuple[str, ...]) -> None:
     """Run studies (or all) and print their results' paths."""
+    from artifacts.build.aside import steps_of_results
+
     kinds = ("result", "ledger", "places", "inventory")
     with session() as project:
         steps = (
             steps_named(project.graph, names, *kinds)
             if names
-            else [step for step in project.graph.steps.values() if step.kind.name in kinds]
+            else [project.graph.steps[key] for key in steps_of_results(project.graph)]
         )
         project.build([step.key for step in steps])
         for step in steps:
@@ -30,6 +32,7 @@ def check() -> None:
     """Check every artifact, and the names that steps use."""
     from artifacts.store.descriptor import package
     from artifacts.store.schema import check as faults_of
+    from artifacts.typeset.plural import counted
 
     graph = read_graph()
     described = [entry["name"] for entry in package(root())["resources"]]
@@ -40,7 +43,7 @@ def check() -> None:
         click.echo(line, err=True)
     if words:
         raise SystemExit(1)
-    click.echo(f"{len(names)} artifacts and {len(graph.steps)} steps: nothing wrong")
+    click.echo(f"{counted(len(names), 'artifact')} and {counted(len(graph.steps), 'step')}: nothing wrong")
 
 
 def _shortened(lines: list[str], name: str) -> list[str]:

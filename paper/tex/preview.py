@@ -10,6 +10,7 @@ from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
+from artifacts.typeset.plural import counted
 from paper import calls, document, metadata
 from paper.tex import formats, latex, log
 
@@ -49,7 +50,7 @@ def compile_chapter(root: Path, name: str) -> bytes:
         raise log.failure(report, f"out/chapters/{name}.tex", done.output)
     faults = [str(finding) for finding in report.warnings if not finding.kind.startswith("undefined")]
     if faults:
-        raise LatexError(f"{len(faults)} faults, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
+        raise LatexError(f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), str(made))
     return made.read_bytes()
 
 

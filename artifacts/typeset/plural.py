@@ -1,0 +1,12 @@
+"""Counts in messages: `1 fault`, `2 faults`."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """Give a number with its noun, which takes an s unless the number is 1.
+
+    >>> counted(1, "fault"), counted(0, "fault")
+    ('1 fault', '0 faults')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
