@@ -15,6 +15,7 @@ if __name__ == "__main__":  # until the commands are imported, Ctrl-C ends this 
 
 import click
 
+from artifacts.build import interrupt
 from paper.commands import commands
 
 ROOT = Path(__file__).resolve().parent
@@ -33,7 +34,7 @@ class Commands(click.Group):
             from artifacts.near import nearest
 
             hint = nearest(args[0], self.list_commands(ctx))
-            raise click.UsageError(f"{error.message} {hint}".strip(), ctx) from None
+            raise click.UsageError(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; print the project's errors in their own words and exit with 1."""
@@ -57,8 +58,8 @@ class Commands(click.Group):
             click.echo("error: out of memory; close other programs or give `--jobs 1`, and run again", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
-            click.echo("interrupted; what was finished is kept, and the same command goes on from there", err=True)
-            ctx.exit(130)
+            interrupt.say()
+            ctx.exit(interrupt.CODE)
 
 
 def _words(error: Exception) -> str:
@@ -69,8 +70,12 @@ def _words(error: Exception) -> str:
             f"the output's encoding {error.encoding} lacks {sign!a}; set PYTHONIOENCODING=utf-8, or give --output FILE"
         )
     if isinstance(error, OSError):
+        from artifacts.store.files import FULL, without_room
+
         if error.filename is None:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left to print would fail again at the exit)
+        if error.errno in FULL:
+            return without_room(error)
         return f"{error.filename or 'the output'}: {error.strerror or error}"
     return str(error)
 
@@ -90,4 +95,5 @@ for command in commands():
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupt.end_promptly()
     main(prog_name="build.py")

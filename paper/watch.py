@@ -5,28 +5,32 @@ Each build is a process of its own, so that it sees the code as it is now; which
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Event
 
+from artifacts.build import process
 from artifacts.errors import MissingDependency
 
 ROOMS = ("analysis", "artifacts", "figures", "paper", "tables")
 MADE = ("out", "artifacts/results")  # what builds write
+DRAFTS = ("~", ".part", ".swp", ".swx", ".tmp", ".bak", ".orig", ".pyc", ".crdownload", "___jb_tmp___", "___jb_old___")
 QUIET = 200  # milliseconds without another change, after which a build begins
 
 
 def is_source(root: Path, path: str) -> bool:
-    """Whether a change of this file is one to build for: a source of the project, no draft of an editor."""
+    """Whether a change of this file is one to build for: a source of the project, no draft of an editor.
+
+    Editors that save by way of a temporary file name it as they like; what a room holds has an ending of its own.
+    """
     place = Path(path)
     try:
         name = place.relative_to(root).as_posix()
     except ValueError:
         return False
     hidden = any(part.startswith(".") or part == "__pycache__" for part in Path(name).parts)
-    draft = place.name.endswith(("~", ".part", ".swp", ".pyc")) or place.name.startswith("#")
+    draft = place.name.endswith(DRAFTS) or place.name.startswith("#") or not (place.suffix or place.is_dir())
     return not hidden and not draft and not any(name == made or name.startswith(f"{made}/") for made in MADE)
 
 
@@ -76,7 +80,7 @@ def watch(
 
 def _build(root: Path, command: Sequence[str], say: Callable[[str], None]) -> None:
     start = time.monotonic()
-    code = subprocess.run(command, cwd=root, check=False).returncode
+    code = process.run_shown(command, root)
     seconds = time.monotonic() - start
     say(f"built in {seconds:.1f} s" if code == 0 else f"failed after {seconds:.1f} s; waiting for the next change")
 

@@ -9,7 +9,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+import build
+from analysis.measure.run import unforeseen
 from artifacts.build import watchman
 from artifacts.build.lock import lock
 from artifacts.build.session import clean_out
@@ -137,3 +140,55 @@ def test_what_took_hours_is_on_the_disk_before_it_takes_its_place(tmp_path, monk
     files.write(tmp_path / "measured.csv", b"a", lasting=True)
     files.write(tmp_path / "built.tex", b"a")
     assert order == ["fsync", "replace", "replace"]
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
+def test_a_new_file_has_the_permissions_that_the_umask_leaves(umask, tmp_path):
+    before = os.umask(umask)
+    try:
+        files.write(tmp_path / "folder/new", b"1")
+        assert (tmp_path / "folder/new").stat().st_mode & 0o777 == 0o666 & ~umask
+        (tmp_path / "mine").write_bytes(b"1")
+        (tmp_path / "mine").chmod(0o640)
+        files.write(tmp_path / "mine", b"2")
+        assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o640, "an old one keeps its own"
+    finally:
+        os.umask(before)
+
+
+def _leave_draft(folder, host=""):
+    """Leave a draft as a killed process does; give its place."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    draft = folder / f".{ended.pid}-{host or files._HOST}-rows{files.PART}"
+    draft.write_bytes(b"half")
+    return draft
+
+
+def test_drafts_of_the_dead_are_swept_and_those_of_other_machines_are_not(tmp_path):
+    dead, elsewhere = _leave_draft(tmp_path), _leave_draft(tmp_path, "0a0b0c")
+    mine = files.draft(tmp_path / "rows")
+    mine.write_bytes(b"half")
+    assert files.sweep(tmp_path) == [dead]
+    assert elsewhere.exists()
+    assert mine.exists()
+    os.utime(elsewhere, (0, 0))
+    assert files.sweep(tmp_path) == [elsewhere]
+
+
+@pytest.mark.parametrize("command", [["run", "--help"], ["heads", "nowhere"], ["capture"], ["bench", "lbp"]])
+def test_measuring_begins_by_sweeping(command, lab):
+    folder = lab / "out/experiments/answers"
+    folder.mkdir(parents=True)
+    draft = _leave_draft(folder)
+    CliRunner().invoke(build.main, command)
+    ran = "--help" not in command and command != ["capture"]  # a wrong usage runs nothing
+    assert draft.exists() != ran
+
+
+@pytest.mark.parametrize("name", [None, "out/state/numba/kernel.nbi"])
+def test_a_full_disk_that_a_library_met_is_told_in_our_words(name):
+    error = OSError(errno.ENOSPC, "No space left on device", name)
+    said = files.without_room(error)
+    assert said.startswith(f"{name}: the disk is full" if name else "the output, or a cache or temporary file")
+    assert str(unforeseen(error)) == said

@@ -123,7 +123,7 @@ def test_why_a_file_cannot_be_written_is_told(number, words, tmp_path, monkeypat
     def failing(*arguments, **options):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", failing)
+    monkeypatch.setattr(files.os, "replace", failing)
     with pytest.raises(ThesisError, match=words):
         files.write(tmp_path / "a", b"x")
 
@@ -156,7 +156,10 @@ def test_a_tolerance_is_a_number(value):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (OSError(28, "No space left on device"), "error: the output: No space left on device"),
+        (
+            OSError(28, "No space left on device"),
+            "error: the output, or a cache or temporary file below out/: the disk is full; free some space",
+        ),
         (PermissionError(13, "Permission denied", "x.csv"), "error: x.csv: Permission denied"),
         (UnicodeEncodeError("latin-1", "a\u2212", 1, 2, "no"), "the output's encoding latin-1 lacks '\\u2212'"),
     ],

@@ -1,13 +1,17 @@
 """A saved file is built, what builds write is not, and a browser of this machine is told."""
 
+import signal
+import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from paper import serve
 from paper.watch import is_source, watch
 
@@ -22,6 +26,10 @@ from paper.watch import is_source, watch
         ("out/thesis.pdf", False),
         ("tables/.ap_drop.py.swp", False),
         ("tables/ap_drop.py~", False),
+        ("tables/sedoFaIP1", False),
+        ("paper/chapters/4913", False),
+        ("tables/ap_drop.py.tmp", False),
+        ("analysis/studies/one.py___jb_tmp___", False),
         ("tables/__pycache__/ap_drop.cpython-311.pyc", False),
         (".git/index", False),
         ("../elsewhere.py", False),
@@ -29,6 +37,11 @@ from paper.watch import is_source, watch
 )
 def test_only_sources_of_the_project_are_wanted(tmp_path, path, expected):
     assert is_source(tmp_path, str((tmp_path / path).resolve())) is expected
+
+
+def test_a_folder_that_came_is_a_change(tmp_path):
+    (tmp_path / "tables/overview").mkdir(parents=True)
+    assert is_source(tmp_path.resolve(), str(tmp_path.resolve() / "tables/overview"))
 
 
 def waited(check, seconds=30):
@@ -73,6 +86,37 @@ def test_a_saved_file_is_built_and_a_result_is_not(tmp_path):
         stop.set()
         thread.join(10)
     assert not thread.is_alive()
+
+
+def _runs(process):
+    """Tell whether a process runs; a zombie does not."""
+    stat = Path(f"/proc/{process}/stat")
+    try:
+        return stat.read_text().rpartition(") ")[2][0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_watch_that_ends_ends_its_build(tmp_path, number):
+    pytest.importorskip("watchfiles")
+    (tmp_path / "tables").mkdir()
+    mark = tmp_path / "build"
+    child = f"import os, time; print(os.getpid(), file=open({str(mark)!r}, 'w')); time.sleep(99)"
+    call = f"watch(Path({str(tmp_path)!r}), {[sys.executable, '-c', child]!r}, print, int)"
+    code = f"from pathlib import Path; from paper.watch import watch; {call}"
+    watching = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
+    try:
+        assert waited(lambda: mark.is_file() and mark.read_text().endswith("\n"))
+        build = int(mark.read_text())
+        assert _runs(build)
+        watching.send_signal(number)
+        watching.wait(10)
+        assert waited(lambda: not _runs(build), 5), "the build goes on without its watch"
+    finally:
+        watching.kill()
+        watching.wait()
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from artifacts.errors import ThesisError
 P = ParamSpec("P")
 T = TypeVar("T")
 CHILD = Path(__file__).with_name("child.py")
-GRACE = 3.0  # seconds between SIGTERM and SIGKILL
+GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
 
 class LocalExecutor(JobExecutor):
@@ -86,7 +86,7 @@ class LocalExecutor(JobExecutor):
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
 
     def end(self) -> None:
-        """Cancel what waits and end what runs: SIGTERM to each process group, and SIGKILL three seconds later."""
+        """Cancel what waits and end what runs: SIGTERM to each process group, and SIGKILL half a second later."""
         with self._lock:
             self._ended = True
             live = list(self._live)

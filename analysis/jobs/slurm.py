@@ -25,6 +25,7 @@ from analysis.jobs.executors import JobExecutor
 from analysis.jobs.failure import JobDied
 from analysis.jobs.folder import last_lines
 from analysis.jobs.resources import MINUTES, Resources
+from artifacts.build.interrupt import patience
 from artifacts.errors import MissingDependency, ThesisError
 
 P = ParamSpec("P")
@@ -129,6 +130,10 @@ class SlurmExecutor(JobExecutor):
         self._closed.set()
         with self._lock:
             ended, self._open = self._open, {}
+        with patience():
+            self._take_back(ended)
+
+    def _take_back(self, ended: dict[str, _Open]) -> None:
         squeue.cancel(list(ended))
         for each in ended.values():
             if not each.future.cancel():

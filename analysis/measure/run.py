@@ -26,7 +26,7 @@ from analysis.models.checkpoints.loading import ModelSource
 from analysis.models.checkpoints.memory import exhausted
 from analysis.models.libraries import need
 from artifacts.errors import DataError, ModelError, ThesisError
-from artifacts.store.files import digest, write
+from artifacts.store.files import FULL, digest, without_room, write
 from artifacts.store.measurement import path_of
 
 KEPT = "out/experiments"
@@ -114,6 +114,8 @@ def measure(plan: Plan, tell: Callable[[str], None] = lambda text: None) -> list
 
 def unforeseen(error: Exception) -> ModelError:
     """An error that is none of ours, in our words: it ends what it is in, and nothing else."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return ModelError(without_room(error))
     place = traceback.extract_tb(error.__traceback__)[-1]
     said = " ".join(str(error).split())
     return ModelError(f"{type(error).__name__}: {said} ({Path(place.filename).name}:{place.lineno})")

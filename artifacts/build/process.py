@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from artifacts.build import watchman
 from artifacts.errors import MissingDependency, ThesisError
@@ -28,7 +29,7 @@ TEX_PROGRAMS = frozenset(
 )
 # A program begins once the watchman knows of it; when this process ends before that, it never does.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")
-GRACE = 2.0  # seconds between SIGTERM and SIGKILL
+GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 
 
 class Ended(ThesisError):
@@ -102,7 +103,7 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
     cwd : Path
         The folder it runs in.
     timeout : float
-        Seconds after which its whole process group is ended: SIGTERM, then SIGKILL two seconds later.
+        Seconds after which its whole process group is ended: SIGTERM, then SIGKILL half a second later.
     env : mapping, optional
         Its whole environment; ours when absent.
 
@@ -118,53 +119,82 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
     Ended
         `end_all` was called, before or while it ran.
     """
-    program = shutil.which(argv[0])
-    if program is None:
-        require(argv[0])
     # A file, not a pipe: a pipe that some grandchild keeps open would hold the caller past the end of its program.
     with tempfile.TemporaryFile() as output:
-        with _lock:
-            if _closed:
-                raise Ended(f"{argv[0]}: not started, the build is being ended")
-            process = subprocess.Popen(
-                [*GATE, program or argv[0], *argv[1:]],
-                cwd=cwd,
-                env=None if env is None else dict(env),
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=tuple(_held),
-            )
-            _live.add(process)
-        watchman.watch(process.pid)
-        assert process.stdin is not None
-        with suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(b"go\n")
+        process = _begin(argv, cwd, env, output)
         expired = threading.Event()
         # A timer and a blocking wait: Popen.wait(timeout) polls, which costs up to 50 ms a call.
         timer = threading.Timer(timeout, _expire, (process, expired))
         timer.daemon = True
         timer.start()
         try:
-            returncode = process.wait()
-        except BaseException:
-            _end([process])
-            process.wait()
-            raise
+            returncode = _wait(process, argv[0])
         finally:
             timer.cancel()
-            _signal(process, signal.SIGKILL)  # whatever its group still holds goes with it
-            watchman.forget(process.pid)
-            with _lock:
-                _live.discard(process)
-                ended = _closed
-                _lock.notify_all()
-        if ended:
-            raise Ended(f"{argv[0]}: ended before it finished")
         output.seek(0)
         text = output.read().decode("utf-8", errors="replace")
     return Completed(returncode, text, expired.is_set())
+
+
+def run_shown(argv: Sequence[str], cwd: Path) -> int:
+    """Run a program to its end, its output shown where ours is; return its exit status.
+
+    Raises
+    ------
+    MissingDependency
+        The program is not installed.
+    Ended
+        `end_all` was called, before or while it ran.
+    """
+    return _wait(_begin(argv, cwd, None, None), argv[0])
+
+
+def _begin(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None, output: IO[bytes] | None
+) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own, once the watchman knows of it."""
+    program = shutil.which(argv[0])
+    if program is None:
+        require(argv[0])
+    with _lock:
+        if _closed:
+            raise Ended(f"{argv[0]}: not started, the build is being ended")
+        process = subprocess.Popen(
+            [*GATE, program or argv[0], *argv[1:]],
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=None if output is None else subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=tuple(_held),
+        )
+        _live.add(process)
+    watchman.watch(process.pid)
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(b"go\n")
+    return process
+
+
+def _wait(process: subprocess.Popen[bytes], name: str) -> int:
+    """Wait for the end of a program, and end it with this one; return its exit status."""
+    try:
+        returncode = process.wait()
+    except BaseException:
+        _end([process])
+        process.wait()
+        raise
+    finally:
+        _signal(process, signal.SIGKILL)  # whatever its group still holds goes with it
+        watchman.forget(process.pid)
+        with _lock:
+            _live.discard(process)
+            ended = _closed
+            _lock.notify_all()
+    if ended:
+        raise Ended(f"{name}: ended before it finished")
+    return returncode
 
 
 def end_all() -> None:

@@ -6,15 +6,19 @@ import errno
 import hashlib
 import os
 import re
+import secrets
 import stat
-import tempfile
+import time
 from pathlib import Path
 
 from artifacts.errors import ThesisError
 
 ABSENT = ""
+FULL = (errno.ENOSPC, errno.EDQUOT)
 PART = ".part"
-_DRAFT = re.compile(r"\.(\d{1,9})-.*" + re.escape(PART))
+_DRAFT = re.compile(r"\.(\d{1,9})-(?:([0-9a-f]{6})-)?.*" + re.escape(PART))
+_HOST = hashlib.blake2b(os.uname().nodename.encode(), digest_size=3).hexdigest()
+_DAY = 86_400  # seconds after which a draft of another machine, whose processes are not seen here, is of a dead one
 
 
 def digest(path: Path | str) -> str:
@@ -37,10 +41,11 @@ def digest(path: Path | str) -> str:
 def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
     """Put `content` at `path` atomically; return whether anything changed.
 
-    The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill)
-    sees the old file or the new one, never half of one. An equal file is left untouched, time stamp included. What is
-    `lasting` is on the disk before it takes its place, so that the same holds of a loss of power: for what took hours
-    to measure. What a build makes is made again when its hash is not the recorded one, and does without the wait.
+    The text goes to a temporary file in the same folder and is moved into place, so a reader (and a kill) sees the old
+    file or the new one, never half of one. An equal file is left untouched, time stamp included. A new file has the
+    permissions that the umask leaves, an old one keeps its own. What is `lasting` is on the disk before it takes its
+    place, so that the same holds of a loss of power: for what took hours to measure. What a build makes is made again
+    when its hash is not the recorded one, and does without the wait.
 
     Raises
     ------
@@ -53,18 +58,19 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
         if path.is_file() and path.read_bytes() == content:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{os.getpid()}-", suffix=PART)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        name = path.with_name(f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}")
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with open(name, "xb") as stream:
                 stream.write(content)
                 if lasting:
                     stream.flush()
                     os.fsync(stream.fileno())
-            os.chmod(name, mode)
+            if mode is not None:
+                os.chmod(name, mode)
             os.replace(name, path)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise ThesisError(unwritable(path, error)) from error
@@ -73,19 +79,34 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 
 def draft(path: Path) -> Path:
     """Where what becomes `path` is written first, by a library of its own; `sweep` removes it after a kill."""
-    return path.with_name(f".{os.getpid()}-{path.name}{PART}")
+    return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
 
 
 def sweep(folder: Path) -> list[Path]:
-    """Remove what killed processes were writing below `folder`; return it."""
+    """Remove what killed processes were writing below `folder`; return it.
+
+    On a file system that machines share, what another one writes is left alone until it is a day old.
+    """
     removed = []
     for place, _, names in os.walk(folder):
         for name in names:
-            match = _DRAFT.fullmatch(name)
-            if match and not _runs(int(match[1])):
-                (Path(place) / name).unlink(missing_ok=True)
-                removed.append(Path(place) / name)
+            if abandoned(path := Path(place) / name):
+                path.unlink(missing_ok=True)
+                removed.append(path)
     return removed
+
+
+def abandoned(path: Path) -> bool:
+    """Whether this is a draft, a file's or a folder's, whose writer is gone."""
+    match = _DRAFT.fullmatch(path.name)
+    if not match:
+        return False
+    if (match[2] or _HOST) == _HOST:
+        return not _runs(int(match[1]))
+    try:
+        return time.time() - path.stat().st_mtime > _DAY
+    except FileNotFoundError:
+        return False
 
 
 def _runs(process: int) -> bool:
@@ -102,6 +123,12 @@ def unwritable(path: Path, error: OSError) -> str:
     """What to say of a file that cannot be written."""
     if error.errno == errno.EFBIG:
         return f"{path}: larger than files may become here (ulimit -f); raise the limit (nothing was half-written)"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in FULL:
         return f"{path}: the disk is full; free some space and run the command again (nothing was half-written)"
     return f"{path}: cannot be written ({error.strerror}); check the folder's permissions"
+
+
+def without_room(error: OSError) -> str:
+    """What to say of a full disk that a library met; of a cache, a temporary file or the output it names no file."""
+    place = str(error.filename or "the output, or a cache or temporary file below out/")
+    return f"{place}: the disk is full; free some space and run the command again (nothing was half-written)"

@@ -9,12 +9,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -158,15 +158,16 @@ def analyse_heads(
     done: dict[sampling.Head, Finding] = {}
     failed: list[str] = []
     old, start = 0, time.monotonic()
-    for head, outcome in _outcomes(capture, options, folder, min(jobs, len(capture.heads))):
-        if isinstance(outcome, DataError):
-            failed.append(str(outcome))
-        else:
-            done[head], was = outcome
-            old += was
-        count = len(done) + len(failed)
-        rate = max(1, count - old) / max(time.monotonic() - start, 1e-9)
-        progress.update(count, len(capture.heads), f"{rate:.1f} heads/s", (len(capture.heads) - count) / rate)
+    with closing(_outcomes(capture, options, folder, min(jobs, len(capture.heads)))) as outcomes:
+        for head, outcome in outcomes:
+            if isinstance(outcome, DataError):
+                failed.append(str(outcome))
+            else:
+                done[head], was = outcome
+                old += was
+            count = len(done) + len(failed)
+            rate = max(1, count - old) / max(time.monotonic() - start, 1e-9)
+            progress.update(count, len(capture.heads), f"{rate:.1f} heads/s", (len(capture.heads) - count) / rate)
     if failed:
         lines = list(dict.fromkeys(failed))
         more = [f"... and {len(lines) - SHOWN} more"] * (len(lines) > SHOWN)
@@ -176,7 +177,7 @@ def analyse_heads(
 
 def _outcomes(
     capture: Capture, options: PlasticityOptions, folder: Path, jobs: int
-) -> Iterator[tuple[sampling.Head, Outcome]]:
+) -> Generator[tuple[sampling.Head, Outcome], None, None]:
     if jobs == 1:
         yield from attempts(capture, capture.heads, options, folder)
         return
@@ -192,8 +193,11 @@ def _outcomes(
                 "a process of the analysis was ended from outside (out of memory?); what is finished is kept; "
                 f"give --jobs {jobs // 2} and run again"
             ) from None
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        except BaseException:  # Ctrl-C, or a caller that wants no more: finished heads are kept, the others are not
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():
+                worker.kill()
+            raise
 
 
 def shares(capture: Capture, jobs: int) -> list[tuple[sampling.Head, ...]]:

@@ -1,0 +1,81 @@
+"""Ctrl-C ends a command within a second, whatever its main thread and its other threads are at."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from artifacts.build import interrupt
+from conftest import ROOT
+
+BEGIN = """
+import hashlib, sys, threading, time
+from artifacts.build import interrupt
+interrupt.end_promptly()
+print("begun", flush=True)
+"""
+LIBRARY = "hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)"  # a minute and more in which Python hears of no signal
+THREAD = "threading.Thread(target=time.sleep, args=(99,)).start()"
+SWALLOWED = """
+try:
+    time.sleep(99)
+except KeyboardInterrupt:
+    time.sleep(99)
+"""
+BY_ITSELF = """
+try:
+    time.sleep(99)
+except KeyboardInterrupt:
+    interrupt.say()
+    sys.exit(7)
+"""
+PATIENT = """
+try:
+    time.sleep(99)
+except KeyboardInterrupt:
+    with interrupt.patience():
+        time.sleep(3)
+        print("taken back", flush=True)
+    time.sleep(99)
+"""
+
+
+def interrupted(code):
+    """Give the exit status, the seconds from Ctrl-C to the end, and both outputs of a program."""
+    command = [sys.executable, "-c", BEGIN + code]
+    program = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        start = time.monotonic()
+        program.send_signal(signal.SIGINT)
+        output, errors = program.communicate(timeout=60)
+        return program.returncode, time.monotonic() - start, output, errors
+    finally:
+        program.kill()
+
+
+@pytest.mark.parametrize("code", [LIBRARY, THREAD + LIBRARY.join(";\n"), SWALLOWED])
+def test_a_command_that_does_not_end_is_ended(code):
+    status, seconds, _, errors = interrupted(code)
+    assert status == interrupt.CODE
+    assert errors == interrupt.WORDS + "\n"
+    assert seconds < 30, "it would have gone on for more than a minute"
+
+
+def test_a_command_that_ends_by_itself_is_left_alone():
+    status, _, _, errors = interrupted(BY_ITSELF)
+    assert (status, errors) == (7, interrupt.WORDS + "\n")
+
+
+def test_what_takes_back_jobs_elsewhere_has_its_time():
+    status, seconds, output, _ = interrupted(PATIENT)
+    assert (status, output) == (interrupt.CODE, "taken back\n")
+    assert seconds >= 3
+
+
+def test_a_second_is_not_exceeded():
+    assert interrupt.SECONDS < 1
