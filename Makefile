@@ -13,7 +13,8 @@ test: $(VENV)/test.stamp tex lint
 	$(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 	$(PY) build.py check
 	$(PY) build.py paper
-	$(PY) build.py diff HEAD --check
+	@if git rev-parse -q --verify HEAD > /dev/null 2>&1; then $(PY) build.py diff HEAD --check; \
+	  else echo "no commit to compare results with; begin one: git init && git add -A && git commit -m Begin"; fi
 
 site: $(VENV)/light.stamp tex
 	$(PY) build.py site

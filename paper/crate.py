@@ -25,6 +25,7 @@ from paper.edition import read as edition_of
 from paper.tex import latex
 
 CITATION = "CITATION.cff"
+NOBODY = "Nobody yet"  # the author of the frame of a new paper
 PROFILE = "1.2"
 SUMS = "checksums-sha256.txt"
 TYPES = {
@@ -87,7 +88,7 @@ def lay_out(root: Path, folder: Path) -> int:
     """
     for needed, made in (
         ("out/thesis.pdf", "run `python build.py paper` first"),
-        ("LICENSE", "a crate names its licence"),
+        ("LICENSE", "write there under which licence others may use text and data"),
     ):
         if not (root / needed).is_file():
             raise SpecError(f"{needed}: not there; {made}")
@@ -97,6 +98,8 @@ def lay_out(root: Path, folder: Path) -> int:
         raise MissingDependency.package("rocrate", "press") from None
     described, edition = metadata.read(root), edition_of(root)
     cited = citation(root)
+    if NOBODY in [each.get("name") for each in cited.get("authors") or [{"name": described.author}]]:
+        raise SpecError(f"{CITATION}: its author is {NOBODY!r}; say there whom to cite (and in paper/metadata.yaml)")
     when = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
     shutil.rmtree(folder, ignore_errors=True)
     crate = ROCrate(version=PROFILE)
@@ -105,7 +108,8 @@ def lay_out(root: Path, folder: Path) -> int:
     crate.datePublished = datetime.fromisoformat(when)
     crate.keywords = list(described.keywords)
     crate.license = _licence(crate, cited.get("license", ""))
-    crate.creator = [_person(crate, number, each) for number, each in enumerate(cited.get("authors", []), 1)]
+    authors = cited.get("authors") or ([{"family-names": described.author}] if described.author else [])
+    crate.creator = [_person(crate, number, each) for number, each in enumerate(authors, 1)]
     if cited.get("version"):
         crate.root_dataset["version"] = str(cited["version"])
     if edition.commit:

@@ -1,11 +1,18 @@
 """The page for authors of another paper, done to the letter: an empty frame, one of each kind, and a PDF."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
+import tomllib
 
 import pytest
+import yaml
 
+from artifacts.build.new_paper import new_paper
+from artifacts.errors import SpecError
 from conftest import ROOT, run
 
 TEXT = (ROOT / "docs/own-paper.md").read_text()
@@ -48,3 +55,109 @@ def test_every_file_that_is_to_be_kept_is_there():
     kept = re.findall(r"`((?:artifacts|analysis|tables|figures|paper)/[\w./-]*)`", TEXT)
     written = {path for _, path, _ in BLOCK.findall(TEXT)}
     assert [path for path in kept if path not in written and not (ROOT / path).exists()] == []
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory):
+    """The frame of a new paper, freshly written."""
+    root = tmp_path_factory.mktemp("own") / "frame"
+    new_paper(ROOT, root, 'Bohnen: "high" & low', "May 2026")
+    return root
+
+
+def shell(root, *command):
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+def test_a_frame_has_a_name_of_its_own_and_the_engine_s_licence_apart(frame):
+    project = tomllib.loads((frame / "pyproject.toml").read_text())["project"]
+    assert (project["name"], project["description"]) == ("bohnen-high-low", 'Bohnen: "high" & low')
+    assert "license" not in project
+    assert yaml.safe_load((frame / "artifacts/datapackage.yaml").read_text())["name"] == "bohnen-high-low"
+    assert yaml.safe_load((frame / "CITATION.cff").read_text())["title"] == 'Bohnen: "high" & low'
+    assert (frame / "LICENSE-engine").read_text() == (ROOT / "LICENSE").read_text()
+    assert not (frame / "LICENSE").exists()
+
+
+@pytest.mark.parametrize(("title", "name"), [("Ä Ö", "a-o"), ("豆", "paper"), ("x" * 99, "x" * 60), ("--1--", "1")])
+def test_any_title_gives_a_name(tmp_path, title, name):
+    new_paper(ROOT, tmp_path / "frame", title, "May 2026")
+    assert tomllib.loads((tmp_path / "frame/pyproject.toml").read_text())["project"]["name"] == name
+
+
+def test_every_document_that_the_frame_names_is_there(frame):
+    texts = [frame / "README.md", *(frame / "docs").glob("*.md")]
+    named = {name for text in texts for name in re.findall(r"`(docs/[\w-]+\.md)`", text.read_text())}
+    assert [name for name in sorted(named) if not (frame / name).is_file()] == []
+
+
+def test_make_test_of_a_fresh_frame_finds_all_that_it_asks_for(frame):
+    """Each line of `make test`, but with mypy over the rooms that a frame begins without."""
+    settings = tomllib.loads((frame / "pyproject.toml").read_text())["tool"]
+    for place in settings["mypy"]["files"]:
+        assert (frame / place).is_file() or list((frame / place).rglob("*.py")), f"mypy is asked to read {place}"
+    (frame / ".venv/bin").mkdir(parents=True)
+    for stamp in ("bin/python", "light.stamp", "test.stamp"):
+        (frame / ".venv" / stamp).touch()
+    text = (frame / "Makefile").read_text()
+    for target in re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)[0].split():
+        done = shell(frame, "make", "-n", target)
+        assert done.returncode == 0, f"make {target}: {done.stderr}"
+        assert not [name for name in re.findall(r"(?:tests|benchmarks)/[\w/]+\.py", done.stdout) if name]
+    python = sys.executable
+    for command in (
+        (python, "-m", "ruff", "check", "."),
+        (python, "-m", "ruff", "format", "--check", "."),
+        (python, "-m", "mypy", "--follow-imports=skip", "analysis/studies", "analysis/experiments"),
+        (os.path.join(os.path.dirname(python), "lint-imports"), "--no-cache"),
+        (python, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"),
+    ):
+        done = shell(frame, *command)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+def test_diff_without_git_says_how_to_begin_it_and_with_it_compares(frame):
+    done = run(frame, "diff", "HEAD")
+    assert done.returncode == 1
+    assert "is no checkout of git; begin one: git init && git add -A" in done.stderr
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-qm", "Begin")):
+        assert shell(frame, "git", *command).returncode == 0
+    done = run(frame, "diff", "HEAD", "--check")
+    assert (done.returncode, done.stderr) == (0, "0 differences from HEAD\n")
+    assert shell(frame, "git", "status", "--short").stdout == ""
+
+
+def test_a_frame_that_was_killed_can_be_begun_again(tmp_path):
+    place = tmp_path / "frame"
+    command = [sys.executable, "build.py", "new", "paper", str(place)]
+    for seconds in (0.05, 0.15, 0.3):
+        writing = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        while not list(tmp_path.iterdir()) and writing.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(seconds)
+        writing.send_signal(signal.SIGKILL)
+        writing.wait()
+        assert not place.exists() or (place / "tests/test_paper.py").is_file(), "a frame is there whole or not at all"
+        if place.exists():
+            break
+    if not place.exists():
+        assert run(ROOT, "new", "paper", str(place)).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["frame"], "nothing half-written stays"
+
+
+def test_an_empty_folder_is_filled_also_after_a_kill(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (tmp_path / f".{ended.pid}-{tmp_path.name}.part").mkdir()
+    (tmp_path / f".{ended.pid}-{tmp_path.name}.part" / "build.py").write_text("half")
+    files = new_paper(ROOT, tmp_path, "Beans", "May 2026")
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == files
+
+
+def test_a_file_in_place_of_the_folder_is_told(tmp_path):
+    (tmp_path / "frame").write_text("mine")
+    with pytest.raises(SpecError, match="is a file; name a folder that does not exist yet"):
+        new_paper(ROOT, tmp_path / "frame", "Beans", "May 2026")
+    assert (tmp_path / "frame").read_text() == "mine"

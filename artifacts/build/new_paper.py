@@ -9,6 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shutil
+import tomllib
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +22,7 @@ from artifacts.build.facts import Reader
 from artifacts.build.kinds import KINDS
 from artifacts.errors import SpecError
 from artifacts.store.descriptor import package
-from artifacts.store.files import write
+from artifacts.store.files import abandoned, draft, write
 from artifacts.store.paths import SCHEMA
 
 MACHINERY = (
@@ -29,9 +33,23 @@ MACHINERY = (
 ALSO = (
     *("tables/_press/templates/*", "figures/_press/templates/*", "paper/thesis.tex.j2", "paper/preamble.tex"),
     *("paper/site/templates/*", "paper/annotate/templates/*"),
-    *("docs/architecture.md", "docs/extending.md", "docs/site.md", "artifacts/models/*/*"),
-    *("Makefile", "pyproject.toml", "constraints.txt", "LICENSE", ".gitignore"),
+    *("docs/architecture.md", "docs/extending.md", "docs/measuring.md", "docs/own-paper.md", "docs/site.md"),
+    *("docs/robustness.md", "docs/population-plan.md", "docs/distil-plan.md"),
+    *("artifacts/models/*/*", "analysis/studies/__init__.py", "analysis/experiments/__init__.py"),
+    *("constraints.txt", ".gitignore"),
 )
+LEFT_OUT = (
+    "pretrained",
+    r"\$\(VENV\)/pretrained.stamp",
+    "test-slurm",
+    "test-browser",
+    "golden",
+    "benchmark",
+    "constraints",
+    "repeatable",
+    "soak",
+)
+"""Targets of the Makefile whose files stay here."""
 ENTRY = "build.py"
 COMMANDS = "paper/commands"  # which the entry finds, and does not import by name
 TABLES = ("documents", "places", "families", "models", "subjects")
@@ -60,9 +78,36 @@ A thesis in which every number is bound to an artifact and every claim is checke
     make paper                  # out/thesis.pdf
     python build.py check       # every artifact against its schema
 
-`docs/extending.md` has recipes for a source, a model, a measured one, a claim, a statistic, an exhibit and an
-experiment; `docs/architecture.md` says how the build decides what to do.
+    make test                   # lint, types, tests, and the committed results recomputed
+    git init && git add -A && git commit -m "Begin"    # `diff HEAD` and `claims --check` compare with it
+
+`docs/own-paper.md` goes through a first source, claim, table, figure and chapter; `docs/extending.md` has recipes for a
+model, a measured one, a statistic and an experiment; `docs/measuring.md` says how models are measured, and
+`docs/architecture.md` how the build decides what to do.
+
+The engine is that of long-context-thesis {version}, under the licence in `LICENSE-engine`. Under which licence your own
+text and data are is yours to say in a file `LICENSE`, and how to cite them in `CITATION.cff`.
 """
+CITATION = """cff-version: 1.2.0
+message: "If this paper or its data serve your work, please cite it."
+title: {title}
+type: dataset
+authors:
+  - name: Nobody yet # a person has family-names, given-names and orcid in place of name
+"""
+TEST = '''"""What holds of this paper, whatever it says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_every_artifact_is_in_order():
+    done = subprocess.run([sys.executable, "build.py", "check"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+'''
 
 
 def engine(root: Path) -> tuple[str, ...]:
@@ -78,7 +123,7 @@ def engine(root: Path) -> tuple[str, ...]:
 
 
 def new_paper(root: Path, folder: Path, title: str, date: str) -> list[str]:
-    """Write the frame of another thesis into `folder`; return its files, relative to it.
+    """Write the frame of another thesis into `folder`, whole or not at all; return its files, relative to it.
 
     Parameters
     ----------
@@ -94,21 +139,46 @@ def new_paper(root: Path, folder: Path, title: str, date: str) -> list[str]:
     SpecError
         When there is something in the folder, or it lies inside this project.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
+    if folder.exists() and not folder.is_dir():
+        raise SpecError(f"{folder}: is a file; name a folder that does not exist yet")
     if folder.resolve().is_relative_to(root.resolve()):
         raise SpecError(f"{folder}: lies inside this project; name a folder outside of it")
+    _remove_drafts(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise SpecError(f"{folder}: is not empty; name a folder that does not exist yet")
     files = {name: (root / name).read_bytes() for name in engine(root)}
     files |= {name: text.encode() for name, text in _written(root, title, date)}
-    for name, content in sorted(files.items()):
-        write(folder / name, content)
+    beside = folder / folder.resolve().name if folder.exists() else folder  # an empty folder may be where one stands
+    frame = draft(beside)
+    try:
+        for name, content in sorted(files.items()):
+            write(frame / name, content)
+        if folder.exists():
+            for entry in sorted(frame.iterdir()):
+                entry.rename(folder / entry.name)
+            frame.rmdir()
+        else:
+            frame.rename(folder)
+    except BaseException:
+        shutil.rmtree(frame, ignore_errors=True)
+        raise
     return sorted(files)
+
+
+def _remove_drafts(folder: Path) -> None:
+    """Remove the half-written frames that killed commands left beside a folder, or in it."""
+    beside = folder.absolute().parent
+    found = [path for path in beside.iterdir() if path.name.endswith(f"-{folder.name}.part")] if beside.is_dir() else []
+    found += list(folder.iterdir()) if folder.is_dir() else []
+    for path in found:
+        if path.is_dir() and abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _written(root: Path, title: str, date: str) -> Iterator[tuple[str, str]]:
     """The files of the frame that are its own: a title, a chapter, and tables without rows."""
     resources = [_emptied(entry) for entry in package(root)["resources"] if entry["name"] in KEPT]
-    yield SCHEMA, f"name: a-new-paper\ntitle: {_word(title)}\n{_shared(root)}{_yaml({'resources': resources})}"
+    yield SCHEMA, f"name: {_slug(title)}\ntitle: {_word(title)}\n{_shared(root)}{_yaml({'resources': resources})}"
     thesis = {"document": "thesis", "group": "thesis", "title": title, "coverage": "claims"}
     thesis["reason"] = "citation: it does not cite itself"
     for entry in resources:
@@ -118,7 +188,46 @@ def _written(root: Path, title: str, date: str) -> Iterator[tuple[str, str]]:
     yield "paper/metadata.yaml", METADATA.format(title=_word(title), date=date)
     yield "paper/references.bib", "% One entry a work that the chapters cite.\n"
     yield CHAPTER, INTRODUCTION
-    yield "README.md", README.format(title=title)
+    yield "README.md", README.format(title=title, version=_version(root))
+    yield "CITATION.cff", CITATION.format(title=_word(title))
+    yield "LICENSE-engine", (root / _first(root, "LICENSE-engine", "LICENSE")).read_text(encoding="utf-8")
+    yield "Makefile", _makefile((root / "Makefile").read_text(encoding="utf-8"))
+    yield "pyproject.toml", _project((root / "pyproject.toml").read_text(encoding="utf-8"), title)
+    yield "tests/test_paper.py", TEST
+
+
+def _first(root: Path, *names: str) -> str:
+    return next(name for name in names if (root / name).is_file())
+
+
+def _version(root: Path) -> str:
+    return str(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+
+
+def _slug(title: str) -> str:
+    """A title as the name of a package: small letters, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "paper"
+
+
+def _makefile(text: str) -> str:
+    """The Makefile without the targets whose files stay here."""
+    blocks = [block for block in text.split("\n\n") if not re.search(rf"(?m)^({'|'.join(LEFT_OUT)}):", block)]
+    blocks[0] = re.sub(r"(?m)^# make pretrained.*\n", "", blocks[0])
+    for target in LEFT_OUT:
+        blocks = [re.sub(rf"(?m)^(\.PHONY:.*) {target}(?= |$)", r"\1", block) for block in blocks]
+    return "\n\n".join(blocks).rstrip() + "\n"
+
+
+def _project(text: str, title: str) -> str:
+    """The description of the Python project with the paper's own name, and no licence, which is yet to be chosen."""
+    for pattern, now in (
+        (r'name = ".*"\n', f'name = "{_slug(title)}"\n'),
+        (r'description = ".*"\n', f"description = {_word(title)}\n"),
+        (r'license = ".*"\n', ""),
+    ):
+        text = re.sub(f"(?m)^{pattern}", now.replace("\\", r"\\"), text, count=1)
+    return text
 
 
 def _emptied(entry: dict[str, Any]) -> dict[str, Any]:
