@@ -48,9 +48,20 @@ def test_a_number_is_found_wherever_it_is_printed(foreign):
     assert "table:recall_loss/Reader-Small/drop: 39.5" in trail
     assert line_of(foreign, "artifacts/sources/recall_stated.csv", "drop_small") + ": printed 39.5" in trail
     assert "claim:recall_drop_small: holds; reported 39.5" in trail
-    below = trail.partition("recall.tex.j2:")[2].partition("table:")[0]
+    assert trail.startswith("table:"), "what is printed in an exhibit comes first"
+    assert trail.index("table:") < trail.index("recall.tex.j2:") < trail.index("\nclaim:recall")
+    below = trail.partition("recall.tex.j2:")[2].partition("\nclaim:")[0]
     assert "= artifacts/results/recall_drop.csv:2 drop '39.5'" in below
     assert "printed in recall, Recall by length, Table 2 [nobody2026]" in below
+
+
+@pytest.mark.parametrize("what", ["39.5", "71.0", "88.4", "1"])
+def test_a_number_is_answered_on_a_page_and_in_full_when_asked(foreign, what):
+    short, full = traced(foreign, what).splitlines(), traced(foreign, what, "--all").splitlines()
+    assert len(short) <= 45
+    assert len(full) >= len(short)
+    assert {line for line in short if not line.startswith("and ")} <= set(full)
+    assert not [line for line in full if line.endswith("--all shows them")]
 
 
 def test_a_cell_is_followed_to_the_line_of_its_source(foreign):

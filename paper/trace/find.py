@@ -14,9 +14,11 @@ from paper.trace.descent import Project, descent, ends, part
 from paper.trace.numeral import ROUNDED, SAME, Numeral, tokens
 from paper.trace.step import Step
 
-SHOWN = 5  # places of one kind
+SHOWN = 5  # rows of one address
+FIRST = 3  # places of one kind where a number stands
 TEXTS = ("reported", "recomputed", "reason")  # columns of the ledger that hold numbers within text
-ROOMS = ("chapter", "table", "claim", "result", "measurement", "source")
+PRINTED = ("table", "chapter")
+ROOMS = (*PRINTED, "claim", "result", "source", "measurement")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,9 @@ class Hit:
 def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
     """The lines that answer `what`: a number, or an address such as `table:NAME/ROW/COLUMN`.
 
+    Of a number the printed places come first: exhibits, then chapters. The first of each is followed down to its
+    source, or the first place of all where it is not printed; with `every` all places are named and followed.
+
     Raises
     ------
     SpecError
@@ -52,12 +57,14 @@ def trace(project: Project, what: str, every: bool = False) -> Iterator[str]:
     if not any(hits.values()):
         close = "; ".join(dict.fromkeys(text for _, text in sorted(near)[:3]))
         raise SpecError(f"{what} stands nowhere; nearest: {close}" if close else f"{what} stands nowhere")
+    first = next(room for room in ROOMS if hits[room])
     for room, there in hits.items():
         there.sort(key=lambda hit: -hit.rank)
-        shown = there if every else there[:SHOWN]
-        for hit in shown:
+        shown = there if every else there[:FIRST]
+        for place, hit in enumerate(shown):
             yield f"{hit.address}: {hit.text}" + (" (rounded)" if hit.rank == ROUNDED else "")
-            yield from _below(project, hit)
+            if every or (place == 0 and room in (first, *PRINTED)):
+                yield from _below(project, hit)
         if len(there) > len(shown):
             yield f"and {len(there) - len(shown)} more of kind {room}; --all shows them"
 
