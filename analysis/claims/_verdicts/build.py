@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import asdict
 
+from analysis.claims._verdicts.by_p import refuse_by_p
 from analysis.claims._verdicts.typeset import typeset
 from analysis.claims._verdicts.verdict import FAILURES, SEVERITIES, Verdict
 from artifacts.build.job import Job
@@ -36,8 +37,8 @@ def build(job: Job) -> dict[str, str]:
     Raises
     ------
     SpecError
-        When the docstring lacks the statement or its place, the function returns something else than verdicts, or two
-        of its verdicts share a key.
+        When the docstring lacks the statement or its place, the function returns something else than verdicts, two of
+        its verdicts share a key, or it is judged by a p alone.
     """
     function = job.load()
     where = f"{job.file}: {job.function}()"
@@ -59,6 +60,7 @@ def build(job: Job) -> dict[str, str]:
     keys = [verdict.key for verdict in verdicts]
     if len(set(keys)) < len(keys) or (len(keys) > 1 and "" in keys):
         raise SpecError(f"{where}: several verdicts need a key each, and no key twice")
+    refuse_by_p(job.root, job.file, job.function)
     declared = _declared(text, where)
     for verdict in verdicts:
         _absence(verdict, verdict.statement or statement, where)

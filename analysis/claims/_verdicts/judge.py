@@ -199,7 +199,8 @@ def judge(
     reason : str or pair of str
         Why. A pair where the words depend on the outcome: what to say if it is true, and if it is not.
     otherwise : str
-        The verdict when it is not; for `not significant` use `directed`, which knows the interval.
+        The verdict when it is not; for `not significant` use `directed`, which knows the interval. A large p
+        contradicts nothing: `judge(p < ALPHA, ...)` without it is refused (`by_p.py`).
     failure : str
         Which of `FAILURES` it is when it is not true; by default the one that `otherwise` suggests.
     """

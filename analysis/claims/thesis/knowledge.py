@@ -41,6 +41,7 @@ def thesis_imdb_below_chance(knowledge_tasks: pd.DataFrame) -> Verdict:
         f"{row['base_right']} of {row['n']} [{row['base_low']:.0f}, {row['base_high']:.0f}] against a chance of "
         f"{row['chance']:.0f} %, one-sided binomial test"
         + ("; guessing does not fall so low, unparsed answers do." if row["p_below_chance"] < ALPHA else "."),
+        otherwise="not supported",
         recomputed=f"{row['base']:.1f}%",
         n=int(row["n"]),
         p_value=float(row["p_below_chance"]),

@@ -1,0 +1,69 @@
+"""A claim that is judged by a p alone is refused: at a p of .10 it would be called contradicted."""
+
+import pytest
+
+from analysis.claims._verdicts.by_p import refuse_by_p
+from artifacts.errors import SpecError
+from artifacts.typeset.plural import counted
+
+CLAIM = '''"""A claim."""
+
+
+def taller(heights):
+    """Beans are taller.
+
+    Source: thesis, Heights.
+    """
+    test = heights
+    return judge({asked})
+'''
+
+
+def asked(folder, text):
+    refuse_by_p.__globals__["_lines"].cache_clear()
+    (folder / "claim.py").write_text(CLAIM.format(asked=text))
+    refuse_by_p(folder, "claim.py", "taller")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'p < .05, "because"',
+        'test.p_value <= 0.01, "because", n=3',
+        'bool(test["p_adjusted"] < ALPHA), "because"',
+        'ALPHA > float(test["p_holm"]), "because", p_value=0.1',
+        '0.05 >= pvalue, "because"',
+    ],
+)
+def test_a_p_alone_contradicts_nothing(tmp_path, text):
+    with pytest.raises(
+        SpecError, match=r"claim\.py:10: judge\(p < \.\.\.\) says `contradicted`.* use directed\("
+    ) as told:
+        asked(tmp_path, text)
+    assert "otherwise='not supported'" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'p < .05, "because", otherwise="not supported"',
+        'p < .05 and estimate > 0, "because"',
+        'p > .05, "because"',
+        'parts < 3, "because"',
+        'share < .05, "because"',
+        'height < .05, "because"',
+        'True, "because"',
+        '"p < .05", **more',
+    ],
+)
+def test_what_else_is_judged_is_left_alone(tmp_path, text):
+    asked(tmp_path, text)
+
+
+def test_a_count_has_its_noun():
+    assert [counted(number, "fault") for number in (0, 1, 2, 1200)] == [
+        "0 faults",
+        "1 fault",
+        "2 faults",
+        "1,200 faults",
+    ]
