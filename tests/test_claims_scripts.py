@@ -21,7 +21,8 @@ from analysis.studies.drope_sinks.interventions import functional_shares
 from analysis.studies.drope_sinks.layer1_ablation import layer1_task_shares, layer1_task_tests
 from analysis.studies.drope_values.knowledge import knowledge_tasks, knowledge_tests
 from analysis.studies.drope_values.removal import massive_removal
-from analysis.studies.overview.captures import capture_heads, recalibration_tokens
+from analysis.studies.overview.captures import capture_heads, recalibration_tokens, twin_heads
+from artifacts.errors import DataError
 from artifacts.store.reader import read
 from conftest import ROOT
 
@@ -156,7 +157,35 @@ def test_recalibration_is_training() -> None:
 
 
 def heads(settings: Change = lambda frame: frame, models: Change = lambda frame: frame) -> pd.DataFrame:
-    return capture_heads(settings(source("capture_settings")), models(source("models")), source("nope_facts"))
+    return capture_heads(
+        settings(source("capture_settings")), models(source("models")), source("nope_facts"), source("analysed_heads")
+    )
+
+
+def twins(seed: int = 0) -> pd.DataFrame:
+    settings = source("capture_settings").assign(seed=seed)
+    return twin_heads(settings, source("models"), source("nope_layer_kinds"))
+
+
+def test_heads_of_layers_that_do_not_run_on_text_leave_the_draw() -> None:
+    counts = dict(zip(twins()["quantity"], twins()["value"], strict=True))
+    assert counts["kept_crossed"] == 239
+    assert counts["common"] == 75
+    assert counts["common_by_chance"] == pytest.approx(300 * 239 / 1024)
+    kinds = source("nope_layer_kinds").assign(kind="self-attention")
+    with pytest.raises(DataError, match="layers without cross-attention"):
+        twin_heads(source("capture_settings"), source("models"), kinds)
+
+
+def test_claims_on_the_heads_that_are_left_turn() -> None:
+    counted = source("analysed_heads")
+    judged = {each.key: each.verdict for each in thesis_captures.thesis_heads_left(twins(), counted, heads())}
+    assert judged == {"draw": "holds", "all": "holds", "common": "holds"}
+    fewer = counted.assign(query_heads=counted["query_heads"].where(counted["model"] != "qwen3-4b", 299))
+    turned = {each.key: each.verdict for each in thesis_captures.thesis_heads_left(twins(1), fewer, heads())}
+    assert turned["draw"] == turned["all"] == "contradicted"
+    apart = twins().assign(value=lambda frame: frame["value"].where(frame["quantity"] != "common", 60.0))
+    assert [each.verdict for each in thesis_captures.thesis_heads_left(apart, counted, heads())][2] == "contradicted"
 
 
 @pytest.mark.parametrize(

@@ -144,8 +144,22 @@ def test_wrong_keys_are_counted_by_class_and_right_ones_are_none():
 
 
 @pytest.mark.parametrize(
-    ("second", "verdict"), [("eeiii", "holds"), ("eeiww", "not supported"), ("eeeee", "not testable")]
+    ("second", "insertion", "run_deletion"),
+    [
+        ("eeiii", "holds", "contradicted"),
+        ("eerrr", "contradicted", "holds"),
+        ("eirww", "not supported", "not supported"),
+        ("eeeee", "not testable", "not testable"),
+    ],
 )
-def test_a_model_without_rotation_puts_digits_in_or_does_not(second, verdict):
-    said = {"b400-s1-B": "eiiww", "b400-s1-C": second}
-    assert claims.thesis_population_miscounts(population_errors(keys(said), models((1,)))).verdict == verdict
+def test_a_model_without_rotation_miscounts_by_digits_put_in_or_by_digits_lost(second, insertion, run_deletion):
+    seeds = range(1, 9)
+    said = {f"b400-s{seed}-B": "ewirw" for seed in seeds} | {f"b400-s{seed}-C": second for seed in seeds}
+    verdicts = claims.thesis_population_miscounts(population_errors(keys(said), models(seeds)))
+    assert {each.key: each.verdict for each in verdicts} == {"insertion": insertion, "run_deletion": run_deletion}
+
+
+def test_miscounts_of_too_few_seeds_decide_nothing():
+    said = {f"b400-s{seed}-{arm}": "eirww" for seed in range(1, 6) for arm in "BC"}
+    verdicts = claims.thesis_population_miscounts(population_errors(keys(said), models(range(1, 6))))
+    assert {each.verdict for each in verdicts} == {"not testable"}

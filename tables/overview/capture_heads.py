@@ -13,14 +13,16 @@ def table(capture_heads: pd.DataFrame) -> Table:
     rows = capture_heads.assign(
         whose=["" if bare else WHOSE[str(by)] for bare, by in zip(none, capture_heads["scaled_by"], strict=True)]
     )
-    sampled = sorted(set(rows["sampled"]))
+    drawn = sorted(set(rows["drawn"]))
+    fewer = rows[rows["sampled"] < rows["drawn"]]
+    left = " and ".join(f"{row['sampled']} of {row['display_name']}" for _, row in fewer.iterrows())
     beyond = rows.loc[rows["beyond"] > 0, "display_name"].tolist()
     return Table(
         rows=rows,
         columns=[
             Column("display_name", "Model"),
             Column("heads", "all", integer(), group="Query heads"),
-            Column("share", "sampled, %", fixed(0), group="Query heads"),
+            Column("share", "analysed, %", fixed(0), group="Query heads"),
             Column("scaling", "scaling", group="Rotation"),
             Column("whose", "whose", group="Rotation", blank=True),
             Column("original_positions", "from", integer(), group="Rotation", missing="not scaled"),
@@ -31,13 +33,15 @@ def table(capture_heads: pd.DataFrame) -> Table:
         space=0,
         size="footnotesize",
         caption=(
-            f"What each capture holds: {' or '.join(str(each) for each in sampled)} query heads a model, drawn with "
+            f"What each capture holds: {' or '.join(str(each) for each in drawn)} query heads a model, drawn with "
             "one seed from all layers, and the rotation under which the model ran. From public configurations of the "
             "captures and the models [@shcherb2026; @wolf2020]."
         ),
         short="What each capture holds",
         note=(
-            "Layers of cross-attention, which do not attend to the text, are not counted. *From*: positions before the "
+            "Layers of cross-attention, which do not attend to the text, are not counted"
+            + (f"; of the heads drawn, those in such layers were not analysed, which leaves {left}" if left else "")
+            + ". *From*: positions before the "
             f"scaling. Beyond the stated context were captured {' and '.join(beyond)} [@qwen2025]. All captures read "
             "documents of LongBench Pro."
         ),

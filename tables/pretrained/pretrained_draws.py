@@ -21,7 +21,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
     rows = source.merge(wide, on=keys, how="left", validate="one_to_one", sort=False)
     rows["label"] = rows["metric"].map(ROWS)
     rows["absent"] = "The model has no more heads"
-    drawn, heads = (int(source[name].iloc[0]) for name in ("drawn", "heads"))
+    drawn, other, common, heads = (int(source[name].iloc[0]) for name in ("drawn", "drawn_other", "common", "heads"))
     counts = own.drop_duplicates("model")
     said = "; ".join(f"{row['display_name']}: {row['heads']} heads" for _, row in counts.iterrows())
     return Table(
@@ -35,7 +35,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
             ),
             Column(
                 "twice_sd",
-                f"two draws of {drawn}\nof {heads} differ",
+                f"draws of {drawn} and {other}\nof {heads} differ",
                 fixed(4),
                 ci=("twice_low", "twice_high"),
                 group="Standard deviation",
@@ -51,7 +51,8 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
         short="What drawing heads adds to a mean over them",
         note=(
             f"Heads with an analysis ({said}). The mean of $k$ heads drawn of $N$ without replacement has the standard "
-            "deviation $S \\sqrt{(1 - k/N)/k}$, with $S$ that over heads. Two draws are taken as independent; were the "
-            "same heads drawn in both reported captures, drawing would add nothing to their difference."
+            "deviation $S \\sqrt{(1 - k/N)/k}$, with $S$ that over heads. The reported captures "
+            f"drew {drawn} and {other} of the network's {heads} heads, with {common} in common: of $k$ and $l$ heads "
+            "with $c$ in common, the means differ with the deviation $S \\sqrt{1/k + 1/l - 2c/(kl)}$."
         ),
     )

@@ -11,19 +11,61 @@ FLAT = "Ministral 3"
 
 
 def thesis_heads_sampled(capture_heads: pd.DataFrame) -> Verdict:
-    """Every capture holds a sample of the query heads, the same number of them from models of different size.
+    """Every capture holds a sample of the query heads: as many were drawn of each model, of whatever size.
 
     Source: thesis, Methods.
     """
-    counts = sorted(set(capture_heads["sampled"]))
+    counts = sorted(set(capture_heads["drawn"]))
+    fewer = capture_heads[capture_heads["sampled"] != capture_heads["drawn"]]
+    kept = listed([f"{row['display_name']} {row['sampled']}" for _, row in fewer.iterrows()])
     return judge(
-        bool((capture_heads["sampled"] < capture_heads["heads"]).all() and len(counts) == 1),
+        bool((capture_heads["drawn"] < capture_heads["heads"]).all() and len(counts) == 1),
         f"{listed([str(count) for count in counts])} of {capture_heads['heads'].min()} to "
-        f"{capture_heads['heads'].max():,} heads, {capture_heads['share'].min():.0f} to "
-        f"{capture_heads['share'].max():.0f} %.",
+        f"{capture_heads['heads'].max():,} heads were drawn; {capture_heads['share'].min():.0f} to "
+        f"{capture_heads['share'].max():.0f} % were analysed" + (f", of {kept}." if len(fewer) else "."),
         recomputed=f"{capture_heads['share'].min():.0f} to {capture_heads['share'].max():.0f} %",
         n=len(capture_heads),
     )
+
+
+def thesis_heads_left(
+    twin_heads: pd.DataFrame, analysed_heads: pd.DataFrame, capture_heads: pd.DataFrame
+) -> list[Verdict]:
+    """The heads that were drawn in layers of cross-attention are those that the author's counts lack.
+
+    Source: thesis, Methods.
+    """
+    kept = int(pick(twin_heads, quantity="kept_crossed")["value"])
+    counted = int(pick(analysed_heads, model="llama3.2-11b")["query_heads"])
+    listed_models = capture_heads[capture_heads["model"].isin(analysed_heads["model"])]
+    drawn, analysed = int(listed_models["drawn"].sum()), int(analysed_heads["query_heads"].sum())
+    common, chance = (float(pick(twin_heads, quantity=each)["value"]) for each in ("common", "common_by_chance"))
+    return [
+        judge(
+            kept == counted,
+            f"Drawn again with the configuration's seed, {kept} heads lie in layers that attend to text; the notes "
+            f"count {counted}.",
+            recomputed=str(kept),
+            reported=str(counted),
+            key="draw",
+            statement="The draw of Llama-3.2-11B-Vision, less its layers of cross-attention, gives the heads counted.",
+        ),
+        judge(
+            drawn - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
+            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn:,} were drawn of them.",
+            recomputed=f"{analysed:,}",
+            n=len(analysed_heads),
+            key="all",
+            statement="Over the author's eleven models only the heads in layers of cross-attention are missing.",
+        ),
+        judge(
+            common > chance,
+            f"{common:.0f} heads of the text network are in both draws, {chance:.0f} would be by chance.",
+            recomputed=f"{common:.0f}",
+            key="common",
+            statement="The draws of the two captures of one text network share more heads than two independent ones.",
+        ),
+    ]
 
 
 def thesis_capture_noise(nope_twins: pd.DataFrame, matched_models: pd.DataFrame) -> Verdict:

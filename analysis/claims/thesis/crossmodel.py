@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick
+from analysis.claims.thesis._open import left_open
 
 DECILES = [f"d{decile}" for decile in range(10)]
 HALF_DECILE = 0.0005  # rounding of a decile printed to three places
@@ -54,13 +55,14 @@ def thesis_profiles_cross(bin_profiles: pd.DataFrame) -> Verdict:
     """
     mine = bin_profiles["family"] == "Ministral 3"
     first, last = bin_profiles["0-8K"], bin_profiles["64K-128K"]
-    return judge(
+    verdict = judge(
         bool(first[mine].max() < first[~mine].min() and last[mine].min() > last[~mine].max()),
         f"from 0 to 8K its {int(mine.sum())} models have {first[mine].min():.3f} to {first[mine].max():.3f} and the "
         f"{int((~mine).sum())} others {first[~mine].min():.3f} to {first[~mine].max():.3f}, from 64K to 128K "
         f"{last[mine].min():.3f} to {last[mine].max():.3f} and {last[~mine].min():.3f} to {last[~mine].max():.3f}",
         n=len(bin_profiles),
     )
+    return left_open(verdict)
 
 
 def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFrame) -> Verdict:
@@ -80,7 +82,7 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
     one = pick(rows, model="llama3.2-1b")
     ratio = float(qwen["fall"].mean() / ministral["fall"].mean())
     whole = float(qwen["drop"].mean() / ministral["drop"].mean())
-    return judge(
+    verdict = judge(
         bool(
             ministral["share"].eq(0.5).all()
             and qwen["share"].eq(1).all()
@@ -93,6 +95,7 @@ def thesis_equal_share(decile_profiles: pd.DataFrame, captured_models: pd.DataFr
         recomputed=ratio,
         n=len(ministral) + len(qwen),
     )
+    return left_open(verdict)
 
 
 def thesis_bias_rank(captured_models: pd.DataFrame) -> Verdict:

@@ -7,6 +7,7 @@ import pandas as pd
 from analysis.claims import Verdict, judge, pick
 from analysis.claims._training import EXTENSIONS, PRETRAINING, phase
 from analysis.claims._verdicts.words import listed
+from analysis.claims.thesis._open import left_open
 
 
 def thesis_key_drift_kept(training_changes: pd.DataFrame) -> Verdict:
@@ -73,13 +74,14 @@ def thesis_equal_positions_rise(training_equal_positions: pd.DataFrame) -> Verdi
         for name in ("at_0_1k", "at_1k_2k", "at_2k_4k")
     }
     words = ", ".join(f"{margin:.3f}" for margin in margins.values())
-    return judge(
+    verdict = judge(
         min(margins.values()) > 0,
         f"the least value of the extensions exceeds the largest of pre-training by {words} at 0-1K, 1K-2K and 2K-4K, "
         "rounding against it included",
         recomputed=min(margins.values()),
         n=len(training_equal_positions),
     )
+    return left_open(verdict)
 
 
 def thesis_equal_positions_drop(training_equal_positions: pd.DataFrame) -> Verdict:
@@ -201,4 +203,38 @@ def thesis_equal_window_bias(bias_plasticity_tests: pd.DataFrame) -> Verdict:
         n=int(same["n"]),
         p_value=float(same["p_value"]),
         ci=(float(same["ci_low"]), float(same["ci_high"])),
+    )
+
+
+def thesis_buckets_by_phase(checkpoints: pd.DataFrame) -> Verdict:
+    """The checkpoints of SmolLM3 were captured in buckets that widen with each phase of a longer context.
+
+    Source: thesis, Methods.
+    """
+    widths = checkpoints.groupby("captured_context")["bucket_tokens"].agg(["min", "max"]).sort_index()
+    rising = bool((widths["min"] == widths["max"]).all() and widths["min"].is_monotonic_increasing)
+    told = ", ".join(f"{int(low):,} at {int(context):,}" for context, low in widths["min"].items())
+    return judge(
+        rising and len(widths) > 1 and widths["min"].is_unique,
+        f"Tokens of a bucket by those of the window: {told}.",
+        recomputed=", ".join(f"{int(low):,}" for low in widths["min"]),
+        n=len(checkpoints),
+    )
+
+
+def thesis_bins_finer_than_buckets(training_positions: pd.DataFrame, checkpoints: pd.DataFrame) -> Verdict:
+    """The printed bins of extended checkpoints are in part narrower than the buckets in which these were captured.
+
+    Source: thesis, One model in training.
+    """
+    buckets = dict(zip(checkpoints["checkpoint"], checkpoints["bucket_tokens"], strict=True))
+    rows = training_positions[training_positions["extension"].astype(bool)]
+    narrow = rows[(rows["end"] - rows["start"]) < rows["checkpoint"].map(buckets)]
+    models = sorted(set(narrow["checkpoint"]))
+    return judge(
+        set(models) == set(rows["checkpoint"]),
+        f"{len(narrow)} of {len(rows)} bins of {len(models)} of {rows['checkpoint'].nunique()} extended checkpoints "
+        f"are narrower than their buckets, up to token {int(narrow['end'].max()) if len(narrow) else 0:,}.",
+        recomputed=f"{len(narrow)} of {len(rows)}",
+        n=len(rows),
     )

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import random
+
 import pandas as pd
 
 from artifacts.errors import DataError
 
+Heads = frozenset[tuple[int, int]]
 
-def capture_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_facts: pd.DataFrame) -> pd.DataFrame:
-    """Query heads of each captured model and how many of them were sampled, scaling of the rotation, stated context.
 
-    Heads of cross-attention layers do not attend to the text and are left out. `beyond` is the share of the captured
-    window that lies beyond the context that the makers state, in percent.
+def capture_heads(
+    capture_settings: pd.DataFrame, models: pd.DataFrame, nope_facts: pd.DataFrame, analysed_heads: pd.DataFrame
+) -> pd.DataFrame:
+    """Query heads of each captured model and how many of them were analysed, scaling of the rotation, stated context.
+
+    `drawn` is what the capture's configuration asks for, over all layers; `sampled` is what was analysed: as the
+    author's notes count it, and as many as were drawn where they do not list the model. Heads of cross-attention
+    layers do not attend to the text and are left out of `heads`. `beyond` is the share of the captured window that
+    lies beyond the context that the makers state, in percent.
     """
     crossed = nope_facts.set_index("fact")["value"]
+    analysed = dict(zip(analysed_heads["model"], analysed_heads["query_heads"], strict=True))
     rows = []
     for _, setting in capture_settings.iterrows():
         (facts,) = models[models["model"] == setting["model"]].to_dict("records")
@@ -22,7 +31,8 @@ def capture_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_fac
             if layers != int(crossed["layers"]):
                 raise DataError(f"{setting['model']} has {layers} layers, the study of it {int(crossed['layers'])}")
             layers = int(crossed["self_attention_layers"])
-        heads, sampled = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
+        heads, drawn = layers * int(facts["query_heads"]), int(setting["heads_sampled"])
+        sampled = int(analysed.get(setting["model"], drawn))
         stated, captured = int(facts["claimed_context"]), int(setting["capture_tokens"])
         none = setting["scaling"] == "none"
         rows.append(
@@ -31,6 +41,7 @@ def capture_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_fac
                 "display_name": facts["display_name"],
                 "family": facts["family"],
                 "heads": heads,
+                "drawn": drawn,
                 "sampled": sampled,
                 "share": 100 * sampled / heads,
                 "scaling": "none" if none else f"{NAMES[str(setting['scaling'])]}, {float(setting['factor']):g}×",
@@ -47,6 +58,50 @@ def capture_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_fac
 
 
 NAMES = {"yarn": "YaRN", "llama3": "Llama 3"}
+CROSSED, PLAIN = "llama3.2-11b", "llama3.1-8b"  # the two captures of one text network
+
+
+def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_kinds: pd.DataFrame) -> pd.DataFrame:
+    """The heads that were drawn of the two captures of one text network, by the draw of their configurations.
+
+    The capture draws its heads without replacement from all layers in order, with the seed of its configuration, by
+    Python's `random.Random(seed).sample`. Heads of layers that do not run on text cannot be analysed and leave the
+    draw. One row a quantity: `kept_crossed` and `kept_plain` (heads analysed of either), `common` (heads of the text
+    network that both drew), `common_by_chance` (what two independent draws of these sizes have in common on average),
+    and `heads` (those of the text network).
+
+    Raises
+    ------
+    DataError
+        When the kinds of layers are not those of the model with cross-attention, or the networks differ in size.
+    """
+    kinds = nope_layer_kinds.sort_values("layer")["kind"].tolist()
+    layers = {key: int(models.set_index("model").loc[key, "layers"]) for key in (CROSSED, PLAIN)}
+    own = [place for place, kind in enumerate(kinds) if kind != "cross-attention"]
+    if len(kinds) != layers[CROSSED] or len(own) != layers[PLAIN]:
+        raise DataError(
+            f"nope_layer_kinds has {len(own)} of {len(kinds)} layers without cross-attention, where models has "
+            f"{layers[PLAIN]} layers of {PLAIN} and {layers[CROSSED]} of {CROSSED}"
+        )
+    text_layer = {layer: place for place, layer in enumerate(own)}
+    drawn = {key: _drawn(key, capture_settings, models) for key in (CROSSED, PLAIN)}
+    crossed = {(text_layer[layer], head) for layer, head in drawn[CROSSED] if layer in text_layer}
+    heads = layers[PLAIN] * int(models.set_index("model").loc[PLAIN, "query_heads"])
+    counts = {
+        "kept_crossed": len(crossed),
+        "kept_plain": len(drawn[PLAIN]),
+        "common": len(crossed & drawn[PLAIN]),
+        "common_by_chance": len(crossed) * len(drawn[PLAIN]) / heads,
+        "heads": heads,
+    }
+    return pd.DataFrame({"quantity": list(counts), "value": [float(each) for each in counts.values()]})
+
+
+def _drawn(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
+    """Layers and heads that the capture of a model drew."""
+    facts, setting = (table.set_index("model").loc[model] for table in (models, capture_settings))
+    every = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]
+    return frozenset(random.Random(int(setting["seed"])).sample(every, int(setting["heads_sampled"])))
 
 
 def recalibration_tokens(drope_recalibration: pd.DataFrame) -> pd.DataFrame:

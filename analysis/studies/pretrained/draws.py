@@ -14,35 +14,37 @@ from artifacts.errors import DataError
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop")
 DRAWN = (10, 30, 100)  # heads
-TWIN = "llama3.1-8b"  # one of the two captures of one network that the source has
 DRAWS = 2000
+OWN = "drawn_other, common, twin_difference: of the source's captures only"
 
 
 def pretrained_draws(
     head_metrics: pd.DataFrame,
     pretrained_models: pd.DataFrame,
     subjects: pd.DataFrame,
-    capture_heads: pd.DataFrame,
+    twin_heads: pd.DataFrame,
     capture_noise: pd.DataFrame,
 ) -> pd.DataFrame:
     """Standard deviation of a mean over heads that are drawn, one row a model, metric and number of heads.
 
     Of N heads with the standard deviation S (divisor N - 1), k drawn without replacement have a mean with the standard
     deviation S sqrt((1 - k / N) / k), whatever their distribution (Cochran 1977, theorem 2.2). Rows `own` take N from
-    the model itself; the row `source` takes S from it, k and N from the source's captures of one network, made twice.
-    `twice_sd` is that of the difference of two independent draws, beside `twin_difference`, by which those two captures
-    differ. Intervals resample key heads, since heads that share one are alike. A model of which not every head of the
-    captured layers is there (`sampled` of its capture) has the spread of those that are.
+    the model itself; the row `source` takes S from it, and the rest from the source's captures of one network, made
+    twice: `drawn` heads of one, `drawn_other` of the other, `common` to both.
+    `twice_sd` is the standard deviation of the difference of two draws: independent ones of k heads each in rows `own`,
+    sqrt(2) times that of one; in the row `source` the two that were made, S sqrt(1 / k + 1 / l - 2 c / (k l)) for draws
+    of k and l heads with c in common, since a head in both weighs by 1 / k - 1 / l. It stands beside `twin_difference`,
+    by which those two captures differ. Intervals resample key heads, since heads that share one are alike. A model of
+    which not every head of the captured layers is there (`sampled` of its capture) has the spread of those that are.
 
     Raises
     ------
     DataError
-        When no pretrained model is measured, or the source's captures are not among those described.
+        When no pretrained model is measured.
     """
-    twin = capture_heads[capture_heads["model"] == TWIN]
-    if len(twin) != 1:
-        raise DataError(f"capture_heads has {len(twin)} rows of {TWIN}, whose heads the draws are compared with")
-    theirs = (int(twin["sampled"].iloc[0]), int(twin["heads"].iloc[0]))
+    theirs = {str(row["quantity"]): int(row["value"]) for _, row in twin_heads.iterrows()}
+    one, other, common = (theirs[each] for each in ("kept_plain", "kept_crossed", "common"))
+    twin = (one, theirs["heads"], float(np.sqrt(1 / one + 1 / other - 2 * common / (one * other))))
     reported: Any = capture_noise.drop_duplicates("metric").set_index("metric")["twin_difference"]
     rows: list[dict[str, Any]] = []
     for model, name in display_names(pretrained_models, subjects).items():
@@ -53,25 +55,27 @@ def pretrained_draws(
                 continue
             groups = [np.asarray(each[metric], dtype=float) for _, each in part.groupby(["layer", "key_head"])]
             spread, ends = _deviation(groups)
-            common = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
-            cases = [("own", k, len(part)) for k in DRAWN if k < len(part)] + [("source", *theirs)]
-            for of, k, heads in cases:
+            named = {"model": model, "display_name": name, "metric": metric, "key_heads": len(groups)}
+            cases = [("own", k, len(part), float("nan")) for k in DRAWN if k < len(part)] + [("source", *twin)]
+            for of, k, heads, apart in cases:
                 share = float(np.sqrt((1 - k / heads) / k))
-                twice = float(np.sqrt(2)) * share
+                twice = apart if of == "source" else float(np.sqrt(2)) * share
                 difference = abs(float(reported[metric])) if of == "source" else None
+                pair = {"drawn_other": other, "common": common} if of == "source" else {}
                 rows.append(
                     {
-                        **common,
+                        **named,
+                        **({"drawn_other": None, "common": None} | pair),
                         **{"of": of, "drawn": k, "heads": heads, "spread": spread, "draw_sd": share * spread},
                         **{"twice_sd": twice * spread, "twice_low": twice * ends[0], "twice_high": twice * ends[1]},
                         "twin_difference": difference,
-                        "note": "" if of == "source" else "twin_difference: of the source's captures only",
+                        "note": "" if of == "source" else OWN,
                     }
                 )
     if not rows:
         raise DataError("head_metrics has no pretrained model; run: python build.py heads CAPTURE --name MODEL")
-    keys = ["model", "display_name", "metric", "of", "drawn", "heads", "key_heads"]
-    return pd.DataFrame(rows)[
+    keys = ["model", "display_name", "metric", "of", "drawn", "drawn_other", "common", "heads", "key_heads"]
+    return pd.DataFrame(rows).astype({"drawn_other": "Int64", "common": "Int64"})[
         [*keys, "spread", "draw_sd", "twice_sd", "twice_low", "twice_high", "twin_difference", "note"]
     ]
 

@@ -5,10 +5,22 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import ALPHA, Verdict, directed, untestable
+from analysis.claims.thesis._open import left_open
+
+POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_damage", "head_damage_late"})
+"""Items of the plan whose quantity is a plasticity, of queries pooled in bins."""
 
 
 def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
-    """Both directions, by the interval over seeds and the corrected test; what cannot be decided says what would."""
+    """Both directions, by the interval over seeds and the corrected test; what cannot be decided says what would.
+
+    An item whose quantity is a plasticity is judged as it was measured, and its reason says that it is open.
+    """
+    verdict = _judged(row, value, sign, key, statement, units)
+    return left_open(verdict) if row.get("item") in POOLED else verdict
+
+
+def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
     if pd.isna(row[value]):
         return untestable(
             f"Not measured yet: {row['note']}; the models of the plan would decide it.",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, directed, judge, untestable
+from analysis.claims import ALPHA, Verdict, directed, untestable
+from analysis.statistics.locations.permutation import sign_flip_p
+from analysis.statistics.locations.student import student_interval
 from analysis.statistics.multiplicity import holm_p
 
 BASE = 400  # of what is said of one base
 NEAR = 2.0  # training lengths
+FEWEST = 6  # seeds, below which no test of the plan can decide
+MISCOUNTED = {"insertion": "digits put in", "run_deletion": "a digit of a run left out"}
 
 
 def thesis_population_experiments(population_experiments: pd.DataFrame) -> list[Verdict]:
@@ -75,23 +79,54 @@ def _corrected(asked: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"p": known, "p_holm": pd.Series(holm_p(list(known)), index=known.index, dtype=float)})
 
 
-def thesis_population_miscounts(population_errors: pd.DataFrame) -> Verdict:
-    """Of its wrong keys up to twice the training length, a model without rotation has more with a digit too many.
+def thesis_population_miscounts(population_errors: pd.DataFrame) -> list[Verdict]:
+    """Of its wrong keys a model without rotation miscounts the digits of more: digits put in, or one lost from a run.
+
+    Post hoc, up to twice the training length: the answers that the DroPE report quotes have lost a digit of a run,
+    which is the second part; the first was the one asked at first. Exact sign flips, Holm over both.
 
     Source: thesis, A population of small models.
     """
-    own = population_errors[population_errors["base"] == BASE]
-    near = own[(own["multiple"] <= NEAR) & (own["kind"] == "insertion")]
-    wrong = near.groupby(["seed", "arm"])[["count", "errors"]].sum()
+    asked = {kind: _shares(population_errors, kind) for kind in MISCOUNTED}
+    differences = {
+        kind: (shares["C"] - shares["B"]).to_numpy(dtype=float)
+        for kind, (shares, _) in asked.items()
+        if len(shares) >= FEWEST
+    }
+    p = {kind: sign_flip_p(difference).p_value for kind, difference in differences.items()}
+    corrected = dict(zip(p, holm_p(list(p.values())), strict=True)) if p else {}
+    verdicts = []
+    for kind, told in MISCOUNTED.items():
+        shares, counts = asked[kind]
+        statement = f"Of its wrong keys up to twice the training length, a model without rotation has more with {told}."
+        if kind not in differences:
+            why = f"{len(shares)} seeds have wrong keys of both arms; more of the plan would decide it."
+            verdicts.append(untestable(why, key=kind, statement=statement))
+            continue
+        difference = differences[kind]
+        more, mean = int((difference > 0).sum()), float(difference.mean())
+        verdicts.append(
+            directed(
+                mean,
+                student_interval(difference) or (mean, mean),
+                1,
+                f"In {more} of {len(shares)} seeds the share is larger without rotation: {shares['C'].min():.0%} to "
+                f"{shares['C'].max():.0%} ({counts['C'].min()} to {counts['C'].max()} keys), with it "
+                f"{shares['B'].min():.0%} to {shares['B'].max():.0%} ({counts['B'].min()} to {counts['B'].max()}).",
+                recomputed=f"{more} of {len(shares)}",
+                n=len(shares),
+                p_value=p[kind],
+                p_adjusted=float(corrected[kind]),
+                key=kind,
+                statement=statement,
+            )
+        )
+    return verdicts
+
+
+def _shares(errors: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """By seed and arm the part of a class in the wrong keys of the shorter prompts, and its keys: seeds with both."""
+    own = errors[(errors["base"] == BASE) & (errors["multiple"] <= NEAR) & (errors["kind"] == kind)]
+    wrong = own.groupby(["seed", "arm"])[["count", "errors"]].sum()
     share = (wrong["count"] / wrong["errors"]).unstack("arm").reindex(columns=["B", "C"]).dropna()
-    if share.empty:
-        return untestable("No seed has wrong keys of both arms yet; more of the plan would decide it.")
-    more = int((share["C"] > share["B"]).sum())
-    return judge(
-        more == len(share),
-        f"In {more} of {len(share)} seeds the share is larger without rotation: {share['C'].min():.0%} to "
-        f"{share['C'].max():.0%}, with it {share['B'].min():.0%} to {share['B'].max():.0%}.",
-        otherwise="not supported",
-        recomputed=f"{more} of {len(share)}",
-        n=len(share),
-    )
+    return share, wrong["count"].unstack("arm").reindex(index=share.index, columns=["B", "C"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import ALPHA, Verdict, judge, untestable
+from analysis.claims.thesis._open import left_open
 from analysis.statistics.locations.permutation import sign_flip_p
 from analysis.statistics.proportion import wilson_interval
 
@@ -55,7 +56,7 @@ def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompt
 
     Source: thesis, A population of small models.
     """
-    return _turned(population_outcomes, _learned(population_outcomes, population_prompts), BASE)
+    return left_open(_turned(population_outcomes, _learned(population_outcomes, population_prompts), BASE))
 
 
 def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:
@@ -65,7 +66,7 @@ def thesis_population_turns_larger(population_outcomes: pd.DataFrame, population
 
     Source: thesis, A population of small models.
     """
-    return _turned(population_outcomes, _learned(population_outcomes, population_prompts, LARGER), LARGER)
+    return left_open(_turned(population_outcomes, _learned(population_outcomes, population_prompts, LARGER), LARGER))
 
 
 def _turned(outcomes: pd.DataFrame, learned: pd.DataFrame, base: int) -> Verdict:

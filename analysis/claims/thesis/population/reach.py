@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, directed, pick, untestable
+from analysis.claims.thesis._open import left_open
 
 STATEMENTS = {
     "B_change": (-1, "With rotation kept, plasticity is lower beyond the training length than within it."),
@@ -47,4 +48,4 @@ def thesis_population_reach(population_reach_tests: pd.DataFrame) -> list[Verdic
                 statement=statement,
             )
         )
-    return verdicts
+    return [left_open(verdict) for verdict in verdicts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.claims import Verdict, directed, judge, pick, untestable
+from analysis.claims.thesis._open import left_open
 
 COMPARED = {"ap_overall": "overall plasticity", "ap_drop": "drop of plasticity", "plane_var": "variance in the plane"}
 BESIDE = ("reported", "small")
@@ -87,9 +88,8 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
             inside = low <= float(row["low"]) and float(row["high"]) <= high
             outside = float(row["high"]) < low or float(row["low"]) > high
             statement = f"The {words} of {row['label']} lies within the range of the reported models."
-            verdicts.append(
-                _few(row, f"{model}_{metric}", statement)
-                or judge(
+            verdict = _few(row, f"{model}_{metric}", statement) or (
+                judge(
                     inside,
                     f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}] over {int(row['n'])} key heads; the "
                     f"{int(range_['n'])} reported models reach from {low:.3f} to {high:.3f}",
@@ -100,6 +100,7 @@ def thesis_pretrained_in_range(pretrained_geometry: pd.DataFrame) -> list[Verdic
                     statement=statement,
                 )
             )
+            verdicts.append(left_open(verdict) if metric.startswith("ap_") else verdict)
     return verdicts
 
 
@@ -175,12 +176,12 @@ def thesis_pretrained_draws(pretrained_draws: pd.DataFrame) -> list[Verdict]:
     verdicts = []
     for _, row in pretrained_draws[pretrained_draws["of"] == "source"].iterrows():
         key = f"{row['model']}_{row['metric']}"
-        drawn, heads = int(row["drawn"]), int(row["heads"])
+        drawn, other, heads = int(row["drawn"]), int(row["drawn_other"]), int(row["heads"])
         within = row["metric"] == "ap_drop"
         statement = (
             f"The source's two captures of one network differ in {DRAWN[str(row['metric'])]} by "
-            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {drawn} of {heads} heads, if heads "
-            f"differ as those of {row['display_name']}."
+            f"{'no more' if within else 'more'} than 95 % of pairs of draws of {drawn} and {other} of {heads} heads, "
+            f"if heads differ as those of {row['display_name']}."
         )
         if int(row["key_heads"]) < FEW:
             few = f"{int(row['key_heads'])} key heads are too few for an interval; a model with more would decide it."

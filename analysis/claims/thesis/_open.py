@@ -1,0 +1,18 @@
+"""Statements that rest on the plasticity of rotary models, and are open until it is measured at single positions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analysis.claims import Verdict
+
+OPEN = (
+    "Open: queries that rotation turned by different angles are pooled in a bin and their spread counts as content, so "
+    "that the value depends on the width of the bin; queries turned to one position would decide."
+)
+
+
+def left_open(verdict: Verdict) -> Verdict:
+    """The verdict on the values as they were measured, whose reason says that they depend on the width of a bin."""
+    end = "" if verdict.reason.rstrip().endswith((".", "?", "!")) else "."
+    return replace(verdict, reason=f"{verdict.reason.rstrip()}{end} {OPEN}")

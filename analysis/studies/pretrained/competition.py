@@ -1,0 +1,68 @@
+"""Mean and spread of the score difference, apart: along the context at a fixed distance of the keys, and over all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.studies.pretrained._named import display_names
+from artifacts.errors import DataError
+
+FEWEST = 100  # pairs of a head, below which a cell is left out
+NULL = "random-llama"  # the network with random weights
+RERUN = "python build.py heads CAPTURE"
+
+
+def pretrained_competition(
+    head_competition: pd.DataFrame, pretrained_models: pd.DataFrame, subjects: pd.DataFrame
+) -> pd.DataFrame:
+    """Size of the mean score difference of two keys and its spread over queries, at the first query bin and the last.
+
+    One row a model and `distance` between the keys, in tokens: the middle of a range of distances; 0 stands for all
+    pairs, weighted by their number. `first_bin` is the first bin of queries in which every head has enough pairs,
+    `last_bin` the last. `gap_change` and `spread_change` are the value at the last bin over that at the first, less 1.
+    The pretrained models come first, then the null of random weights. No interval: a cell keeps no spread over heads.
+
+    Raises
+    ------
+    DataError
+        When no pretrained model is measured.
+    """
+    names = display_names(pretrained_models, subjects)
+    if not head_competition["model"].isin(list(names)).any():
+        raise DataError(f"head_competition has no pretrained model; run: {RERUN}")
+    names |= {NULL: "Random weights"}
+    rows: list[dict[str, Any]] = []
+    for model, name in names.items():
+        mine = head_competition[head_competition["model"] == model]
+        mine = mine[mine["pairs"] >= FEWEST * mine["heads"]]
+        if mine.empty:
+            continue
+        mine = mine.assign(distance=pd.to_numeric(mine["key_distance"]))
+        every = (
+            mine.assign(mean_gap=mine["mean_gap"] * mine["pairs"], spread=mine["spread"] * mine["pairs"])
+            .groupby("bin", as_index=False)[["mean_gap", "spread", "pairs"]]
+            .sum()
+        )
+        every = every.assign(mean_gap=every["mean_gap"] / every["pairs"], spread=every["spread"] / every["pairs"])
+        rows.append(_ends(model, name, 0.0, every))
+        whole = mine[mine["heads"] == mine["heads"].max()]
+        rows += [
+            _ends(model, name, float(distance), cells)
+            for distance, cells in whole.groupby("distance", sort=True)
+            if cells["bin"].nunique() > 1
+        ]
+    return pd.DataFrame(rows)
+
+
+def _ends(model: str, name: str, distance: float, cells: pd.DataFrame) -> dict[str, Any]:
+    """One row: the first bin and the last of these cells."""
+    ordered = cells.sort_values("bin")
+    first, last = ordered.iloc[0], ordered.iloc[-1]
+    row: dict[str, Any] = {"model": model, "display_name": name, "distance": distance}
+    row |= {"first_bin": int(first["bin"]), "last_bin": int(last["bin"])}
+    for column, short in (("mean_gap", "gap"), ("spread", "spread")):
+        row |= {f"{short}_first": float(first[column]), f"{short}_last": float(last[column])}
+        row[f"{short}_change"] = float(last[column] / first[column] - 1)
+    return row

@@ -1,0 +1,46 @@
+"""Mean and spread of the score difference along the context, at fixed distances of the keys."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed
+
+SHOWN = 5  # distances a model, from the least to the largest
+
+
+def table(pretrained_competition: pd.DataFrame) -> Table:
+    """All pairs of a model, then distances of the keys from the least to the largest that has two bins of queries."""
+    parts = []
+    for _, rows in pretrained_competition.groupby("display_name", sort=False):
+        every, at = rows[rows["distance"] == 0], rows[rows["distance"] > 0]
+        places = sorted({round(step * (len(at) - 1) / (SHOWN - 1)) for step in range(SHOWN)}) if len(at) else []
+        parts += [every, at.iloc[places]]
+    rows = pd.concat(parts, ignore_index=True)
+    rows["label"] = [f"{distance:,.0f} apart" if distance else "all pairs" for distance in rows["distance"]]
+    both = ("gap", "Mean difference"), ("spread", "Spread over queries")
+    return Table(
+        rows=rows,
+        columns=[
+            Column("label", "Keys, tokens"),
+            *(
+                column
+                for key, group in both
+                for column in (
+                    Column(f"{key}_first", "first bin", fixed(2), group=group),
+                    Column(f"{key}_last", "last bin", fixed(2), group=group),
+                )
+            ),
+        ],
+        groups="display_name",
+        size="footnotesize",
+        caption=(
+            "What plasticity divides, apart: the size of the mean score difference of two keys and its spread over the "
+            "queries of a bin, at the first bin of queries in which every head has pairs and at the last one. Means "
+            "over heads and pairs."
+        ),
+        short="Mean and spread of the score difference",
+        note=(
+            "Units of the unscaled product. The distance is the middle of a range; for all pairs the first bin has "
+            "few distances and the last has all. The mean difference is that of the mean query: it holds what position "
+            "prefers and what the keys are. The spread holds content, and rotation where a bin is wide."
+        ),
+    )
