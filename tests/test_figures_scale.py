@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from figures import Axis
+from artifacts.errors import SpecError
+from figures import Axis, Bars, Figure, Heatmap, Line, Panel
 from figures._press.metrics import balanced, width, wrap
+from figures._press.render import tex
 from figures._press.scale import Scale, number, settle
 from figures._press.ticks import linear_ticks, log_ticks, symlog_ticks, texts, thousands, with_ticks
 
@@ -120,3 +122,69 @@ def test_cells_of_a_reversed_axis_keep_their_places():
     assert scale.limits == (0.0, 3.0)  # where the cells are drawn
     assert [scale.drawn(value) for value in (0.0, 1.0, 4.0, 6.0)] == [3.0, 2.0, 0.5, 0.0]
     assert scale.at(1.0) == pytest.approx(20.0)
+
+
+def coordinates(series, **axes):
+    """Rows of numbers that PGFPlots is given for one series."""
+    text = tex(Figure(panels=[Panel(series=[series], **axes)], caption="c"), "n").split("endofdump")[1]
+    lines = [line.split() for line in text.splitlines()]
+    return [tuple(map(float, line)) for line in lines if line and all(part[0] in "-0123456789n" for part in line)]
+
+
+def shown(axis, series, **axes):
+    """The texts of an axis' ticks."""
+    text = tex(Figure(panels=[Panel(series=[series], **axes)], caption="c"), "n").split("endofdump")[1]
+    line = next(line for line in text.splitlines() if line.startswith(f"  {axis}ticklabels="))
+    return [part.strip("{}$") for part in line.split("={", 1)[1].rstrip(",").rstrip("}").split("},{")]
+
+
+@pytest.mark.parametrize("start", [1_700_000_000, -1_700_000_000, 19_783.4, 1e12])
+def test_values_close_together_far_from_zero_keep_their_distances(start):
+    x = [start + 60 * i for i in range(6)] if abs(start) > 1e6 else [start + i / 1440 for i in range(6)]
+    drawn = [row[0] for row in coordinates(Line(x=x, y=[1, 2, 3, 2, 1, 2]))]
+    steps = [b - a for a, b in itertools.pairwise(drawn)]
+    assert steps == pytest.approx([x[1] - x[0]] * 5, rel=1e-3)
+    assert len(set(shown("x", Line(x=x, y=[1, 2, 3, 2, 1, 2])))) > 2
+
+
+def test_values_close_together_keep_their_distances_on_a_symlog_axis_and_are_refused_on_a_log_axis():
+    x = [1e9, 1.00001e9, 1.00002e9]
+    drawn = [row[0] for row in coordinates(Line(x=x, y=[1, 2, 3]), x=Axis(scale="symlog"))]
+    assert drawn[1] - drawn[0] == pytest.approx(drawn[2] - drawn[1], rel=1e-2)
+    assert drawn[0] != drawn[1]
+    with pytest.raises(SpecError, match="too narrow for a log axis"):
+        coordinates(Line(x=x, y=[1, 2, 3]), x=Axis(scale="log"))
+
+
+def test_cells_of_a_heat_map_with_close_values_keep_their_colours():
+    cells = [row[2] for row in coordinates(Heatmap(values=[[100000.1, 100000.2], [100000.3, 100000.4]]))]
+    assert sorted(cells) == pytest.approx([0, 0.1, 0.2, 0.3], abs=1e-6)
+
+
+def test_bars_below_zero_hang_from_the_limit_next_to_it():
+    bars = Bars(x=["a", "b"], y=[-1000.5, -1000.7])
+    assert [row[1] for row in coordinates(bars, y=Axis(low=-1001, high=-1000))] == pytest.approx([-0.5, -0.7])
+
+
+@pytest.mark.parametrize(
+    ("years", "said"),
+    [
+        ([2018, 2019, 2020, 2021], ["2018", "2019", "2020", "2021"]),
+        ([1999, 2000, 2001], ["1999", "2000", "2001"]),
+        ([1850, 1900, 1950, 2000], None),
+    ],
+)
+def test_years_are_whole_and_have_no_comma(years, said):
+    texts_ = shown("x", Line(x=years, y=range(len(years))))
+    assert said is None or texts_ == said
+    assert all(text.isdigit() and len(text) == 4 for text in texts_)
+
+
+def test_years_as_categories_and_as_ticks_of_ones_own_have_no_comma():
+    assert [t[-4:] for t in shown("x", Bars(x=["1999", "2000"], y=[1, 2]))] == ["1999", "2000"]
+    assert shown("x", Line(x=[1999, 2001], y=[1, 2]), x=Axis(ticks=[1999, 2000, 2001])) == ["1999", "2000", "2001"]
+
+
+def test_numbers_that_are_no_years_keep_their_comma():
+    assert "2{,}000" in shown("x", Line(x=[512, 1024, 2048, 4096], y=[1, 2, 3, 4]))
+    assert "2{,}000.0" in shown("x", Line(x=[1999.5, 2000.5], y=[1, 2]))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from artifacts.errors import SpecError
+
 if TYPE_CHECKING:
     from figures._press.spec import Axis
 
@@ -55,10 +57,23 @@ class Scale:
         """The coordinate that PGFPlots is given."""
         if self.kind == "log":
             return value
-        along = self._along(value)
+        along = self._along(value) - self.origin
         if self.kind == "edges":  # cells are counted from below (from the left) whichever way the values grow
             return len(self.edges) - 1 - along if self.reverse else along
         return -along if self.reverse else along
+
+    @property
+    def origin(self) -> float:
+        """What coordinates are counted from, where values lie close together far from zero; else 0.
+
+        Coordinates have six significant digits, and TeX reads no more: times of today, a minute apart, would be one. It
+        is the limit next to zero, from which bars then rise as they would from zero.
+        """
+        if self.kind not in ("linear", "symlog"):
+            return 0.0
+        low, high = self._along(self.low), self._along(self.high)
+        near, far = sorted((low, high), key=abs)
+        return near if high - low < 0.01 * abs(far) else 0.0
 
     def _along(self, value: float) -> float:
         if self.kind == "log":
@@ -127,9 +142,18 @@ def settle(axis: Axis, values: Sequence[float], *, length: float, pad: float, gr
         The margin as a share of the range.
     grounded : bool
         Bars stand here: zero is a limit, with no margin beyond it. A log axis has no zero, and so no ground.
+
+    Raises
+    ------
+    SpecError
+        The values are so near each other that a log axis would show them as one.
     """
     low, high = min(values), max(values)
     kind = axis.scale
+    if kind == "log" and low < high < 1.001 * low:
+        raise SpecError(
+            f"axis '{axis.label}': {low:.10g} to {high:.10g} is too narrow for a log axis; use scale='linear'"
+        )
     bare = Scale(kind=kind, low=low, high=high, length=length, threshold=axis.threshold, reverse=axis.reverse)
     if kind != "log" and (axis.zero or grounded):
         low, high = min(low, 0.0), max(high, 0.0)

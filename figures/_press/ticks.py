@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from artifacts.typeset.grouping import grouped
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from figures._press.spec import Axis
 
 
-def with_ticks(scale: Scale, axis: Axis, *, every: float) -> Scale:
-    """Add ticks: the axis' own, or round numbers about `every` mm apart."""
+def with_ticks(scale: Scale, axis: Axis, *, every: float, years: bool = False) -> Scale:
+    """Add ticks: the axis' own, or round numbers about `every` mm apart; of years, whole ones without comma."""
     sign = r"\%" if axis.percent else ""
     if isinstance(axis.ticks, Mapping):
         return replace(scale, ticks=tuple((float(v), latex(t)) for v, t in axis.ticks.items()))
     if axis.ticks is not None:
         own = [float(v) for v in axis.ticks]
+        if years and all(map(is_year, own)):
+            return replace(scale, ticks=tuple((v, f"${v:.0f}$") for v in own))
         return replace(scale, ticks=tuple(zip(own, texts(own, sign), strict=True)))
     wanted = max(2, min(9, round(scale.length / every)))
     if scale.kind == "log":
@@ -34,10 +37,21 @@ def with_ticks(scale: Scale, axis: Axis, *, every: float) -> Scale:
     elif scale.geometric and scale.high / scale.low > 30:
         at = apart(scale, log_ticks(scale.low, scale.high, wanted, axis.base), every * 0.6)
         said = texts(at, sign, equal=False)
+    elif years:
+        at = [v for v in linear_ticks(scale.low, scale.high, wanted) if v == round(v)]
+        said = [f"${v:.0f}$" for v in at]
     else:
         at = linear_ticks(scale.low, scale.high, wanted)
         said = texts(at, sign)
     return replace(scale, ticks=tuple(zip(at, said, strict=True)))
+
+
+def is_year(value: object) -> bool:
+    """Whether a number, or a text of digits, is most likely a year: a name of four digits."""
+    try:
+        return 1800 <= float(str(value)) <= 2100 and float(str(value)).is_integer()
+    except ValueError:
+        return False
 
 
 def linear_ticks(low: float, high: float, wanted: int) -> list[float]:
@@ -86,6 +100,10 @@ def apart(scale: Scale, at: Sequence[float], room: float) -> list[float]:
 def texts(at: Sequence[float], sign: str = "", *, equal: bool = True) -> list[str]:
     """Write numbers for an axis, equally many decimals where asked; the largest and smallest with a power of ten."""
     largest = max((abs(v) for v in at), default=0.0)
+    step = min((b - a for a, b in pairwise(sorted(at)) if b > a), default=largest)
+    if largest > 1e5 * step:  # they differ behind the digits that a number of an axis has
+        places = max(0, -math.floor(math.log10(step) + 1e-9))
+        return [f"${thousands(f'{v:.{places}f}')}${sign}" for v in at]
     if largest and (largest >= 1e6 or largest < 1e-3):
         power = math.floor(math.log10(largest))
         return [rf"$0${sign}" if v == 0 else rf"${v / 10**power:g}\cdot 10^{{{power}}}${sign}" for v in at]

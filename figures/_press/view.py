@@ -8,7 +8,7 @@ from artifacts.errors import SpecError
 from figures._press.draw import Canvas, Plot, bars, bundle, forest, line, points, stacked
 from figures._press.layout import Page, Place, lay_out
 from figures._press.legend import entries, rows_of
-from figures._press.margins import FOOT, bar_scale, limits
+from figures._press.margins import FOOT, bar_scale
 from figures._press.metrics import width, wrap
 from figures._press.names import name_edges, name_points, name_tops
 from figures._press.ready import Drawn, sharing
@@ -153,9 +153,10 @@ def _matrix(item: Drawn, canvas: Canvas, picture: str) -> Plot:
     plot: Plot = {"kind": "heatmap", "columns": columns, "count": rows}
     if max(rows, columns) >= RASTER_FROM:
         return {**plot, "picture": picture}
+    bar = bar_scale(s, canvas.y.length)
     turned = oriented(s, canvas.x.reverse, not canvas.y.reverse)  # LaTeX counts rows from below
     cells = [
-        (number(c + 0.5), number(r + 0.5), "nan" if v is None else number(v))
+        (number(c + 0.5), number(r + 0.5), "nan" if v is None else number(bar.drawn(v)))
         for r, line_ in enumerate(reversed(turned))
         for c, v in enumerate(line_)
     ]
@@ -169,15 +170,15 @@ def oriented(s: Heatmap, mirror: bool, flip: bool) -> list[list[float | None]]:
 
 
 def _heat(s: Heatmap, x: Scale, y: Scale) -> dict[str, Any]:
-    low, high = limits(s)
     scale = bar_scale(s, y.length)
+    low, high = scale.limits
     wide = max(width(t) for _, t in scale.ticks)
     return {
         "map": "okviridis" if s.colors == "viridis" else "oksigned",
         "low": number(low),
         "high": number(high),
         "at": f"{1 + 2.0 / x.length:.4f}",
-        "ticks": [number(v) for v, _ in scale.ticks],
+        "ticks": [number(scale.drawn(v)) for v, _ in scale.ticks],
         "texts": [t for _, t in scale.ticks],
         "label": rf"\strut {latex(s.bar)}" if s.bar else "",
         "label_at": f"{1 + (2.2 + wide + FOOT) / 2.5:.4f}",
