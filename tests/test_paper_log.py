@@ -185,3 +185,10 @@ def test_a_line_is_that_of_the_template_also_after_statements(tmp_path: Path) ->
     text = HEAD + "./chapters/one.tex:{}: Undefined control sequence.\nl.{} x\n"
     places = [log.parse(text.format(line, line), tmp_path / "out").errors[0].source for line in (1, 3, 4)]
     assert places == [f"paper/chapters/one.tex.j2:{line}" for line in (3, 6, 7)]
+
+
+def test_a_picture_that_a_package_does_not_find_is_a_finding():
+    found = log.parse(
+        'Package pgf Warning: File "heat-000.png" not found when defining image "pgflastimage".\n'
+    ).warnings
+    assert [(finding.kind, finding.message) for finding in found] == [("missing file", "heat-000.png")]

@@ -13,6 +13,8 @@ from paper.tex import formats, latex, log
 if TYPE_CHECKING:
     from artifacts.build.job import Job
 
+LOST = frozenset({"missing character", "missing file", "undefined reference"})
+"""Kinds of warnings after which something of a figure is not shown."""
 MAX_PASSES = 3  # PGFPlots' named legends need a second one
 
 
@@ -22,7 +24,7 @@ def build(job: Job) -> dict[str, str | bytes]:
     Raises
     ------
     LatexError
-        LaTeX refused the figure, took too long, or could not set a character.
+        LaTeX refused the figure, took too long, could not set a character, or did not find a picture.
     MissingDependency
         There is no pdflatex.
     """
@@ -68,7 +70,7 @@ def compile_figure(out: Path, name: str) -> bytes:
             raise log.failure(report, f"out/{document}", done.output)
         if not report.rerun:
             break
-    lost = [finding for finding in report.warnings if finding.kind in ("missing character", "undefined reference")]
+    lost = [finding for finding in report.warnings if finding.kind in LOST]
     if lost:
         raise LatexError("\n".join(str(finding) for finding in lost), f"out/{document}", 0, log.origin(text, 0))
     return (out / scratch / f"{name}.pdf").read_bytes()

@@ -34,6 +34,7 @@ _KINDS = {
     "undefined citation": "no such entry in paper/references.bib",
     "multiply defined label": "the same \\label twice, or an exhibit shown twice",
     "missing character": "the font lacks the sign: write it as LaTeX, as in $\\geq$",
+    "missing file": "what is included has to lie in out/figures, and its name be that of the figure",
     "overfull box": "reword the line, let a long name break, or make the table narrower",
 }
 

@@ -24,6 +24,8 @@ _REFERENCE = re.compile(r"Reference `(?P<name>[^']*)' on page \S+ undefined(?: o
 _CITATION = re.compile(r"Citation [`'](?P<name>[^']*)' (?:on page \S+ )?undefined(?: on input line (?P<line>\d+))?")
 _MULTIPLE = re.compile(r"Label `(?P<name>[^']*)' multiply defined")
 _MISSING = re.compile(r"^Missing character: (?P<message>There is no .*? in font [^!]*)!")
+# A file that a package looks for and does without; what LaTeX itself misses of its own (an .aux, a .bbl) comes later.
+_ABSENT = re.compile(r"^(?:Package|LaTeX) \w+ Warning: File [\"`'](?P<name>[^\"']+)[\"'] not found")
 _OVERFULL = re.compile(
     r"^Overfull \\(?P<box>[hv]box) \((?P<size>[\d.]+)pt too (?:wide|high)\)"
     r"(?:.*? at lines? (?P<line>\d+)(?:--(?P<last>\d+))?)?"
@@ -45,8 +47,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        `error`, `undefined reference`, `undefined citation`, `multiply defined label`, `missing character` or
-        `overfull box`.
+        `error`, `undefined reference`, `undefined citation`, `multiply defined label`, `missing character`,
+        `missing file` or `overfull box`.
     message : str
         LaTeX's message, or what is undefined.
     file, line : str, int
@@ -126,6 +128,8 @@ def parse(text: str, folder: Path | None = None) -> Log:
             position = _blank(lines, position)
         elif match := _MISSING.match(line):
             warnings.append(Finding("missing character", match["message"], _current(stack)))
+        elif match := _ABSENT.match(line):
+            warnings.append(Finding("missing file", match["name"], _current(stack)))
         else:
             for kind, pattern in (
                 ("undefined reference", _REFERENCE),
