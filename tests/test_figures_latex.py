@@ -83,18 +83,57 @@ def test_it_compiles_without_the_format_and_twice_the_same(tmp_path):
     assert contents[0] == contents[1]
 
 
-def test_a_drawing_from_matplotlib_compiles(format_folder):
+def pictures(path):
+    """Width and height in pixels of the pictures in a PDF."""
+    from pypdf import PdfReader
+
+    return [image.image.size for page in PdfReader(path).pages for image in page.images]
+
+
+def test_a_converted_drawing_compiles_at_its_width(format_folder):
     matplotlib = pytest.importorskip("matplotlib")
-    pytest.importorskip("matplot2tikz")
     matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure as Drawing
+    from pypdf import PdfReader
 
     from figures import from_matplotlib
 
-    drawing, axes = plt.subplots()
-    axes.errorbar([1, 2], [1, 2], yerr=0.1, label="50% & more")
-    axes.imshow([[0, 1], [2, 3]], extent=(1, 2, 1, 2), aspect="auto")
+    drawing = Drawing()
+    axes = drawing.subplots()
+    axes.errorbar([1, 2], [1, 2], yerr=0.1, marker="P", label="50% & more")
+    axes.bar([1, 2], [1, 2], alpha=0.5)
     axes.legend()
-    write(from_matplotlib(drawing, caption="c"), "drawn", format_folder)
-    plt.close(drawing)
-    assert "Missing character" not in compile_("drawn", format_folder, "-fmt=figure")
+    figure = from_matplotlib(drawing, caption="c", width=120)
+    assert figure.way == "converted to PGFPlots"
+    write(figure, "converted", format_folder)
+    log = compile_("converted", format_folder, "-fmt=figure")
+    assert "Missing character" not in log
+    page = PdfReader(format_folder / "converted.pdf").pages[0]
+    assert float(page.mediabox.width) * 25.4 / 72 == pytest.approx(120, abs=0.1)
+    assert "50% & more" in page.extract_text()
+
+
+def test_a_drawing_of_matplotlib_itself_compiles_at_its_width_with_its_picture_and_the_documents_fonts(format_folder):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure as Drawing
+    from pypdf import PdfReader
+
+    from figures import from_matplotlib
+
+    drawing = Drawing()
+    axes = drawing.subplots()
+    axes.imshow([[0, 1], [2, 3]])
+    axes.set_title("50% & a_b")
+    figure = from_matplotlib(drawing, caption="c", width=120)
+    assert "drawn by matplotlib itself" in figure.way
+    write(figure, "under_score", format_folder)
+    log = compile_("under_score", format_folder, "-fmt=figure")
+    assert "Missing character" not in log
+    page = PdfReader(format_folder / "under_score.pdf").pages[0]
+    assert float(page.mediabox.width) * 25.4 / 72 == pytest.approx(120, abs=0.1)
+    assert "50% & a_b" in page.extract_text()
+    assert len(pictures(format_folder / "under_score.pdf")) == 1
+    fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
+    names = {font["/BaseFont"].partition("+")[2] for font in fonts}
+    assert names == {"TeXGyrePagella-Regular", "CMSY10"}, "the text's font, and the minus sign of its mathematics"

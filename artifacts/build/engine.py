@@ -159,6 +159,7 @@ class Engine:
             artifacts=step.artifacts,
             inputs=tuple(self._hashes(step)),
             line=step.line,
+            note=lambda text: self.report("note", step.key, text),
         )
         contents: Contents = resolve(step.kind.builder)(job)
         missing = [path for path in step.targets if path not in contents]

@@ -37,6 +37,8 @@ class Job:
         Every file that the step depends on.
     line : int
         Where in the file the step is written.
+    note : callable
+        Takes a line that the build shall say of the step.
     """
 
     root: Path
@@ -47,6 +49,7 @@ class Job:
     artifacts: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     line: int = 1
+    note: Callable[[str], None] = field(default=lambda text: None, compare=False)
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Read every artifact of the step.

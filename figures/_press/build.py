@@ -39,4 +39,6 @@ def build(job: Job) -> dict[str, str | bytes]:
     except (DataError, SpecError) as error:
         text = str(error)
         raise type(error)(text if text.startswith(job.file) else f"{job.file}: {text}") from error
+    if figure.way:
+        job.note(figure.way)
     return outputs

@@ -156,6 +156,8 @@ class Figure:
     files : mapping of str to bytes
         Pictures that `template` or `body` include, by suffix: `-raster.png` becomes `NAME-raster.png`; they write it
         `<< name >>-raster.png`.
+    way : str
+        How a drawing of matplotlib was taken over, and why so; the build says it.
     """
 
     panels: Sequence[Panel] = ()
@@ -174,6 +176,7 @@ class Figure:
     values: Mapping[str, Any] = field(default_factory=dict)
     body: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
+    way: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "panels", tuple(self.panels))

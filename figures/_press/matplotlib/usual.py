@@ -1,0 +1,87 @@
+"""Whether a part of a drawing is as matplotlib makes it: what is not, and is not converted, has to be said.
+
+A property that neither the conversion heeds nor leaves to the house must be that of a new artist of its kind, made
+under matplotlib's own defaults. So nothing that a later version adds, and nobody thought of here, can be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import Any, cast
+
+import matplotlib
+import numpy as np
+from matplotlib.artist import Artist, ArtistInspector
+
+# What says nothing of a look: where an artist is kept, how it is found, what follows from other properties.
+_SILENT = frozenset({
+    *("animated", "axes", "clip_box", "data_interval", "figure", "gid", "in_layout", "label", "mouseover", "path"),
+    *("paths", "picker", "pickradius", "snap", "transform", "url", "urls", "visible", "zorder"),
+})  # fmt: skip
+
+
+class NotConverted(Exception):
+    """A part of a drawing that is not known to come out right in PGFPlots; the text names it."""
+
+
+def require(condition: Any, reason: str) -> None:
+    """Go on if a condition holds.
+
+    Raises
+    ------
+    NotConverted
+        It does not; with the reason.
+    """
+    if not condition:
+        raise NotConverted(reason)
+
+
+def require_usual(artist: Artist, new: Artist, heeded: Collection[str], what: str) -> None:
+    """See that an artist has no property, but those that are heeded, which a new one lacks.
+
+    Parameters
+    ----------
+    artist, new : Artist
+        One of a drawing, and a new one of the same kind.
+    heeded : collection of str
+        Names of properties that the conversion takes over, or that the house style decides.
+    what : str
+        The artist's name in the reason.
+
+    Raises
+    ------
+    NotConverted
+        A property differs; it is named with its value.
+    """
+    for name in _getters(cast(Any, type(artist))):
+        if name in heeded:
+            continue
+        value = getattr(artist, f"get_{name}")()
+        if _equal(value, getattr(new, f"get_{name}")()):
+            continue
+        shown = f" ({value})" if isinstance(value, str | float | int | bool) else ""
+        raise NotConverted(f"the {name.replace('_', ' ')}{shown} of {what}")
+
+
+@cache
+def _getters(kind: type[Artist]) -> tuple[str, ...]:
+    settable = ArtistInspector(kind).get_setters()
+    return tuple(sorted(name for name in settable if name not in _SILENT and hasattr(kind, f"get_{name}")))
+
+
+def new(make: Any) -> Any:
+    """What a function makes under matplotlib's own defaults."""
+    with matplotlib.rc_context({k: v for k, v in matplotlib.rcParamsDefault.items() if "backend" not in k}):
+        return make()
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if one is None or other is None:
+        return not one and not other
+    try:
+        return bool(np.array_equal(np.asarray(one), np.asarray(other)) or one == other)
+    except (TypeError, ValueError):
+        return False
