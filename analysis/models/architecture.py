@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.models.attention.calls import Call, Recorder, recording, unsupported
+from analysis.models.attention import definition
+from analysis.models.attention.calls import Call, Observer, Recorder, recording, unsupported
 from analysis.models.libraries import need
-from artifacts.errors import ModelError
+from artifacts.errors import ModelError, ThesisError
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from transformers import PreTrainedModel
 
-Kind = Literal["full", "sliding", "cross"]
-PROBE_TOKENS = 4
+Kind = Literal["full", "sliding", "chunked", "cross"]
+PROBE_TOKENS = 8
+CAPTURED = "it cannot be captured"
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,29 @@ class QueryScale:
 
 @dataclass(frozen=True)
 class Layer:
-    """One attention layer: index, kind, heads, head dimension, score scaling, window and query scale."""
+    """One attention layer.
+
+    Parameters
+    ----------
+    index : int
+        Its place among the model's layers, from 0.
+    kind : {"full", "sliding", "chunked", "cross"}
+        Which tokens a query sees: all up to its own, the last `window` of them, those of its chunk of `window` tokens,
+        or tokens of another sequence.
+    query_heads, key_heads, head_dim : int
+        Heads of queries, heads of keys, and numbers in a vector of either.
+    scaling : float
+        The factor on q.k before the softmax.
+    window : int or None
+        Tokens of the window or chunk; None for the other kinds.
+    query_scale : QueryScale or None
+        The factor by which queries grow with position.
+    softcap : float or None
+        c where scores s become c tanh(s / c) before the softmax.
+    sink : bool
+        Whether each head has a learned score that takes part in the softmax and stands for no token (GPT-OSS), so that
+        the weights on tokens sum to less than 1.
+    """
 
     index: int
     kind: Kind
@@ -50,6 +76,8 @@ class Layer:
     scaling: float
     window: int | None = None
     query_scale: QueryScale | None = None
+    softcap: float | None = None
+    sink: bool = False
 
     def key_head(self, query_head: int) -> int:
         """The key head that a query head reads."""
@@ -73,34 +101,50 @@ def query_scale(module: Any) -> QueryScale | None:
 
 
 def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
-    """The attention layers of a model in order, from one forward of four tokens.
+    """The attention layers of a model in order, from one forward of a few tokens.
 
+    What each layer computes is held against the definition of what it is said to be (`check_call`).
     Cross-attention layers, which text alone does not run, are added from the configuration.
 
     Raises
     ------
     ModelError
-        When the architecture does not use the attention interface, or adds a bias to the scores (ALiBi), so that
-        queries and keys do not hold the whole score.
+        When the architecture does not use the attention interface, or when something takes part in its attention that
+        queries and keys do not hold: later tokens (an encoder, a prefix), a bias on scores (ALiBi), another mask.
     """
     calls: dict[int, Layer] = {}
 
-    def see(call: Call) -> None:
-        if call.options.get("position_bias") is not None:
-            raise ModelError(
-                f"{type(model).__name__} (model type {model.config.model_type}) adds a position bias to its scores, "
-                "which queries and keys do not contain; it cannot be captured"
-            )
+    def look(call: Call, output: Tensor) -> None:
         if call.layer is None:
             return
         if call.layer in calls and not call.cross:
-            raise ModelError(f"{type(model).__name__}: layer {call.layer} computes attention more than once a forward")
-        calls[call.layer] = _layer(call.layer, call)
+            raise ModelError(
+                f"{_named(model)}: several calls of attention come from layer {call.layer}, so that heads cannot be "
+                f"told apart by their layer; {CAPTURED}"
+            )
+        layer = _layer(call.layer, call)
+        if layer.kind != "cross":
+            check_call(model, layer, call, output)
+        calls[call.layer] = layer
 
-    forward(model, need("torch").arange(PROBE_TOKENS)[None], see)
+    text = model.config.get_text_config()
+    most = getattr(text, "max_position_embeddings", None) or 0
+    count = min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
+    tokens = need("torch").arange(count)[None] % int(text.vocab_size)
+    try:
+        forward(model, tokens, lambda call: None, look)
+    except (ThesisError, MemoryError):
+        raise
+    except Exception as error:  # code of any architecture runs here
+        if "memory" in str(error):
+            raise
+        reason = (str(error) or type(error).__name__).strip().splitlines()[0]
+        raise ModelError(
+            f"{_named(model)}: a forward of {count} tokens of text fails ({type(error).__name__}: {reason}); its "
+            "configuration does not fit its class, or it takes more than text"
+        ) from error
     if not any(layer.kind != "cross" for layer in calls.values()):
         raise ModelError(unsupported(model))
-    text = model.config.get_text_config()
     example = next(layer for layer in calls.values() if layer.kind != "cross")
     for index in getattr(text, "cross_attention_layers", None) or ():
         calls.setdefault(
@@ -112,14 +156,110 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
     return tuple(calls[index] for index in sorted(calls))
 
 
+def check_call(
+    model: PreTrainedModel, layer: Layer, call: Call, output: Tensor, rows: Sequence[int] | None = None
+) -> None:
+    """Refuse a layer whose attention is not what queries and keys say, over the tokens that it is said to see.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        For messages.
+    layer : Layer
+        What it is said to be.
+    call : Call
+        Of one whole text, without padding and without a key cache.
+    output : Tensor
+        What its kernel gave, shape (B, T, H, d_v).
+    rows : sequence of int or None
+        The queries to look at; None for all.
+
+    Raises
+    ------
+    ModelError
+        Saying what takes part besides, where that can be told.
+    """
+    torch = need("torch")
+    name, tokens = _named(model), call.key.shape[2]
+    queries = torch.arange(tokens) if rows is None else torch.tensor(sorted(set(rows)))
+    queries = queries.to(call.query.device)
+    masked = definition.bias(call, queries)
+    if call.options.get("position_bias") is not None or masked:
+        where = ", by way of its mask" if masked else ""
+        raise ModelError(
+            f"{name} adds a position bias to its scores{where}, which queries and keys do not contain; {CAPTURED}"
+        )
+    if not all(bool(each.isfinite().all()) for each in (call.query, call.key, call.value, output)):
+        raise ModelError(f"{name}: {undefined(model, layer.index)}")
+    seen = _seen(layer, queries, tokens)
+    apart = definition.difference(call, output, queries, seen)
+    if apart <= definition.tolerance(call):
+        return
+    for shape, why in _other_shapes(call, queries, tokens):
+        if definition.difference(call, output, queries, shape) <= definition.tolerance(call):
+            raise ModelError(f"{name}: layer {layer.index} {why}; {CAPTURED}")
+    extent = f"{layer.kind}, {layer.window} tokens" if layer.window else layer.kind
+    raise ModelError(
+        f"{name}: layer {layer.index} gives other attention than softmax(scaling q.k) over the tokens that it is said "
+        f"to see ({extent}): {apart:.2g} of the largest value apart; something takes part that queries and keys do not "
+        f"contain, and {CAPTURED}"
+    )
+
+
+def undefined(model: PreTrainedModel, layer: int) -> str:
+    """Why a layer's vectors or its attention are not finite, in words that say how to mend it."""
+    torch = need("torch")
+    for name, weight in model.named_parameters():
+        if weight.is_floating_point() and not bool(torch.isfinite(weight).all()):
+            return f"its weights hold NaN or infinity (first: {name}); get the checkpoint again, or mend it"
+    mend = "give --dtype bf16 or fp32" if model.dtype == torch.float16 else "its numbers run away in the forward"
+    return f"layer {layer} computes NaN or infinity from finite weights in {str(model.dtype)[6:]}; {mend}"
+
+
+def _named(model: PreTrainedModel) -> str:
+    return f"{type(model).__name__} (model type {model.config.model_type})"
+
+
+def _seen(layer: Layer, queries: Tensor, tokens: int) -> Tensor:
+    """The keys that a layer is said to see, shape (rows, tokens)."""
+    if layer.window is None:
+        return definition.causal(queries, tokens)
+    shape = definition.chunked if layer.kind == "chunked" else definition.windowed
+    return shape(queries, tokens, layer.window)
+
+
+def _other_shapes(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Tensor, str]]:
+    """What a layer may see in place of what it is said to see, with the words for it."""
+    torch = need("torch")
+    causal = definition.causal(queries, tokens)
+    everything = torch.ones_like(causal)
+    yield (
+        everything,
+        "attends to later tokens as well, as an encoder does, and every quantity here is of causal attention",
+    )
+    if call.mask is not None and call.mask.ndim == 4 and call.mask.shape[:2] == (1, 1):
+        shown = call.mask[0, 0].index_select(0, queries)[:, :tokens]
+        shown = shown if shown.dtype == torch.bool else shown > torch.finfo(shown.dtype).min / 2
+        if bool((shown & ~causal).any()):
+            yield shown, "attends to later tokens of a prefix; every quantity here is of causal attention"
+        yield shown, "masks other tokens than its configuration says (its window or kind of layer)"
+    yield causal, "sees every token before its own although its configuration says that it does not"
+
+
 def _layer(index: int, call: Call) -> Layer:
     text = call.module.config
     types = getattr(text, "layer_types", None)
-    local = types is not None and any(word in types[index] for word in ("sliding", "chunked", "local"))
-    if types is None:
-        local = call.window is not None
     window = call.window or getattr(text, "sliding_window", None) or getattr(text, "attention_chunk_size", None)
-    kind: Kind = "cross" if call.cross else "sliding" if local else "full"
+    kind: Kind = "full"
+    if call.cross:
+        kind = "cross"
+    elif types is None:
+        kind = "sliding" if call.window is not None else "full"
+    elif "chunked" in types[index]:
+        kind, window = "chunked", getattr(text, "attention_chunk_size", None) or window
+    elif any(word in types[index] for word in ("sliding", "local")):
+        kind = "sliding"
+    softcap = call.options.get("softcap")
     return Layer(
         index=index,
         kind=kind,
@@ -127,14 +267,18 @@ def _layer(index: int, call: Call) -> Layer:
         key_heads=call.key.shape[1],
         head_dim=call.query.shape[3],
         scaling=call.scaling,
-        window=int(window) if kind == "sliding" and window else None,
+        window=int(window) if kind in ("sliding", "chunked") and window else None,
         query_scale=query_scale(call.module),
+        softcap=None if softcap is None else float(softcap),
+        sink=call.options.get("s_aux") is not None,
     )
 
 
-def forward(model: PreTrainedModel, tokens: Any, recorder: Recorder, **inputs: Any) -> Any:
-    """One forward as by `run`, with every attention call handed to `recorder`."""
-    with recording(model, recorder):
+def forward(
+    model: PreTrainedModel, tokens: Any, recorder: Recorder, observer: Observer | None = None, **inputs: Any
+) -> Any:
+    """One forward as by `run`, with every attention call handed to `recorder`, and with its output to `observer`."""
+    with recording(model, recorder, observer):
         return run(model, tokens, **inputs)
 
 

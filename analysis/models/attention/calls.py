@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "recorded_attention"
 Recorder = Callable[["Call"], "Call | None"]
+Observer = Callable[["Call", "Tensor"], None]
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class Call:
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("attention_recorder", default=None)
+_observer: ContextVar[Observer | None] = ContextVar("attention_observer", default=None)
 _lock = threading.RLock()
 _users = 0
 _kernels: dict[int, tuple[object, str]] = {}  # id of a configuration -> (the configuration, what it ran with)
@@ -111,10 +113,11 @@ def positions_of(attention_mask: Tensor) -> Tensor:
 
 
 @contextmanager
-def recording(model: PreTrainedModel, recorder: Recorder) -> Iterator[None]:
+def recording(model: PreTrainedModel, recorder: Recorder, observer: Observer | None = None) -> Iterator[None]:
     """Call `recorder` with every attention call of `model` in this context (thread or task).
 
-    A recorder that returns a call has the kernel run on that one's query, key, value and mask: an intervention.
+    A recorder that returns a call has the kernel run on that one's query, key, value and mask: an intervention. An
+    observer is called after the kernel, with the call and the output (B, T, H, d_v).
 
     The model and the registries of transformers are as before when the block is left, however it is left.
 
@@ -128,7 +131,7 @@ def recording(model: PreTrainedModel, recorder: Recorder) -> Iterator[None]:
     if any(name == NAME for name in before.values()):
         raise ModelError("this model is being recorded already; one recording at a time")
     with _registered(list(configs.values())):
-        token = _recorder.set(recorder)
+        token, watched = _recorder.set(recorder), _observer.set(observer)
         try:
             model.set_attn_implementation(NAME)
             if model.config.get_text_config()._attn_implementation != NAME:
@@ -136,13 +139,19 @@ def recording(model: PreTrainedModel, recorder: Recorder) -> Iterator[None]:
             yield
         finally:
             _recorder.reset(token)
+            _observer.reset(watched)
             for key, config in configs.items():
                 config._attn_implementation_internal = before[key]
 
 
 def unsupported(model: PreTrainedModel) -> str:
-    """The message for an architecture that cannot be recorded."""
+    """The message for an architecture that cannot be recorded: without attention, or with its own code for it."""
     kind = getattr(model.config, "model_type", type(model).__name__)
+    if not any("ttention" in type(module).__name__ for module in model.modules()):
+        return (
+            f"{type(model).__name__} (model type {kind}) computes no attention, so there are no queries and keys to "
+            "look at"
+        )
     return (
         f"{type(model).__name__} (model type {kind}) computes attention in its own code, not through the attention "
         "interface of transformers, so its queries and keys cannot be captured; models of the Llama, Mistral, Qwen, "
@@ -209,7 +218,12 @@ def _attend(
         attend = getattr(home, "ALL_ATTENTION_FUNCTIONS", need("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS)[
             kernel
         ]
-    return attend(module, query, key, value, attention_mask, *rest, **options)
+    result = attend(module, query, key, value, attention_mask, *rest, **options)
+    observer = _observer.get()
+    if observer is not None:
+        layer = getattr(module, "layer_idx", None)
+        observer(Call(module, layer, query, key, value, attention_mask, options), result[0])
+    return result
 
 
 def _mask(*rest: Any, **options: Any) -> Any:

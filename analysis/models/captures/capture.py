@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analysis.models.architecture import Layer, run, survey
-from analysis.models.attention.calls import recording
+from analysis.models.architecture import Layer, check_call, run, survey, undefined
+from analysis.models.attention.calls import Call, Observer, recording
 from analysis.models.attention.projections import projecting
 from analysis.models.captures import dataset_card, layout, manifest, parts
 from analysis.models.captures.options import CaptureOptions
@@ -21,6 +23,9 @@ from analysis.models.checkpoints.loading import Loaded, load
 from analysis.models.libraries import need
 from analysis.models.texts import Document, documents
 from artifacts.errors import ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def capture(options: CaptureOptions, progress: Report = lambda state: None) -> Path:
@@ -91,8 +96,9 @@ def record(
     clock = Clock(options, progress, shard)
     with ExitStack() as stack:
         projections = stack.enter_context(projecting(loaded.model)) if options.pre_rope else None
-        recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections)
-        stack.enter_context(recording(loaded.model, recorder))
+        why = partial(undefined, loaded.model)
+        recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, why)
+        stack.enter_context(recording(loaded.model, recorder, _watch(loaded, layers, options.context)))
         for document in _documents(options, loaded, shard):
             place = parts.path(options.out, document.number)
             if place.is_file():
@@ -130,6 +136,21 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
     dataset_card.save(root, whole)
     manifest.save(root, whole)
     shutil.rmtree(root / parts.FOLDER, ignore_errors=True)
+
+
+def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int) -> Observer:
+    """An observer that holds each layer's attention over the first whole document against what the layer is said to be.
+
+    The survey's few tokens show no window that is longer than they are.
+    """
+    open_layers = {layer.index: layer for layer in layers if layer.kind != "cross"}
+    rows = (0, context // 3, context // 2, context - 1)
+
+    def look(call: Call, output: Tensor) -> None:
+        if call.layer in open_layers and not call.cross and call.query.shape[2] == context:
+            check_call(loaded.model, open_layers.pop(call.layer), call, output, rows)
+
+    return look
 
 
 def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[Head, ...]) -> None:

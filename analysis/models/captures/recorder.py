@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class VectorRecorder:
         Of the token draw.
     projections : Projections or None
         Where queries and keys before rotation come from; None to keep those after it.
+    why_undefined : callable
+        Says of a layer why its vectors may not be finite, for the error.
     """
 
     def __init__(
@@ -48,10 +50,12 @@ class VectorRecorder:
         buckets: Buckets,
         seed: int,
         projections: Projections | None = None,
+        why_undefined: Callable[[int], str] = lambda layer: "give --dtype bf16 or fp32",
     ) -> None:
         self._layers = {layer.index: layer for layer in layers}
         self._queries, self._keys = chosen(heads)
         self._buckets, self._seed, self._projections = buckets, seed, projections
+        self._why_undefined = why_undefined
         self._part: Part | None = None
         self._document = -1
         self._waiting: list[tuple[int, str, Any, NDArray[np.int64]]] = []
@@ -111,7 +115,7 @@ class VectorRecorder:
                 what = "queries" if side == "q" else "keys"
                 raise ModelError(
                     f"layer {layer} has infinite or undefined {what} in document {self._document}; "
-                    "give --dtype bf16 or fp32"
+                    f"{self._why_undefined(layer)}"
                 )
             part.add(f"{side}{layer:02d}", vectors)
             part.add(f"{side}p{layer:02d}", kept.astype(np.int32))

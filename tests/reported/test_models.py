@@ -1,0 +1,146 @@
+"""What a model is: masks, files, texts and vocabularies that others reported to be taken for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from analysis.models.architecture import survey
+from artifacts.errors import ModelError
+from models_tiny import SIZES, built
+
+pytestmark = pytest.mark.models
+
+ENCODER = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
+
+
+def causal(config: Any) -> Any:
+    torch.manual_seed(0)
+    return transformers.AutoModelForCausalLM.from_config(config).eval()
+
+
+def masked(mask: Callable[[int], Any], name: str = "llama") -> Any:
+    """A model of which every layer gets this mask, shape (1, 1 or H, T, T), in place of the causal one."""
+    model = built(name)
+
+    def swap(module: Any, inputs: Any, options: dict[str, Any]) -> Any:
+        return inputs, {**options, "attention_mask": mask(options["hidden_states"].shape[1])}
+
+    for layer in model.model.layers:
+        layer.self_attn.register_forward_pre_hook(swap, with_kwargs=True)
+    return model
+
+
+@pytest.mark.reported("transformers#5474", "transformers#12704", "transformers#48745", outcome="refused")
+def test_an_encoder_as_a_causal_model() -> None:
+    """Capture BERT, whose class for causal language attends in both directions unless told otherwise."""
+    with pytest.raises(ModelError, match=r"BertLMHeadModel .* later tokens as well, as an encoder"):
+        survey(causal(transformers.BertConfig(**ENCODER)))
+    assert [layer.kind for layer in survey(causal(transformers.BertConfig(**ENCODER, is_decoder=True)))] == ["full"] * 3
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("kind", ["Electra", "Camembert", "Ernie", "Data2VecText", "XLMRoberta"])
+def test_other_encoders(kind: str) -> None:
+    """Capture an encoder of another family."""
+    with pytest.raises(ModelError, match="later tokens as well, as an encoder"):
+        survey(causal(getattr(transformers, f"{kind}Config")(**ENCODER)))
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_decoder_that_was_made_an_encoder() -> None:
+    """Capture Gemma 3 with attention in both directions, as embedding models are made of it."""
+    config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, sliding_window=5, use_bidirectional_attention=True)
+    with pytest.raises(ModelError, match="later tokens"):
+        survey(causal(config))
+
+
+def prefix(tokens: int) -> Any:
+    mask = torch.ones(tokens, tokens, dtype=torch.bool).tril()
+    mask[:3, :3] = True
+    return mask[None, None]
+
+
+def strided(tokens: int) -> Any:
+    rows, columns = torch.arange(tokens)[:, None], torch.arange(tokens)[None]
+    return ((columns <= rows) & ((rows - columns) % 2 == 0))[None, None]
+
+
+def slopes(tokens: int) -> Any:
+    distance = torch.arange(tokens)[:, None] - torch.arange(tokens)[None]
+    bias = -torch.tensor([0.5, 0.25, 0.125, 0.0625])[:, None, None] * distance
+    return bias.masked_fill(distance < 0, torch.finfo(torch.float32).min)[None]
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize(
+    ("mask", "words"),
+    [
+        (prefix, "later tokens of a prefix"),
+        (strided, "masks other tokens than its configuration says"),
+        (slopes, "adds a position bias to its scores, by way of its mask"),
+    ],
+)
+def test_masks_that_no_configuration_tells(mask: Callable[[int], Any], words: str) -> None:
+    """Capture a model whose own code masks in another way than causal: a prefix, every second token, ALiBi."""
+    with pytest.raises(ModelError, match=words):
+        survey(masked(mask))
+
+
+@pytest.mark.reported("transformers#35891", outcome="refused")
+def test_a_bias_that_depends_on_the_values() -> None:
+    """Capture Doge, which adds numbers made of its values to the scores by way of the mask."""
+    with pytest.raises(ModelError, match=r"position bias.* queries and keys do not contain"):
+        survey(causal(transformers.DogeConfig(**SIZES)))
+
+
+@pytest.mark.reported(outcome="refused")
+def test_scores_that_are_changed_behind_the_interface() -> None:
+    """Capture a model whose kernel computes with other keys than it was handed."""
+    model = built("llama")
+    kernels = transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS
+    own = kernels["sdpa"]
+    kernels.register("halved", lambda module, query, key, *rest, **more: own(module, query, key / 2, *rest, **more))
+    transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS.register(
+        "halved", transformers.masking_utils.ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
+    )
+    model.set_attn_implementation("halved")
+    with pytest.raises(ModelError, match=r"other attention than softmax\(scaling q.k\)"):
+        survey(model)
+
+
+@pytest.mark.reported(outcome="right")
+def test_chunks_sinks_and_soft_caps_are_told() -> None:
+    """Survey Llama 4 (chunks), GPT-OSS (learned sinks) and Gemma 2 (soft-capped scores)."""
+    sizes = {**SIZES, "num_hidden_layers": 4}
+    config = transformers.Llama4TextConfig(
+        **sizes, head_dim=8, attention_chunk_size=5, num_local_experts=2, intermediate_size_mlp=48
+    )
+    layers = survey(causal(config))
+    assert [(layer.kind, layer.window) for layer in layers] == [("chunked", 5)] * 3 + [("full", None)]
+    assert [layer.sink for layer in survey(built("gpt_oss"))] == [True] * 3
+    assert [(layer.softcap, layer.sink) for layer in survey(built("gemma2"))] == [(2.0, False)] * 3
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("kind", ["Mamba", "Mamba2"])
+def test_models_without_attention(kind: str) -> None:
+    """Capture a state-space model."""
+    sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2}
+    more = {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 1} if kind == "Mamba2" else {}
+    with pytest.raises(ModelError, match="computes no attention"):
+        survey(causal(getattr(transformers, f"{kind}Config")(**sizes, **more)))
+
+
+@pytest.mark.reported(outcome="refused")
+def test_weights_that_hold_no_number() -> None:
+    """Survey a model of which one weight is NaN, in single precision."""
+    model = built("llama")
+    with torch.no_grad():
+        model.model.layers[1].self_attn.q_proj.weight[0, 0] = float("nan")
+    with pytest.raises(ModelError, match=r"weights hold NaN or infinity \(first: model.layers.1.self_attn.q_proj"):
+        survey(model)
