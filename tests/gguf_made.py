@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ def rotated(weight: np.ndarray, heads: int) -> np.ndarray:
     return weight.reshape(heads, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
 
 
-def made(path: Path, seed: int = 0, architecture: str = "llama") -> dict[str, np.ndarray]:
-    """Write the file; return what its weights stand for, by the names of transformers."""
+def made(
+    path: Path, seed: int = 0, architecture: str = "llama", more: Callable[[Any], None] = lambda writer: None
+) -> dict[str, np.ndarray]:
+    """Write the file, and what `more` adds to it; return what its weights stand for, by the names of transformers."""
     rng = np.random.default_rng(seed)
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name("a made model")
@@ -74,6 +77,7 @@ def made(path: Path, seed: int = 0, architecture: str = "llama") -> dict[str, np
         put(f"{here}.ffn_gate.weight", f"{there}.mlp.gate_proj.weight", (INNER, WIDTH))
         put(f"{here}.ffn_up.weight", f"{there}.mlp.up_proj.weight", (INNER, WIDTH))
         put(f"{here}.ffn_down.weight", f"{there}.mlp.down_proj.weight", (WIDTH, INNER))
+    more(writer)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import gguf
+import numpy as np
 import pytest
 import torch
 import transformers
 
+import gguf_made
 from analysis.models.architecture import survey
+from analysis.models.checkpoints.gguf import dequantise
 from artifacts.errors import ModelError
 from models_tiny import SIZES, built
 
@@ -144,3 +150,93 @@ def test_weights_that_hold_no_number() -> None:
         model.model.layers[1].self_attn.q_proj.weight[0, 0] = float("nan")
     with pytest.raises(ModelError, match=r"weights hold NaN or infinity \(first: model.layers.1.self_attn.q_proj"):
         survey(model)
+
+
+def of_gguf(tmp_path: Path, more: Callable[[Any], None]) -> dict[str, Any]:
+    """The configuration that is made of a GGUF file of a small Llama with some further keys or tensors."""
+    gguf_made.made(tmp_path / "made.gguf", more=more)
+    folder = dequantise(tmp_path / "made.gguf", tmp_path / "folder", "hash")
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text())
+    return config
+
+
+def scaled(kind: Any, factor: float) -> Callable[[Any], None]:
+    def add(writer: Any) -> None:
+        writer.add_rope_scaling_type(kind)
+        writer.add_rope_scaling_factor(factor)
+
+    return add
+
+
+@pytest.mark.reported("onnxruntime/mobius#458", "llama.cpp#2772", "oobabooga/textgen#3877", outcome="right")
+def test_a_scaled_rotation_in_a_gguf_file(tmp_path: Path) -> None:
+    """Read a GGUF file that says that its rotation is scaled linearly by four."""
+    rope = of_gguf(tmp_path, scaled(gguf.RopeScalingType.LINEAR, 4.0))["rope_parameters"]
+    assert rope == {"rope_type": "linear", "factor": 4.0, "rope_theta": gguf_made.BASE}
+
+
+def yarn(writer: Any) -> None:
+    scaled(gguf.RopeScalingType.YARN, 8.0)(writer)
+    writer.add_rope_scaling_orig_ctx_len(32)
+    writer.add_rope_scaling_yarn_beta_fast(16.0)
+
+
+def llama3(writer: Any) -> None:
+    turns = 8192 / (2 * np.pi * gguf_made.BASE ** (np.arange(8) / 8))
+    smooth = np.clip((turns - 1) / 3, 0, 1)
+    writer.add_tensor("rope_freqs.weight", (1 / ((1 - smooth) / 8 + smooth)).astype(np.float32))
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (yarn, {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 32, "beta_fast": 16.0}),
+        (lambda writer: writer.add_float32("llama.rope.scale_linear", 2.0), {"rope_type": "linear", "factor": 2.0}),
+        (llama3, {"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 8192}),
+        (lambda writer: writer.add_attention_scale(0.25), {"rope_type": "default"}),
+    ],
+    ids=["yarn", "an older key", "llama3", "the usual factor on scores"],
+)
+def test_what_a_gguf_file_says_is_taken_over(
+    tmp_path: Path, more: Callable[[Any], None], expected: dict[str, Any]
+) -> None:
+    """Read rotations that other keys, or a tensor of divisors, describe."""
+    rope = of_gguf(tmp_path, more)["rope_parameters"]
+    assert {name: rope[name] for name in expected} == expected
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (scaled(gguf.RopeScalingType.LONGROPE, 4.0), "rope.scaling.type is 'longrope'"),
+        (lambda writer: writer.add_rope_scaling_attn_factors(1.2), "llama.rope.scaling.attn_factor is 1.2"),
+        (lambda writer: writer.add_attention_scale(0.5), "llama.attention.scale is 0.5"),
+        (lambda writer: writer.add_attn_logit_softcapping(30.0), "llama.attn_logit_softcapping is 30.0"),
+        (lambda writer: writer.add_sliding_window(16), "llama.attention.sliding_window is 16"),
+        (lambda writer: writer.add_expert_count(4), "llama.expert_count is 4"),
+        (lambda writer: writer.add_causal_attention(False), "llama.attention.causal is False"),
+        (lambda writer: writer.add_max_alibi_bias(8.0), "llama.attention.max_alibi_bias is 8.0"),
+        (lambda writer: writer.add_float32("llama.rope.wobble", 2.0), "llama.rope.wobble is 2.0"),
+        (lambda writer: writer.add_uint16("split.count", 3), "one piece of 3"),
+        (
+            lambda writer: writer.add_tensor("blk.0.attn_q.bias", np.zeros(64, np.float32)),
+            "its tensor blk.0.attn_q.bias",
+        ),
+        (lambda writer: writer.add_tensor("blk.1.attn_sinks.weight", np.zeros(4, np.float32)), "attn_sinks.weight"),
+        (lambda writer: writer.add_tensor("rope_freqs.weight", np.arange(1, 9, dtype=np.float32)), "rope_freqs.weight"),
+    ],
+    ids=lambda given: None if callable(given) else given.partition(" is ")[0],
+)
+def test_what_a_gguf_file_says_and_nothing_heeds(tmp_path: Path, more: Callable[[Any], None], words: str) -> None:
+    """Read a GGUF file with a key or a tensor that the class of its model has no place for."""
+    with pytest.raises(ModelError, match=words):
+        of_gguf(tmp_path, more)
+
+
+@pytest.mark.reported(outcome="right")
+def test_words_that_are_split_otherwise_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Read a GGUF file whose kind of splitting words transformers does not know."""
+    of_gguf(tmp_path, lambda writer: writer.add_tokenizer_pre("smollm"))
+    assert "tokenizer.ggml.pre is 'smollm', which transformers does not know" in capsys.readouterr().err

@@ -10,9 +10,11 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import redirect_stderr, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.models.checkpoints import gguf_keys
 from analysis.models.checkpoints.identity import fingerprint
 from analysis.models.checkpoints.reasons import explained
 from analysis.models.libraries import need, version
@@ -20,6 +22,7 @@ from artifacts.errors import ModelError
 
 CARD = "gguf.json"
 LIBRARIES = ("gguf", "torch", "transformers")
+CHECK = "1"  # what a file is held against: a folder that was made before is made again
 
 
 def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
@@ -43,7 +46,8 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
     Raises
     ------
     ModelError
-        When the file is no GGUF file, is cut short, or is of an architecture that transformers does not read.
+        When the file is no GGUF file, is cut short, is of an architecture that transformers does not read, or says
+        something that neither the class of the model nor its tokenizer heeds; the message names the key or tensor.
     MissingDependency
         When torch, transformers or gguf are absent.
     """
@@ -51,13 +55,13 @@ def dequantise(file: Path, folder: Path, sha256: str, say: str = "") -> Path:
         if fingerprint(folder) == card(folder)["weights"]:
             return folder
         raise ModelError(f"{folder}: changed since it was made from {file.name}; remove the folder, and run again")
-    described = _describe(file)
+    described, read = _describe(file)
     if say:
         print(say, file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-", suffix=".part"))
     try:
-        _convert(file, draft)
+        _convert(file, draft, read)
         content = {
             "file": {"name": file.name, "bytes": file.stat().st_size, "sha256": sha256},
             **described,
@@ -79,8 +83,17 @@ def current(folder: Path, sha256: str) -> bool:
     return bool(held) and held["file"]["sha256"] == sha256 and held["versions"] == _versions()
 
 
+@dataclass(frozen=True)
+class _Content:
+    """What a file says: its keys, the numbers in each tensor, and what its rotation's frequencies are divided by."""
+
+    keys: dict[str, Any]
+    sizes: dict[str, int]
+    frequencies: list[float] | None
+
+
 def _versions() -> dict[str, str | None]:
-    return {name: version(name) for name in LIBRARIES}
+    return {**{name: version(name) for name in LIBRARIES}, "check": CHECK}
 
 
 def card(folder: Path) -> dict[str, Any]:
@@ -98,26 +111,29 @@ def origin(folder: Path) -> dict[str, Any] | None:
     return {**held["file"], "quantization": held["quantization"], "tensors": held["tensors"]} if held else None
 
 
-def _describe(file: Path) -> dict[str, Any]:
-    """The file's kind of quantisation by its header, and its tensors by type."""
+def _describe(file: Path) -> tuple[dict[str, Any], _Content]:
+    """The file's kind of quantisation by its header, and its tensors by type; and what is held against the model."""
     gguf = need("gguf", "to read GGUF files")
     try:
         reader = gguf.GGUFReader(file)
+        keys = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("GGUF.")}
+        factors = [each.data.astype(float).tolist() for each in reader.tensors if each.name == "rope_freqs.weight"]
     except FileNotFoundError:
         raise ModelError(f"{file}: no such file") from None
     except (ValueError, IndexError, OSError, EOFError) as error:
         raise ModelError(f"{file}: no GGUF file, or cut short ({error}); get it again") from None
-    kind = reader.fields.get("general.file_type")
     try:
-        name = gguf.LlamaFileType(int(kind.parts[kind.data[0]][0])).name.removeprefix("MOSTLY_") if kind else None
-    except ValueError:
+        name = gguf.LlamaFileType(int(keys["general.file_type"])).name.removeprefix("MOSTLY_")
+    except (KeyError, TypeError, ValueError):
         name = None
     types = Counter(tensor.tensor_type.name for tensor in reader.tensors)
-    return {"quantization": name, "tensors": dict(sorted(types.items()))}
+    sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
+    described = {"quantization": name, "tensors": dict(sorted(types.items()))}
+    return described, _Content(keys, sizes, factors[0] if factors else None)
 
 
-def _convert(file: Path, folder: Path) -> None:
-    """Let transformers read the file, and save what it read as a plain model."""
+def _convert(file: Path, folder: Path, content: _Content) -> None:
+    """Let transformers read the file, hold what it read against the file, and save it as a plain model."""
     torch, transformers = need("torch", "to load models"), need("transformers", "to load models")
     transformers.utils.logging.disable_progress_bar()
     with explained(str(file)), redirect_stderr(io.StringIO()):  # a bar of the conversion minds no setting
@@ -128,15 +144,36 @@ def _convert(file: Path, folder: Path) -> None:
         missing = sorted(report.get("missing_keys") or ())
         if missing:
             raise ModelError(f"{file}: lacks {len(missing)} weights of its architecture (first: {missing[0]})")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+        try:
+            gguf_keys.hold_keys(content.keys, content.frequencies, model.config)
+            held = sum(each.numel() for each in model.parameters())  # shared ones once
+            gguf_keys.hold_tensors(content.sizes, _known(model, content), held)
+            notes = gguf_keys.hold_tokenizer(content.keys, tokenizer)
+        except ModelError as error:
+            raise ModelError(f"{file}: {error}") from None
         # A model read from GGUF counts as quantised and refuses to be saved; what it holds is plain float32 by now.
         model.hf_quantizer, model.is_quantized = None, False
         for name in ("quantization_config", "_model_name_or_path"):
             if name in vars(model.config):
                 delattr(model.config, name)
         model.save_pretrained(folder)
-        transformers.AutoTokenizer.from_pretrained(place, **options).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
     # The file's own name of itself is no name of a model of transformers.
     path = folder / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
     config.pop("_model_name_or_path", None)
     path.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    for note in notes:
+        print(f"{file.name}: {note}", file=sys.stderr)
+
+
+def _known(model: Any, content: _Content) -> set[str]:
+    """Names of tensors that transformers makes weights of a model from."""
+    conversion = need("transformers.modeling_gguf_pytorch_utils")
+    architecture = str(content.keys.get("general.architecture"))
+    if architecture in need("transformers.integrations.gguf").GGUF_ARCHS:
+        return set(content.sizes)  # read by rules; their numbers are counted all the same
+    make = conversion.TENSOR_PROCESSORS.get(architecture, conversion.TensorProcessor)
+    names = set(conversion.get_gguf_hf_weights_map(model, make(config={})))
+    return names | ({"output.weight"} if model.get_output_embeddings() is not None else set())
