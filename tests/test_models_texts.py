@@ -17,8 +17,8 @@ pytestmark = pytest.mark.models
 class Words:
     """A tokenizer of words by length, with a start token."""
 
-    def __call__(self, text: str, verbose: bool = True) -> dict[str, Any]:
-        return {"input_ids": [1] + [len(word) for word in text.split()]}
+    def __call__(self, text: str, verbose: bool = True, add_special_tokens: bool = True) -> dict[str, Any]:
+        return {"input_ids": [1] * add_special_tokens + [len(word) for word in text.split()]}
 
 
 def test_a_text_file_is_one_document(tmp_path: Path) -> None:
@@ -32,12 +32,12 @@ def test_a_text_file_is_one_document(tmp_path: Path) -> None:
 def test_windows_cut_a_long_text(tmp_path: Path) -> None:
     for name in ("b", "a"):
         (tmp_path / f"{name}.txt").write_text("a bb ccc dddd")
-    parts = list(documents(Source(str(tmp_path)), Words(), 2, windows=True))
+    parts = list(documents(Source(str(tmp_path)), Words(), 3, windows=True))
     assert [(one.number, one.name, one.tokens) for one in parts] == [
-        (0, "a#0", (1, 1)),
-        (1, "a#1", (2, 3)),
-        (2, "b#0", (1, 1)),
-        (3, "b#1", (2, 3)),
+        (0, "a#0", (1, 1, 2)),
+        (1, "a#1", (1, 3, 4)),
+        (2, "b#0", (1, 1, 2)),
+        (3, "b#1", (1, 3, 4)),
     ]
     assert count(Source(str(tmp_path))) == 2
 

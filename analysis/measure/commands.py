@@ -41,7 +41,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
     "--texts",
     required=True,
     metavar="FILE_OR_ID",
-    help="A .txt or .jsonl file, a folder, an installed set, or a Hub id.",
+    help="A file (text, JSON, JSON lines, a table), a folder, an installed set, or a Hub id.",
 )
 @click.option("--context", type=click.IntRange(1), required=True, help="Tokens of a document.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="The capture's folder.")
@@ -56,6 +56,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
 @click.option("--pre-rope", is_flag=True, help="Vectors before the rotary embedding.")
 @click.option("--sliding", is_flag=True, help="Draw from sliding-window layers as well.")
 @click.option("--windows", is_flag=True, help="Cut long texts into consecutive documents.")
+@click.option("--fewer", is_flag=True, help="Go on where texts give fewer documents than asked.")
 @click.option("--skip-short", is_flag=True, help="Pass over texts that are shorter than the context.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Jobs, a share of documents each.")

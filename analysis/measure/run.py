@@ -221,7 +221,7 @@ def _mark(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any]
 
 
 def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, Any], seconds: float) -> dict[str, Any]:
-    options, source, default = plan.options, plan.source, ModelSource
+    options, source, default = plan.options.published, plan.source, ModelSource
     shown = _display_name(plan.root, str(subject.facts["model"]))
     asked: dict[str, Any] = {
         "dtype": source.dtype if source.dtype != default.dtype else None,
@@ -262,9 +262,11 @@ def _manifest(plan: Plan, subject: Subject, module: ModuleType, more: dict[str, 
 def _display_name(root: Path, model: str) -> str:
     """A model as a manifest names it: folders without the place of this machine's project."""
     path = Path(model)
-    if not path.is_absolute():
+    if not path.is_absolute() and not path.is_dir():
         return model
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    whole = path.absolute().resolve()
+    inside = whole.is_relative_to(root.resolve())
+    return whole.relative_to(root.resolve()).as_posix() if inside else whole.name
 
 
 def run(

@@ -16,6 +16,7 @@ from analysis.models.checkpoints.builtin import resolve
 from analysis.models.checkpoints.loading import AS_CONFIGURED, Loaded, ModelSource, load
 from analysis.models.libraries import need
 from analysis.models.texts import Source, texts
+from analysis.models.vocabulary import check_tokens
 from analysis.tasks.items import Book
 from artifacts.errors import DataError, ModelError
 
@@ -68,6 +69,12 @@ class Options:
         from analysis.tasks.english import HUB
 
         return Source(HUB.get(self.place, self.place))
+
+    @property
+    def published(self) -> Options:
+        """The options as a manifest may hold them: of a file or folder of texts its name alone."""
+        source = self.texts_source
+        return self if source is None or self.place in (None, source.shown) else replace(self, place=source.shown)
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,8 @@ class Subject:
             if len(rows) < count:
                 raise DataError(f"{source.place}: {len(rows)} texts of {length} tokens, {count} are asked; give fewer")
             self._legible([ids for _, ids in rows], source.place)
-            self.used.add_texts(source.place, (f"{ids}" for _, ids in rows))
+            check_tokens(self.model, torch.tensor([ids for _, ids in rows]), self.tokenizer)
+            self.used.add_texts(source.shown, (f"{ids}" for _, ids in rows))
             return [
                 Text(name, options.seeds[number // options.texts], torch.tensor([ids]))
                 for number, (name, ids) in enumerate(rows)
@@ -216,6 +224,7 @@ class Subject:
         if length is not None and len(ids) < length:
             raise DataError(f"a text of the book {self.book.name} has {len(ids)} tokens, {length} are needed")
         tensor: Tensor = need("torch").tensor([ids[:length]])
+        check_tokens(self.model, tensor, self.tokenizer)
         return tensor
 
 

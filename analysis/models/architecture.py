@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from analysis.models.attention import definition
 from analysis.models.attention.calls import Call, Observer, Recorder, recording, unsupported
 from analysis.models.libraries import need
+from analysis.models.vocabulary import check_tokens
 from artifacts.errors import ModelError, ThesisError
 
 if TYPE_CHECKING:
@@ -296,6 +297,7 @@ def run(model: PreTrainedModel, tokens: Any, **inputs: Any) -> Any:
     """
     if "logits_to_keep" in inspect.signature(model.forward).parameters:
         inputs["logits_to_keep"] = 1  # all logits of 131,072 tokens would be tens of gigabytes
+    check_tokens(model, tokens)
     device = model.get_input_embeddings().weight.device
     with need("torch").inference_mode():
         return model(input_ids=tokens.to(device), use_cache=False, **inputs)

@@ -1,8 +1,10 @@
-"""Texts to capture on: a file, a folder, JSON lines, a data set of the Hub, or an installed set; read one by one."""
+"""Texts to capture on: a file, a folder, a data set of the Hub, or an installed set; read one by one."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +12,8 @@ from typing import Any
 
 from analysis.models import text_sets
 from analysis.models.libraries import need
+from analysis.models.text_files import text_of_row, texts_of_file
 from artifacts.errors import DataError
-from artifacts.store.json_lines import values
-from artifacts.store.validation import short, short_words
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ class Source:
     Parameters
     ----------
     place : str
-        A .txt file (one document), a folder of .txt files (one each, by name), a .jsonl file (one per line), a Hub
-        data set as OWNER/NAME, OWNER/NAME:CONFIGURATION, or a set of `text_sets` as NAME, NAME:PART.
+        A file (see `text_files`), a folder of .txt files (one text each, by name), a Hub data set as OWNER/NAME,
+        OWNER/NAME:CONFIGURATION, or a set of `text_sets` as NAME, NAME:PART.
     field : str
-        The field that holds the text, in JSON lines and Hub data sets.
+        The field that holds the text, in JSON, tables and Hub data sets.
     split : str
         The split of a Hub data set.
     """
@@ -55,6 +56,28 @@ class Source:
     place: str
     field: str = "text"
     split: str = "train"
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder; None for what is none, or is absent."""
+        path = Path(self.place)
+        return path if text_sets.split(self.place) is None and path.exists() else None
+
+    @property
+    def shown(self) -> str:
+        """The place as it may be published: of a file or folder its name alone."""
+        return Path(self.place).name if self.path is not None or Path(self.place).is_absolute() else self.place
+
+    @functools.cached_property
+    def digest(self) -> str | None:
+        """BLAKE2 over names and bytes of a local file or folder, 32 hexadecimal digits; None for other places."""
+        if self.path is None:
+            return None
+        state = hashlib.blake2b(digest_size=16)
+        for file in _files(self.path) if self.path.is_dir() else [self.path]:
+            with file.open("rb") as stream:
+                state.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        return state.hexdigest()
 
 
 def texts(source: Source) -> Iterator[tuple[str, str]]:
@@ -69,19 +92,14 @@ def texts(source: Source) -> Iterator[tuple[str, str]]:
     if named is not None:
         yield from text_sets.texts_of(*named)
     elif path.is_dir():
-        files = sorted(path.glob("*.txt"))
-        if not files:
-            raise DataError(f"{path}: no .txt files in this folder")
-        for file in files:
-            yield file.stem, _text(file)
-    elif path.suffix == ".jsonl" and path.is_file():
-        yield from _lines(path, source.field)
+        for file in _files(path):
+            yield from texts_of_file(file, source.field)
     elif path.is_file():
-        yield path.stem, _text(path)
+        yield from texts_of_file(path, source.field)
     elif path.suffix or source.place.count("/") != 1 or path.is_absolute():
         raise DataError(
-            f"{source.place}: no such file; give a .txt or .jsonl file, a folder, a Hub id OWNER/NAME, "
-            f"or an installed set ({', '.join(text_sets.SETS)})"
+            f"{source.place}: no such file; give a file of text, JSON, JSON lines or a table, a folder of .txt files, "
+            f"a Hub id OWNER/NAME, or an installed set ({', '.join(text_sets.SETS)})"
         )
     else:
         yield from _hub(source)
@@ -89,15 +107,43 @@ def texts(source: Source) -> Iterator[tuple[str, str]]:
 
 def count(source: Source) -> int | None:
     """How many texts a local source holds; None for what is read as it streams: the Hub, and installed sets."""
-    path = Path(source.place)
-    if text_sets.split(source.place) is not None:
+    if source.path is None:
         return None
-    if path.is_dir():
-        return len(list(path.glob("*.txt")))
-    if path.suffix == ".jsonl" and path.is_file():
-        with path.open("rb") as stream:
-            return sum(1 for line in stream if line.strip())
-    return 1 if path.is_file() else None
+    return sum(1 for _ in texts(source))
+
+
+def is_local(source: Source) -> bool:
+    """Whether texts can be read twice without asking a network."""
+    return source.path is not None or text_sets.split(source.place) is not None
+
+
+def count_documents(
+    source: Source,
+    tokenizer: Any,
+    context: int,
+    *,
+    windows: bool = False,
+    skip_short: bool = False,
+    limit: int | None = None,
+) -> int:
+    """How many documents a source gives, `limit` at most: all of its texts are read, and none is kept.
+
+    Raises
+    ------
+    DataError
+        In the words of `documents`.
+    """
+    made = documents(source, tokenizer, context, windows=windows, skip_short=skip_short)
+    return sum(1 for _ in itertools.islice(made, limit))
+
+
+def shortage(source: Source, found: int, limit: int, *, windows: bool) -> str:
+    """The message that a source gives fewer documents than are asked."""
+    cut = "" if windows else "--windows cuts long texts into several, "
+    return (
+        f"{source.shown}: {found} document{'s' * (found != 1)} of this context, and {limit} are asked; {cut}"
+        f"--documents {found} asks for what is there, and --fewer takes it all the same"
+    )
 
 
 def documents(
@@ -114,7 +160,8 @@ def documents(
     context : int
         Tokens of a document.
     windows : bool
-        Cut a text into as many consecutive documents as it gives, and leave its rest.
+        Cut a text into as many consecutive documents as it gives, and leave its rest. Each begins and ends as the
+        tokenizer begins and ends a text: with the tokens that it adds there, which count among the context.
     skip_short : bool
         Pass over texts that are shorter, in place of the error.
 
@@ -142,37 +189,48 @@ def documents(
         if not windows:
             yield Document(index, name, digest, tuple(tokens[:context]))
             continue
-        for part in range(len(tokens) // context):
-            yield Document(number, f"{name}#{part}", digest, tuple(tokens[part * context : (part + 1) * context]))
+        before, body, after = _ends(tokenizer, text, tokens, source.place)
+        size = context - len(before) - len(after)
+        if size < 1:
+            raise DataError(
+                f"a context of {context} tokens leaves none beside the {len(before) + len(after)} that the tokenizer "
+                "adds to every text; give a longer --context"
+            )
+        for part in range(len(body) // size):
+            window = (*before, *body[part * size : (part + 1) * size], *after)
+            yield Document(number, f"{name}#{part}", digest, window)
             number += 1
     if longest < context:
         what = f"the longest text has {longest} tokens, fewer than the context of {context}" if longest else "no texts"
         raise DataError(f"{source.place}: {what}")
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it") from None
+def _ends(
+    tokenizer: Any, text: str, tokens: list[int], place: str
+) -> tuple[tuple[int, ...], list[int], tuple[int, ...]]:
+    """Tokens that a tokenizer adds in front of a text, those of the text, and those that it adds behind."""
+    body = list(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+    for start in range(len(tokens) - len(body) + 1):
+        if list(tokens[start : start + len(body)]) == body:
+            return tuple(tokens[:start]), body, tuple(tokens[start + len(body) :])
+    raise DataError(
+        f"{place}: the tokenizer writes a text otherwise when it adds its own tokens, so windows cannot be given them; "
+        "leave --windows out, and give texts of the context's length"
+    )
 
 
-def _lines(path: Path, field: str) -> Iterator[tuple[str, str]]:
-    for where, row in values(path):
-        number = int(where.rpartition(":")[2])
-        yield _document(row, field, where, number - 1)
-
-
-def _document(row: Any, field: str, where: str, number: int) -> tuple[str, str]:
-    """Name and text of a row; what is no text is no document, and is never written out as one."""
-    if not isinstance(row, dict) or field not in row:
-        have = ", ".join(map(str, row)) if isinstance(row, dict) else type(row).__name__
+def _files(folder: Path) -> list[Path]:
+    """The text files of a folder by name; hidden ones are passed over, and anything else is an error."""
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    if others := [entry for entry in entries if entry.suffix.lower() != ".txt" or not entry.is_file()]:
+        what = "is a folder" if others[0].is_dir() else "is no .txt file"
         raise DataError(
-            f"{where}: no text field {field!r} (it has: {short_words(have)}); `capture` takes its name from --field"
+            f"{folder}: {others[0].name} {what} ({len(others)} such), and a folder of texts holds .txt files alone; "
+            "move it away, or give one file"
         )
-    if not isinstance(row[field], str):
-        raise DataError(f"{where}: {field!r} is {short(row[field])}, not a text; mend or remove the line")
-    return str(row.get("id", row.get("_id", number))), row[field]
+    if not entries:
+        raise DataError(f"{folder}: no .txt files in this folder")
+    return entries
 
 
 def _hub(source: Source) -> Iterator[tuple[str, str]]:
@@ -181,7 +239,7 @@ def _hub(source: Source) -> Iterator[tuple[str, str]]:
     try:
         rows = library.load_dataset(name, configuration or None, split=source.split, streaming=True)
         for index, row in enumerate(rows):
-            yield _document(row, source.field, f"{source.place}: row {index + 1}", index)
+            yield text_of_row(row, source.field, f"{source.place}: row {index + 1}", index)
     except DataError:
         raise
     except Exception as error:  # the library raises many kinds; all mean that the texts cannot be had

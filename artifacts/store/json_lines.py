@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from artifacts.errors import DataError
 
+GZIP = b"\x1f\x8b"
+
+
+def binary(path: Path) -> IO[bytes]:
+    """A file's bytes, unpacked where it was packed by gzip, whatever its name."""
+    stream = path.open("rb")
+    packed = stream.read(len(GZIP)) == GZIP
+    stream.seek(0)
+    return cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if packed else stream
+
 
 def values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Each value of a file with its place, `FILE:LINE`; blank lines are passed over.
+    """Each value of a file with its place, `FILE:LINE`; blank lines are passed over, and gzip is unpacked.
 
     Raises
     ------
@@ -20,14 +32,14 @@ def values(path: Path) -> Iterator[tuple[str, Any]]:
         The file cannot be read, or a line is no JSON in UTF-8.
     """
     try:
-        with path.open("rb") as stream:
+        with binary(path) as stream:
             for number, line in enumerate(stream, 1):
                 content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if content.strip():
                     where = f"{path}:{number}"
                     yield where, value(content, where)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def value(line: bytes, where: str) -> Any:

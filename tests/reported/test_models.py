@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +17,14 @@ import transformers
 
 import gguf_made
 from analysis.models.architecture import survey
+from analysis.models.captures import capture as capturing
+from analysis.models.captures.options import CaptureOptions
 from analysis.models.checkpoints.gguf import dequantise
-from artifacts.errors import ModelError
-from models_tiny import SIZES, built
+from analysis.models.checkpoints.loading import ModelSource
+from analysis.models.texts import Source, documents, texts
+from analysis.models.vocabulary import check_tokens
+from artifacts.errors import DataError, ModelError
+from models_tiny import SIZES, built, saved, text
 
 pytestmark = pytest.mark.models
 
@@ -240,3 +247,189 @@ def test_words_that_are_split_otherwise_are_told(tmp_path: Path, capsys: pytest.
     """Read a GGUF file whose kind of splitting words transformers does not know."""
     of_gguf(tmp_path, lambda writer: writer.add_tokenizer_pre("smollm"))
     assert "tokenizer.ggml.pre is 'smollm', which transformers does not know" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved("llama", tmp_path_factory.mktemp("models"))
+
+
+def written(path: Path, content: str | bytes) -> Source:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return Source(str(path))
+
+
+ROWS = [{"id": "a", "text": "w4 w5, w6"}, {"id": "b", "text": "w7 w8"}, {"id": "c", "text": "w9"}]
+AS_LINES = "\n".join(map(json.dumps, ROWS))
+AS_TABLE = 'id,text\na,"w4 w5, w6"\nb,w7 w8\nc,w9\n'
+
+
+@pytest.mark.reported(
+    "huggingface/datasets#7153", "unslothai/unsloth#7422", "datagouv/csv-detective#271", outcome="right"
+)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("texts.ndjson", AS_LINES),
+        ("texts.JSONL", AS_LINES),
+        ("texts.txt", AS_LINES),
+        ("texts", AS_LINES),
+        ("texts.json", json.dumps(ROWS)),
+        ("texts.json", json.dumps(ROWS, indent=2)),
+        ("texts.csv", AS_TABLE),
+        ("texts.CSV", AS_TABLE),
+        ("texts.dat", AS_TABLE),
+        ("texts.tsv", "id\ttext\na\tw4 w5, w6\nb\tw7 w8\nc\tw9\n"),
+        ("texts.jsonl.gz", gzip.compress(AS_LINES.encode())),
+        ("texts.csv.gz", gzip.compress(AS_TABLE.encode())),
+        ("packed.txt", gzip.compress(AS_LINES.encode())),
+    ],
+)
+def test_texts_are_told_by_their_content(tmp_path: Path, name: str, content: str | bytes) -> None:
+    """Read three texts from files of other endings, in other forms, packed."""
+    assert list(texts(written(tmp_path / name, content))) == [(row["id"], row["text"]) for row in ROWS]
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    "content",
+    ["{braces} begin this text\nand it goes on", "[1] A note.\n[2] Another.", '"Who?" she said.', "id, text and more"],
+)
+def test_prose_that_looks_like_data_is_prose(tmp_path: Path, content: str) -> None:
+    """Read plain texts that begin with a brace, a bracket or a quotation mark."""
+    assert list(texts(written(tmp_path / "prose.txt", content))) == [("prose", content)]
+    assert list(texts(written(tmp_path / "list.json", '["w4", "w5"]'))) == [("0", "w4"), ("1", "w5")]
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.json", '{"data": [1]}', "no text field 'text' .it has: data"),
+        ("a.json", '{\n "data": [1]\n}', "one JSON object .data. in place of a list"),
+        ("a.json", '[{"text": "w4"}, {"text": null}]', "item 2: 'text' is null"),
+        ("a.json", "not json", "a.json:1: not JSON"),
+        ("a.ndjson", '{"text": "w4"}\nw5', "a.ndjson:2: not JSON"),
+        ("a.csv", "id,body\n1,w4\n", "no column 'text' .it has: id, body"),
+        ("a.csv", "id,text\n1,w4\n2,w5,w6\n", "row 2 .line 3.: 3 cells, and the header has 2"),
+        ("a.html", "<!DOCTYPE html>\n<p>w4</p>", "an HTML page"),
+        ("a.tex", "\\documentclass{article}\n", "LaTeX"),
+        ("a.txt", "w4".encode("utf-16"), "UTF-16"),
+        ("a.pdf", b"%PDF-1.7\n", "a PDF"),
+        ("a.zip", b"PK\x03\x04more", "an archive"),
+        ("a.jsonl.gz", gzip.compress(AS_LINES.encode())[:20], "cannot be read"),
+    ],
+)
+def test_files_of_texts_that_are_none(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
+    """Read files whose content is another than their name says, or no text."""
+    with pytest.raises(DataError, match=words):
+        list(texts(written(tmp_path / name, content)))
+
+
+@pytest.mark.reported(outcome="refused")
+def test_what_a_folder_of_texts_holds_besides(tmp_path: Path) -> None:
+    """Read a folder with texts in small and capital letters, then one with a folder within."""
+    (tmp_path / "a.txt").write_text("w4")
+    (tmp_path / "b.TXT").write_text("w5")
+    assert [name for name, _ in texts(Source(str(tmp_path)))] == ["a", "b"]
+    (tmp_path / "more").mkdir()
+    with pytest.raises(DataError, match="more is a folder"):
+        list(texts(Source(str(tmp_path))))
+
+
+class Ends:
+    """A tokenizer of words by length that puts tokens in front of a text and behind it."""
+
+    def __init__(self, before: list[int], after: list[int]) -> None:
+        self.before, self.after = before, after
+
+    def __call__(self, text: str, add_special_tokens: bool = True, verbose: bool = True) -> dict[str, Any]:
+        body = [len(word) for word in text.split()]
+        return {"input_ids": [*self.before, *body, *self.after] if add_special_tokens else body}
+
+
+@pytest.mark.reported(
+    "lm-evaluation-harness#2382", "lm-evaluation-harness#1465", "lm-evaluation-harness#1586", outcome="right"
+)
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ([9], [], [(9, 1, 2, 3), (9, 4, 5, 6)]),
+        ([9], [8], [(9, 1, 2, 8), (9, 3, 4, 8), (9, 5, 6, 8)]),
+        ([7, 9], [], [(7, 9, 1, 2), (7, 9, 3, 4), (7, 9, 5, 6)]),
+        ([], [], [(1, 2, 3, 4)]),
+    ],
+)
+def test_every_window_begins_as_a_text_does(
+    tmp_path: Path, before: list[int], after: list[int], expected: list[tuple[int, ...]]
+) -> None:
+    """Cut a text into windows with a tokenizer that adds tokens around every text."""
+    source = written(tmp_path / "a.txt", "1 22 333 4444 55555 666666")
+    made = documents(source, Ends(before, after), 4, windows=True)
+    assert [document.tokens for document in made] == expected
+
+
+def asked(place: Path, tmp_path: Path, **more: Any) -> CaptureOptions:
+    lines = "\n".join(json.dumps({"text": text(40, seed)}) for seed in range(3))
+    source = written(tmp_path / "texts.jsonl", lines)
+    given = {"texts": source, "context": 32, "buckets": 4, "rate": 4.0, "out": tmp_path / "out", **more}
+    return CaptureOptions(model=ModelSource(str(place), device="cpu"), **given)
+
+
+@pytest.mark.reported(outcome="refused")
+def test_fewer_documents_than_asked(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for more documents than there are: of whole texts, of windows, of an installed set that is one text."""
+    monkeypatch.setattr(capturing, "load", lambda source: pytest.fail("weights were loaded before texts were read"))
+    for more, words in (
+        ({}, "3 documents of this context, and 12 are asked; --windows cuts long texts"),
+        ({"windows": True, "context": 16}, "6 documents of this context, and 12 are asked; --documents 6"),
+        ({"texts": Source("manual")}, "1 document of this context, and 12 are asked; --windows"),
+    ):
+        with pytest.raises(DataError, match=words):
+            capturing.capture(asked(place, tmp_path, limit=12, **more))
+    with pytest.raises(DataError, match="no such file"):
+        capturing.capture(asked(place, tmp_path, texts=Source(str(tmp_path / "textz.jsonl"))))
+    monkeypatch.undo()
+    capturing.capture(asked(place, tmp_path, limit=12, fewer=True))
+    held = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert len(held["documents"]) == 3
+    assert str(tmp_path) not in json.dumps(held)
+    assert str(place.parent) not in json.dumps(held)
+    assert held["settings"]["model"] == place.name
+    assert held["settings"]["texts"] == "texts.jsonl"
+    assert capturing.is_finished(asked(place, tmp_path, limit=12))
+    other = written(tmp_path / "more.jsonl", json.dumps({"text": text(40, 9)}))
+    with pytest.raises(ModelError, match=r"holds another capture .texts"):
+        capturing.is_finished(asked(place, tmp_path, limit=12, texts=other))
+
+
+@pytest.mark.reported(outcome="right")
+def test_an_older_manifest_is_read(place: Path, tmp_path: Path) -> None:
+    """Go on with a capture of a version whose manifest held places, no hash of texts, and no softcap of layers."""
+    options = asked(place, tmp_path)
+    capturing.capture(options)
+    path = tmp_path / "out/manifest.json"
+    held = json.loads(path.read_text())
+    settings = held["settings"] | {"model": str(place), "texts": options.texts.place}
+    del settings["texts_hash"]
+    settings["layers"] = [{k: v for k, v in row.items() if k not in ("sink", "softcap")} for row in settings["layers"]]
+    path.write_text(json.dumps(held | {"settings": settings}))
+    assert capturing.is_finished(options)
+    with pytest.raises(ModelError, match=r"windows false there, true here"):
+        capturing.is_finished(dataclasses.replace(options, windows=True))
+    settings |= {"windows": True}
+    path.write_text(json.dumps(held | {"settings": settings}))
+    with pytest.raises(ModelError, match=r"window_ends null there, .each as the tokenizer begins"):
+        capturing.is_finished(dataclasses.replace(options, windows=True))
+
+
+@pytest.mark.reported("transformers#12763", outcome="refused")
+def test_a_token_that_the_embedding_has_no_row_for(place: Path, tmp_path: Path) -> None:
+    """Capture with a tokenizer that knows more tokens than the embedding has rows."""
+    config = transformers.LlamaConfig(**{**SIZES, "vocab_size": 20})
+    transformers.LlamaForCausalLM(config).save_pretrained(tmp_path / "short")
+    transformers.AutoTokenizer.from_pretrained(place).save_pretrained(tmp_path / "short")
+    with pytest.raises(ModelError, match=r"the text has token \d+ \('w\d+'\), and the embedding has 20 rows"):
+        capturing.capture(asked(tmp_path / "short", tmp_path))
+    with pytest.raises(ModelError, match="the embedding has 20 rows"):
+        check_tokens(transformers.LlamaForCausalLM(config), torch.tensor([[3, 20]]))

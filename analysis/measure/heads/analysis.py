@@ -290,6 +290,7 @@ def _manifest(
         "buckets",
         "rate",
         "pre_rope",
+        "window_ends",
         "gguf",
     )
     name = Path(place).name if Path(place).is_dir() else place

@@ -15,7 +15,7 @@ from analysis.measure.subject import LONGEST, Options, Subject
 from analysis.models.captures import capture
 from analysis.models.captures.options import CaptureOptions
 from analysis.models.captures.reading import Capture, open_capture
-from analysis.models.checkpoints.loading import Loaded
+from analysis.models.checkpoints.loading import Loaded, shown_model
 from analysis.models.texts import Source
 from artifacts.errors import DataError
 from artifacts.store.files import write
@@ -65,16 +65,17 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
         limit=DOCUMENTS,
         windows=source is not None,
         skip_short=source is not None,
+        fewer=True,
     )
     if not capture.is_finished(asked):
         subject.tell(f"capturing {label}")
-        facts = {**subject.facts, "model": subject.source.name}
+        facts = {**subject.facts, "model": shown_model(subject.source.name)}
         capture.record(asked, loaded=Loaded(subject.model, subject.tokenizer, facts))
         capture.finish(asked)
     held = open_capture(folder)
     if source is not None:
         documents = (held.manifest or {}).get("documents", [])
-        subject.used.add_texts(source.place, (f"{each['id']} {each['digest']}" for each in documents))
+        subject.used.add_texts(source.shown, (f"{each['id']} {each['digest']}" for each in documents))
     return held
 
 

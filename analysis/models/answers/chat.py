@@ -9,6 +9,7 @@ from typing import Any
 from analysis.models.checkpoints.loading import Loaded
 from analysis.models.checkpoints.memory import exhausted
 from analysis.models.libraries import need
+from analysis.models.vocabulary import check_tokens
 from artifacts.errors import ModelError
 
 THINKING = ("enable_thinking", "<think>")  # what templates of reasoning models hold
@@ -121,6 +122,7 @@ def answers(
     for row, each in enumerate(turns):
         tokens[row, width - len(each.tokens) :] = torch.tensor(each.tokens)
         mask[row, width - len(each.tokens) :] = 1
+    check_tokens(model, tokens, tokenizer)
     torch.manual_seed(seed)
     generate: Any = model.generate
     try:

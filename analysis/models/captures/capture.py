@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.models.architecture import Layer, check_call, run, survey, undefined
 from analysis.models.attention.calls import Call, Observer, recording
@@ -19,10 +19,11 @@ from analysis.models.captures.progress import Clock, Report
 from analysis.models.captures.recorder import VectorRecorder
 from analysis.models.captures.sampling import Buckets, Head, draw_heads
 from analysis.models.checkpoints import memory
-from analysis.models.checkpoints.loading import Loaded, load
+from analysis.models.checkpoints.loading import Loaded, load, load_tokenizer
 from analysis.models.libraries import need
-from analysis.models.texts import Document, documents
-from artifacts.errors import ModelError
+from analysis.models.texts import Document, count_documents, documents, is_local, shortage, texts
+from analysis.models.vocabulary import check_tokens
+from artifacts.errors import DataError, ModelError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -87,13 +88,15 @@ def record(
         A model that is loaded already.
     """
     buckets = Buckets(options.context, options.buckets, options.rate)
+    words = loaded.tokenizer if loaded is not None else load_tokenizer(options.model)
+    total = check_texts(options, words)  # before the weights, which may take minutes
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
     drawn = draw_heads(layers, options.heads, sliding=options.sliding)
     _begin(options, loaded, layers, drawn)
     _check_length(options, loaded)
     _check_memory(options, loaded, layers)
-    clock = Clock(options, progress, shard)
+    clock = Clock(options.context, progress, total, shard)
     with ExitStack() as stack:
         projections = stack.enter_context(projecting(loaded.model)) if options.pre_rope else None
         why = partial(undefined, loaded.model)
@@ -138,6 +141,36 @@ def finish(options: CaptureOptions, progress: Callable[[int, int], None] = lambd
     shutil.rmtree(root / parts.FOLDER, ignore_errors=True)
 
 
+def check_texts(options: CaptureOptions, tokenizer: Any) -> int | None:
+    """Read the texts through before anything is captured; return the documents they give, None of what streams.
+
+    Raises
+    ------
+    DataError
+        When a text is missing, malformed or too short, or there are fewer documents than asked.
+    """
+    if tokenizer is None:
+        raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one")
+    if not is_local(options.texts):
+        next(texts(options.texts), None)
+        return options.limit
+    found = count_documents(
+        options.texts,
+        tokenizer,
+        options.context,
+        windows=options.windows,
+        skip_short=options.skip_short,
+        limit=options.limit,
+    )
+    _check_count(options, found)
+    return found
+
+
+def _check_count(options: CaptureOptions, found: int) -> None:
+    if options.limit is not None and found < options.limit and not options.fewer:
+        raise DataError(shortage(options.texts, found, options.limit, windows=options.windows))
+
+
 def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int) -> Observer:
     """An observer that holds each layer's attention over the first whole document against what the layer is said to be.
 
@@ -177,8 +210,6 @@ def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], d
 
 
 def _check_length(options: CaptureOptions, loaded: Loaded) -> None:
-    if loaded.tokenizer is None:
-        raise ModelError(f"{options.model.name}: has no tokenizer, and texts need one")
     most = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
     learned = not getattr(loaded.model.config.get_text_config(), "rope_parameters", None)
     if most is not None and learned and options.context > most:
@@ -196,6 +227,7 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
 
 def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
     tokens = need("torch").tensor(document.tokens)[None]
+    check_tokens(loaded.model, tokens, loaded.tokenizer)
     try:
         run(loaded.model, tokens)
         return
@@ -222,16 +254,19 @@ def _gib(size: int) -> str:
 
 
 def _documents(options: CaptureOptions, loaded: Loaded, shard: tuple[int, int]) -> Iterator[Document]:
-    texts = documents(
+    made = documents(
         options.texts,
         loaded.tokenizer,
         options.context,
         windows=options.windows,
         skip_short=options.skip_short,
     )
-    for place, document in enumerate(islice(texts, options.limit)):
+    found = 0
+    for place, document in enumerate(islice(made, options.limit)):
+        found += 1
         if place % shard[1] == shard[0]:
             yield document
+    _check_count(options, found)  # again: texts of the Hub were not counted before
 
 
 def _same(place: Path, document: Document) -> None:

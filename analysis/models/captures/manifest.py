@@ -15,6 +15,7 @@ from artifacts.store.files import write
 FILE = "manifest.json"
 FORMAT = 1
 MOST = 2**31 - 1  # files count in 32 bits
+NEWER = {"softcap": None, "sink": False}  # what layers in older manifests do not say
 
 
 def read(root: Path) -> dict[str, Any] | None:
@@ -89,10 +90,22 @@ def agree(root: Path, found: Mapping[str, Any], settings: Mapping[str, Any]) -> 
     differ = [
         f"{name} {_short(before.get(name))} there, {_short(settings.get(name))} here"
         for name in sorted({*before, *settings})
-        if before.get(name) != settings.get(name)
+        if not _same(name, before, settings)
     ]
     if differ:
         raise ModelError(f"{root}: holds another capture ({'; '.join(differ)}); give another --out or remove it")
+
+
+def _same(name: str, before: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Whether a setting agrees; manifests of older versions hold places in place of names, and no hash of texts."""
+    old, new = before.get(name), settings.get(name)
+    if name == "texts_hash" and None in (old, new):
+        return True
+    if name in ("model", "texts") and isinstance(old, str) and Path(old).is_absolute():
+        return Path(old).name == new
+    if name == "layers" and isinstance(old, list) and isinstance(new, list):
+        return [{**NEWER, **row} for row in old] == [{**NEWER, **row} for row in new]
+    return bool(old == new)
 
 
 def _short(value: Any) -> str:

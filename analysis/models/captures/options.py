@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.models.checkpoints.loading import ModelSource
+from analysis.models.checkpoints.identity import fingerprint
+from analysis.models.checkpoints.loading import ModelSource, shown_model
 from analysis.models.texts import Source
+
+EACH = "each as the tokenizer begins and ends a text"  # before, only the first window of a text began with its token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +45,8 @@ class CaptureOptions:
         Cut a long text into consecutive documents.
     skip_short : bool
         Pass over texts that are shorter than the context.
+    fewer : bool
+        Go on with what is there when texts give fewer documents than `limit`; else that is an error.
     """
 
     model: ModelSource
@@ -57,17 +62,27 @@ class CaptureOptions:
     sliding: bool = False
     windows: bool = False
     skip_short: bool = False
+    fewer: bool = False
 
     def requested(self) -> dict[str, Any]:
-        """The settings that the options alone decide, as JSON values."""
+        """The settings that the options alone decide, as JSON values.
+
+        They go where the capture goes: of local files and folders they hold names and hashes, and no place.
+        """
         model, texts = self.model, self.texts
+        local = {
+            "fingerprint": fingerprint(Path(model.name)) if Path(model.name).is_dir() else None,
+            "texts_hash": texts.digest,
+            "window_ends": EACH if self.windows else None,
+        }
         return {
-            "model": model.name,
+            **{name: value for name, value in local.items() if value is not None},
+            "model": shown_model(model.name),
             "asked_revision": model.revision,
             "asked_dtype": model.dtype,
             "quantize": model.quantize,
             "double": model.double,
-            "texts": texts.place,
+            "texts": texts.shown,
             "field": texts.field,
             "split": texts.split,
             "context": self.context,

@@ -6,9 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from analysis.models.captures.options import CaptureOptions
-from analysis.models.texts import count
-
 
 @dataclass(frozen=True)
 class CaptureProgress:
@@ -38,15 +35,10 @@ Report = Callable[[CaptureProgress], None]
 class Clock:
     """Counts documents and tells how fast they go."""
 
-    def __init__(self, options: CaptureOptions, report: Report, shard: tuple[int, int]) -> None:
-        total = count(options.texts)
-        if options.limit is not None and (total is None or options.windows or total > options.limit):
-            total = options.limit
-        elif options.windows or options.skip_short:
-            total = None
+    def __init__(self, context: int, report: Report, total: int | None, shard: tuple[int, int]) -> None:
         if total is not None:
             total = len(range(shard[0], total, shard[1]))
-        self._context, self._report, self._total = options.context, report, total
+        self._context, self._report, self._total = context, report, total
         self._done, self._run, self._start = 0, 0, time.perf_counter()
         report(CaptureProgress(0, total))
 

@@ -217,7 +217,7 @@ def _rotation(own: Mapping[str, Any], frequencies: Sequence[float] | None, text:
     elif kind == "linear" and factor != 1.0:
         wanted = {"rope_type": "linear", "factor": factor}
     elif kind == "yarn":
-        length = own.get("rope.scaling.original_context_length") or own.get("context_length")
+        length = own.get("rope.scaling.original_context_length") or own.get("context_length") or 0
         wanted = {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": int(length)}
         for name in ("beta_fast", "beta_slow"):
             value = own.get(f"rope.scaling.yarn_{name}")

@@ -130,14 +130,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
             **options,
         )
         _complete(source, report)
-        words = None
-        if tokenizer:
-            known = {"config": config} if source.load_as is not None else {}
-            words = transformers.AutoTokenizer.from_pretrained(
-                source.name, revision=source.revision, trust_remote_code=source.trust_remote_code, **known
-            )
-            if source.bos:
-                begin(words, source.name)
+    words = load_tokenizer(source, config if source.load_as is not None else None) if tokenizer else None
     model.eval()
     if source.scaling is not None:
         checkpoint.rescale(model, source.scaling)
@@ -146,6 +139,34 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     if source.position == "drope":
         check_position_blind(model)
     return Loaded(model, words, facts(model, source))
+
+
+def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
+    """The tokenizer of a model, without the model; it begins texts as the source says.
+
+    Parameters
+    ----------
+    source : ModelSource
+        Which model.
+    config : PreTrainedConfig or None
+        In place of the folder's own, for `load_as`; found by the source when None.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be had.
+    """
+    transformers = need("transformers", "to load models")
+    if config is None and source.load_as is not None:
+        config = configuration(source)
+    known = {} if config is None else {"config": config}
+    with explained(source.name, source.revision):
+        words = transformers.AutoTokenizer.from_pretrained(
+            source.name, revision=source.revision, trust_remote_code=source.trust_remote_code, **known
+        )
+        if source.bos:
+            begin(words, source.name)
+    return words
 
 
 def configuration(source: ModelSource) -> Any:
@@ -201,7 +222,7 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
     if source.position != AS_CONFIGURED:
         asked |= {"position": source.position, "encoding": encoding_name(model.config)}
     return {
-        "model": source.name,
+        "model": shown_model(source.name),
         "revision": getattr(model.config, "_commit_hash", None) or source.revision,
         "fingerprint": fingerprint(folder) if folder.is_dir() else None,
         "architecture": type(model).__name__,
@@ -214,6 +235,12 @@ def facts(model: PreTrainedModel, source: ModelSource) -> dict[str, Any]:
         },
         **{key: value for key, value in asked.items() if value is not None},
     }
+
+
+def shown_model(name: str) -> str:
+    """A model as it may be published: a folder by its name alone, a Hub id as it is."""
+    path = Path(name)
+    return path.resolve().name if path.is_dir() or path.is_absolute() else name
 
 
 def _device(asked: str) -> str:
