@@ -9,10 +9,11 @@ from scipy import stats
 pytest.importorskip("sklearn", reason="the extra bench: sklearn, jieba")
 pytest.importorskip("jieba")
 
+from analysis.models.answers.thoughts import split_thoughts
 from analysis.scores.lbp import prompts as lbp_prompts
 from analysis.scores.lbp import rouge
 from analysis.scores.lbp import scores as lbp_scores
-from analysis.scores.lbp.answers import area, lines, split_thoughts
+from analysis.scores.lbp.answers import area, lines
 from analysis.scores.lbp.data import Sample
 from analysis.scores.lbp.metrics import score
 from analysis.scores.lbp.predictions import Prediction

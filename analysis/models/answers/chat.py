@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.models.answers.thoughts import marked, opens, part_of_mark
 from analysis.models.checkpoints.loading import Loaded
 from analysis.models.checkpoints.memory import exhausted
 from analysis.models.libraries import need
 from analysis.models.vocabulary import check_tokens
 from artifacts.errors import ModelError
 
-THINKING = ("enable_thinking", "<think>")  # what templates of reasoning models hold
+SWITCH = "enable_thinking"  # by which templates of reasoning models turn thoughts on and off
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Turn:
 def reasons(tokenizer: Any) -> bool:
     """Whether the model's chat template knows of thoughts before the answer."""
     template = str(getattr(tokenizer, "chat_template", None) or "")
-    return any(word in template for word in THINKING)
+    return SWITCH in template or marked(template)
 
 
 def turn(tokenizer: Any, text: str, *, thinking: bool) -> Turn:
@@ -54,8 +55,7 @@ def turn(tokenizer: Any, text: str, *, thinking: bool) -> Turn:
     prompt = tokenizer.apply_chat_template(
         [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True, enable_thinking=thinking
     )
-    opened = prompt.rstrip().endswith("<think>")
-    return Turn(tuple(tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]), opened)
+    return Turn(tuple(tokenizer(prompt, add_special_tokens=False, verbose=False)["input_ids"]), opens(prompt))
 
 
 def sampling(loaded: Loaded, temperature: float | None = None) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def answers(
     Returns
     -------
     list of (str, int)
-        Text without special tokens, and how many tokens it took.
+        Text without special tokens but those that mark thoughts, and how many tokens it took.
 
     Raises
     ------
@@ -145,8 +145,18 @@ def answers(
     for row in made[:, width:].tolist():
         ends = [place for place, token in enumerate(row) if token in _ends(loaded)]
         kept = row[: ends[0]] if ends else row
-        replies.append((tokenizer.decode(kept, skip_special_tokens=True), len(kept)))
+        replies.append((_written(tokenizer, kept), len(kept)))
     return replies
+
+
+def _written(tokenizer: Any, tokens: list[int]) -> str:
+    """The text of an answer without special tokens, but with those among them that mark thoughts."""
+    plain, whole = (str(tokenizer.decode(tokens, skip_special_tokens=skip)) for skip in (True, False))
+    if marked(plain) or not marked(whole):
+        return plain
+    for word in tokenizer.all_special_tokens:
+        whole = whole if part_of_mark(word) else whole.replace(word, "")
+    return whole
 
 
 def _ends(loaded: Loaded) -> set[int]:

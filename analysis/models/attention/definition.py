@@ -33,13 +33,15 @@ def causal(queries: Tensor, tokens: int) -> Tensor:
 def windowed(queries: Tensor, tokens: int, window: int) -> Tensor:
     """What a sliding window sees: the query's own token and the `window` - 1 before it, shape (rows, tokens)."""
     keys = need("torch").arange(tokens, device=queries.device)
-    return causal(queries, tokens) & (keys[None] > queries[:, None] - window)
+    seen: Tensor = causal(queries, tokens) & (keys[None] > queries[:, None] - window)
+    return seen
 
 
 def chunked(queries: Tensor, tokens: int, size: int) -> Tensor:
     """What chunks see: tokens of the query's own chunk of `size` that are not after it, shape (rows, tokens)."""
     keys = need("torch").arange(tokens, device=queries.device)
-    return causal(queries, tokens) & (keys[None] // size == queries[:, None] // size)
+    seen: Tensor = causal(queries, tokens) & (keys[None] // size == queries[:, None] // size)
+    return seen
 
 
 def by_definition(call: Call, rows: Tensor, seen: Tensor) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 MARKS = ("[Answer]", "[答案]")
-THOUGHTS = ("<think>", "</think>")
 
 
 def area(text: str) -> str:
@@ -25,27 +24,3 @@ def squeezed(text: str) -> str:
 def lines(text: str) -> list[str]:
     """The lines of the answer, squeezed; empty ones inside the answer count, as in the benchmark's own scoring."""
     return [squeezed(line) for line in area(text).split("\n")]
-
-
-def split_thoughts(text: str, *, opened: bool = False) -> tuple[str, str]:
-    """Cut off what a reasoning model thinks before it answers.
-
-    Parameters
-    ----------
-    text : str
-        What the model generated.
-    opened : bool
-        Whether the prompt itself ends with the opening mark.
-
-    Returns
-    -------
-    tuple of str
-        Answer and thoughts. Thoughts that never end leave no answer.
-    """
-    start, end = THOUGHTS
-    if end in text:
-        thoughts, _, answer = text.rpartition(end)
-        return answer.strip(), thoughts.replace(start, "").strip()
-    if opened or text.lstrip().startswith(start):
-        return "", text.replace(start, "").strip()
-    return text.strip(), ""

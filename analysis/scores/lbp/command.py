@@ -156,6 +156,7 @@ def run(
             "command": f"python build.py bench lbp {' '.join(said)}",
             "versions": {library: importlib.metadata.version(library) for library in libraries},
             **_manifest(samples, by_mode[each]),
+            **_thoughts(each, by_mode[each]),
             "summaries": f"ROUGE-L and {embedder}" if embedder else "ROUGE-L alone",
             **settings,
         }
@@ -182,6 +183,20 @@ def _manifest(samples: Sequence[Sample], predictions: Sequence[Prediction]) -> d
         "questions": lbp_data.fingerprint(samples),
         "predictions": answers.hexdigest(),
     }
+
+
+def _thoughts(mode: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
+    """How many predictions held thoughts, which are no part of an answer, for the manifest; also said."""
+    thinking = [each for each in predictions if each.thoughts]
+    if not thinking:
+        return {}
+    silent = sum(not each.text for each in thinking)
+    print(
+        f"{mode}: {len(thinking)} of {len(predictions)} predictions hold thoughts, which are left out; {silent} of "
+        "them hold no answer besides",
+        file=sys.stderr,
+    )
+    return {"with_thoughts": len(thinking), "with_thoughts_alone": silent}
 
 
 def _say(mode: str, table: pd.DataFrame) -> None:

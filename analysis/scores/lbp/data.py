@@ -103,9 +103,11 @@ def fingerprint(samples: Sequence[Sample]) -> str:
 def _sample(row: Any, where: str) -> Sample:
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where a sample should be")
-    lacking = [name for name in COLUMNS if row.get(name) is None]
+    lacking = [name for name in COLUMNS if name not in row]
     if lacking:
         raise DataError(f"{where}: no column {', '.join(lacking)}; it has {short_words(', '.join(map(str, row)))}")
+    if empty := [name for name in COLUMNS if row[name] is None]:
+        raise DataError(f"{where}: {', '.join(empty)} is null; a sample has all of its columns, so mend or remove it")
     task = re.match(r"T\d+\.\d+", str(row["secondary_task"]))
     answer = row["answer"].tolist() if hasattr(row["answer"], "tolist") else row["answer"]
     faults = {

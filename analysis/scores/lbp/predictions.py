@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.models.answers.thoughts import split_thoughts
 from analysis.scores.lbp.data import Sample
 from analysis.scores.lbp.tasks import MODES
 from artifacts.errors import DataError
@@ -14,16 +15,37 @@ from artifacts.store.json_lines import values
 from artifacts.store.validation import short, short_words
 
 SHOWN = 3  # ids that a message lists
+NULL = {
+    "id": "write the id of the sample that was answered",
+    "mode": f"write how it was asked: {' or '.join(MODES)}",
+    "prediction": "write an empty text for no answer",
+    "run": "number the runs from 1, or leave the field out",
+}
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model answered to one sample in one run."""
+    """What a model answered to one sample in one run.
+
+    Parameters
+    ----------
+    id : str
+        Of the sample.
+    run : int
+        From 1.
+    mode : str
+        How it was asked.
+    text : str
+        The answer, without thoughts.
+    thoughts : str
+        What it thought before, as far as the file has it.
+    """
 
     id: str
     run: int
     mode: str
     text: str
+    thoughts: str = ""
 
 
 def read(paths: Sequence[Path], mode: str | None = None) -> list[tuple[str, Prediction]]:
@@ -137,13 +159,16 @@ def predicted(row: Any, where: str) -> Prediction:
     Raises
     ------
     DataError
-        When it is no object with the fields.
+        When it is no object with the fields, or one of them is null.
     """
     if not isinstance(row, dict):
         raise DataError(f"{where}: a {type(row).__name__} where an object should be")
-    lacking = [name for name in ("id", "mode", "prediction") if row.get(name) is None]
+    lacking = [name for name in ("id", "mode", "prediction") if name not in row]
     if lacking:
         raise DataError(f"{where}: no field {', '.join(lacking)}; it has {short_words(', '.join(row))}")
+    for name in ("id", "mode", "prediction", "run"):
+        if name in row and row[name] is None:
+            raise DataError(f"{where}: {name} is null; {NULL[name]}")
     if row["mode"] not in MODES:
         raise DataError(f"{where}: no mode {short(row['mode'])}; it is one of {', '.join(MODES)}")
     run = row.get("run", 1)
@@ -151,4 +176,5 @@ def predicted(row: Any, where: str) -> Prediction:
         raise DataError(f"{where}: run is {short(run)}; runs are numbered from 1")
     if not isinstance(row["prediction"], str):
         raise DataError(f"{where}: prediction is a {type(row['prediction']).__name__}, not a text")
-    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=row["prediction"])
+    said = split_thoughts(row["prediction"])
+    return Prediction(id=str(row["id"]), run=run, mode=row["mode"], text=said.answer, thoughts=said.thoughts)

@@ -11,10 +11,10 @@ from typing import Any
 
 from analysis.measure.bar import Bar
 from analysis.models.answers import chat
+from analysis.models.answers.thoughts import split_thoughts
 from analysis.models.checkpoints.loading import Loaded
 from analysis.scores import records
 from analysis.scores.lbp import prompts as lbp_prompts
-from analysis.scores.lbp.answers import split_thoughts
 from analysis.scores.lbp.data import Sample, fingerprint
 from analysis.scores.lbp.predictions import predicted
 from analysis.scores.lbp.tasks import LENGTHS
@@ -149,6 +149,11 @@ def _answer(
             lbp_prompts.text(sample, plan["question"]), loaded.tokenizer, plan["limit"]
         )
         turns.append(chat.turn(loaded.tokenizer, prompt, thinking=settings.mode == "thinking"))
+        if turns[-1].thinking and settings.mode != "thinking":
+            raise ModelError(
+                f"{plan['model']['model']}: its chat template opens a thought although none is asked for; give --mode "
+                "thinking, so that the score is called what it is"
+            )
         facts.append({"prompt_tokens": tokens, "cut": was_cut})
         size = len(turns[-1].tokens) + plan["new_tokens"]
         if plan["positions"] is not None and size > plan["positions"]:

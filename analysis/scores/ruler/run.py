@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis.measure.bar import Bar
 from analysis.models.answers.generation import greedy
+from analysis.models.answers.thoughts import opens, split_thoughts
 from analysis.models.checkpoints.loading import Loaded
 from analysis.models.checkpoints.memory import exhausted
 from analysis.scores import records
@@ -111,7 +112,7 @@ def cells(path: Path, settings: Settings) -> list[Cell]:
         scores = by_place.setdefault((str(task), str(length)), {})
         if record["id"] in scores:
             raise DataError(f"{where}: {short(record['id'])} stands twice; remove one of the lines")
-        scores[record["id"]] = share_contained(str(prediction), references)
+        scores[record["id"]] = share_contained(split_thoughts(str(prediction)).answer, references)
     made = []
     for length in settings.lengths:
         for task in settings.tasks:
@@ -151,6 +152,11 @@ class _Prompts:
             raise ModelError(f"{name}: no tokenizer")
         if chat and getattr(self._tokenizer, "chat_template", None) is None:
             raise ModelError(f"{name}: its tokenizer has no chat template; leave --chat-template out")
+        if chat and opens(self.text("a", "")):
+            raise ModelError(
+                f"{name}: its chat template opens a thought, which {NEW_TOKENS} tokens of an answer need not end; "
+                "leave --chat-template out"
+            )
 
     def text(self, question: str, begin: str) -> str:
         """Question and beginning of the answer; without the beginning token, which the tokenizer adds."""
@@ -202,7 +208,7 @@ def _answer(loaded: Loaded, prompts: _Prompts, batch: Sequence[Needle]) -> list[
             "tokens": sample.tokens,
             "references": list(sample.references),
             "prediction": text,
-            "score": share_contained(text, sample.references),
+            "score": share_contained(split_thoughts(text).answer, sample.references),
         }
         for sample, text in zip(batch, said, strict=True)
     ]

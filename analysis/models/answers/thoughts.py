@@ -1,0 +1,105 @@
+"""What a reasoning model thinks before it answers, cut off: in answers made here as in prediction files."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+WORDS = r"think|thinking|thought|thoughts|reasoning|reflection|analysis|scratchpad|seed:think|seed:cot_budget_reflect"
+PAIRS = (  # opening and closing marks, as patterns
+    (rf"<\s*(?:{WORDS})(?:\s[^<>]*)?>", rf"<\s*/\s*(?:{WORDS})\s*>"),
+    (r"\[\s*THINK(?:ING)?\s*\]", r"\[\s*/\s*THINK(?:ING)?\s*\]"),
+    (r"<\|\s*begin_of_thought\s*\|>", r"<\|\s*end_of_thought\s*\|>"),
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    (r"<\|think\|>|<\|thinking\|>|<\|think_start\|>", r"<\|/think\|>|<\|/thinking\|>|<\|think_end\|>"),
+    (r"\u25c1think\u25b7", r"\u25c1/think\u25b7"),
+    (r"<\|channel>\s*thought", r"<channel\|>"),
+    (r"<unused94>(?:thought)?", r"<unused95>"),
+)
+OPENING = re.compile("|".join(opening for opening, _ in PAIRS), re.IGNORECASE)
+CLOSING = re.compile("|".join(closing for _, closing in PAIRS), re.IGNORECASE)
+# Channels of GPT-OSS: `<|channel|>analysis<|message|>...<|end|>`, and only the channel `final` holds the answer
+CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>", re.IGNORECASE)
+CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+BARE_FINAL = re.compile(r"assistant\s*final(?=\S|\s|$)")  # the same where special tokens were taken out
+BARE_ANALYSIS = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z\W\d])")
+
+
+class Split(NamedTuple):
+    """An answer and the thoughts before it, both without white space around them."""
+
+    answer: str
+    thoughts: str
+
+
+def opens(prompt: str) -> bool:
+    """Whether a prompt ends inside a thought that it has opened."""
+    last = None
+    for last in OPENING.finditer(prompt):  # noqa: B007
+        pass
+    return last is not None and not prompt[last.end() :].strip()
+
+
+def marked(text: str) -> bool:
+    """Whether a text holds marks of thoughts or channels."""
+    return bool(OPENING.search(text) or CLOSING.search(text) or "<|channel|>" in text)
+
+
+def part_of_mark(token: str) -> bool:
+    """Whether a special token is a mark of thoughts or channels, or a part of one."""
+    return marked(token) or token in (
+        "<|start|>",
+        "<|message|>",
+        "<|constrain|>",
+        "<|end|>",
+        "<|channel>",
+        "<channel|>",
+    )
+
+
+def split_thoughts(text: str, *, opened: bool = False) -> Split:
+    """Cut off what a reasoning model thinks before it answers.
+
+    The answer stands after the last closing mark, whatever is nested before it and whether or not its opening mark is
+    there; of channels it is the last one called `final`. A thought that never ends is no answer.
+
+    Parameters
+    ----------
+    text : str
+        What the model generated.
+    opened : bool
+        Whether the prompt itself ends with an opening mark.
+
+    Returns
+    -------
+    Split
+        Thoughts hold no marks.
+    """
+    if "<|channel|>" in text:
+        return _of_channels(text)
+    if finals := list(BARE_FINAL.finditer(text)):
+        if BARE_ANALYSIS.match(text) or not text[: finals[-1].start()].strip():
+            return Split(text[finals[-1].end() :].strip(), BARE_ANALYSIS.sub("", text[: finals[-1].start()]).strip())
+    elif (begun := BARE_ANALYSIS.match(text)) and text[begun.end() : begun.end() + 1].isupper():
+        return Split("", text[begun.end() :].strip())
+    ends = list(CLOSING.finditer(text))
+    thoughts, rest = (text[: ends[-1].start()], text[ends[-1].end() :]) if ends else ("", text)
+    if opened and not ends:
+        thoughts, rest = text, ""
+    if begun := OPENING.search(rest):
+        thoughts, rest = f"{thoughts} {rest[begun.start() :]}", rest[: begun.start()]
+    return Split(rest.strip(), CLOSING.sub("", OPENING.sub("", thoughts)).strip())
+
+
+def _of_channels(text: str) -> Split:
+    begins = list(CHANNEL.finditer(text))
+    answer, thoughts = "", []
+    for begun in begins:
+        said = text[begun.end() :]
+        end = CHANNEL_END.search(said)
+        said = (said[: end.start()] if end else said).strip()
+        if begun[1].lower() == "final":
+            answer = said
+        elif said:
+            thoughts.append(said)
+    return Split(answer, "\n".join(thoughts))

@@ -1,0 +1,139 @@
+"""Scores of answers: thoughts that are none, answers that are absent, and rows that say what was asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.models.answers.thoughts import marked, opens, split_thoughts
+from analysis.scores.lbp import data as lbp_data
+from analysis.scores.lbp.predictions import read
+from analysis.scores.lbp.scores import score_samples
+from analysis.scores.lbp.smoke import make as write_smoke
+from artifacts.errors import DataError
+
+DRAFT = "Let me draft. [Answer]\nred house"
+
+
+def predictions(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.reported("TensorRT-LLM#13969", "omlx#3772", "AssetOpsBench#418", outcome="right")
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"<think>{DRAFT}",
+        f"<thinking>\n{DRAFT}",
+        f"[THINK]{DRAFT}",
+        f"<|begin_of_thought|>{DRAFT}",
+        f"<seed:think>{DRAFT}",
+        f"<|START_THINKING|>{DRAFT}",
+        f"\u25c1think\u25b7{DRAFT}",
+        f"<|channel>thought\n{DRAFT}",
+        f"<|channel|>analysis<|message|>{DRAFT}",
+        f"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>{DRAFT}",
+        f"analysis{DRAFT}",
+        f"<Think type='long'>{DRAFT}",
+        f"<think>a</think><think>{DRAFT}",
+    ],
+)
+def test_a_thought_that_never_ends_is_no_answer(said: str) -> None:
+    """Score a prediction whose thought, cut by the limit of tokens, holds a draft of the answer."""
+    assert split_thoughts(said).answer == ""
+    assert DRAFT in split_thoughts(said).thoughts
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"<think>{DRAFT}</think>\n[Answer]\nblue",
+        f"{DRAFT}</think>[Answer]\nblue",
+        f"<think>a<think>{DRAFT}</think> b</think>[Answer]\nblue",
+        f"<thinking>{DRAFT}</thinking>first<think>more</think>[Answer]\nblue",
+        f"[THINK]{DRAFT}[/THINK][Answer]\nblue",
+        f"<|begin_of_thought|>{DRAFT}<|end_of_thought|>\n[Answer]\nblue",
+        f"<|channel>thought\n{DRAFT}<channel|>[Answer]\nblue",
+        f"<|channel|>analysis<|message|>{DRAFT}<|end|><|start|>assistant<|channel|>final<|message|>[Answer]\nblue<|return|>",
+        f"analysis{DRAFT}assistantfinal[Answer]\nblue",
+        "[Answer]\nblue",
+        "<|channel|>final<|message|>[Answer]\nblue",
+    ],
+)
+def test_what_stands_after_thoughts_is_the_answer(said: str) -> None:
+    """Score predictions with thoughts of several kinds, nested, twice, or closed only."""
+    assert split_thoughts(said).answer == "[Answer]\nblue"
+    assert not marked(split_thoughts(said).answer + split_thoughts(said).thoughts)
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    "said", ["analysis of the text: blue", "I think, therefore <b>blue</b>", "a < think > 3", "The thought: blue"]
+)
+def test_answers_without_thoughts_stay(said: str) -> None:
+    """Score answers that hold the words of marks, and no mark."""
+    expected = said if "< think >" not in said else "a"  # a mark with blanks is one
+    assert split_thoughts(said).answer == expected
+
+
+def test_prompts_that_open_a_thought() -> None:
+    """Tell what a chat template leaves open."""
+    assert opens("question<|im_start|>assistant\n<think>\n")
+    assert opens("question[THINK]")
+    assert not opens("question<think>\n\n</think>\n\n")
+    assert not opens("think of <think> marks")
+
+
+@pytest.mark.reported(outcome="right")
+def test_prediction_files_lose_their_thoughts(tmp_path: Path) -> None:
+    """Score the right answers of the hand-made set, after thoughts, in them, and in those without an end."""
+    samples = lbp_data.load(str(write_smoke(tmp_path)), ("8k",))
+    values = {}
+    for form in ("{}", "<think>a\n[Answer] b</think>{}", "<think>{}</think>", "<think>{}"):
+        rows = [
+            {
+                "id": each.id,
+                "mode": "nonthinking",
+                "prediction": form.format("[Answer]\n" + "\n".join(each.answer)),
+            }
+            for each in samples
+        ]
+        given = [prediction for _, prediction in read([predictions(tmp_path / "p.jsonl", rows)])]
+        values[form] = score_samples(samples, given)["score"].mean()
+    plain, after, within, unfinished = values.values()
+    assert plain == after > 0.9
+    assert within == unfinished == 0
+
+
+@pytest.mark.reported("THUDM/LongBench#100", outcome="refused")
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"id": "a", "mode": "nonthinking", "prediction": None}, "prediction is null; write an empty text"),
+        ({"id": None, "mode": "nonthinking", "prediction": ""}, "id is null; write the id"),
+        ({"id": "a", "mode": None, "prediction": ""}, "mode is null; write how it was asked: nonthinking or thinking"),
+        ({"id": "a", "mode": "nonthinking", "prediction": "", "run": None}, "run is null; number the runs from 1"),
+        ({"id": "a", "mode": "nonthinking"}, "no field prediction; it has id, mode"),
+        ({"id": "a", "mode": "nonthinking", "prediction": float("nan")}, "prediction is a float, not a text"),
+    ],
+)
+def test_fields_that_are_null(tmp_path: Path, row: dict[str, Any], words: str) -> None:
+    """Score a file in which a call that failed left null in place of an answer, or of another field."""
+    with pytest.raises(DataError, match=f"p.jsonl:1: {words}"):
+        read([predictions(tmp_path / "p.jsonl", [row])])
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("name", ["answer", "context", "token_length"])
+def test_samples_that_are_null(tmp_path: Path, name: str) -> None:
+    """Read a data set of which a column of one sample is null."""
+    place = write_smoke(tmp_path)
+    first, *others = place.read_text(encoding="utf-8").splitlines()
+    place.write_text("\n".join([json.dumps(json.loads(first) | {name: None}), *others]), encoding="utf-8")
+    with pytest.raises(DataError, match=f":1: {name} is null"):
+        lbp_data.load(str(place), ("8k",))
