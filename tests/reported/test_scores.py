@@ -81,6 +81,7 @@ def test_answers_without_thoughts_stay(said: str) -> None:
     assert split_thoughts(said).answer == expected
 
 
+@pytest.mark.reported(outcome="right")
 def test_prompts_that_open_a_thought() -> None:
     """Tell what a chat template leaves open."""
     assert opens("question<|im_start|>assistant\n<think>\n")
