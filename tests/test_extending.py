@@ -1,5 +1,7 @@
 """The recipes of docs/extending.md, done to the letter in a project that is none of ours."""
 
+import importlib
+import inspect
 import re
 import shutil
 import subprocess
@@ -64,3 +66,22 @@ def test_a_recipe_works_as_written(name, foreign, tmp_path):
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         said += done.stdout + done.stderr
     assert SAYS[name] in said
+
+
+CALL = re.compile(r"`(\w+)\(([^`]*)\)`")
+
+
+@pytest.mark.parametrize("room", ["analysis.claims", "tables"])
+def test_the_calls_that_are_listed_are_those_that_there_are(room):
+    """Each call in a table of the document has the parameters that it is listed with, and no function is left out."""
+    module = importlib.import_module(room)
+    functions = {name: each for name in module.__all__ if inspect.isfunction(each := getattr(module, name))}
+    listed = {name: words for name, words in CALL.findall(TEXT) if name in functions}
+    assert functions.keys() - listed.keys() == set()
+    for name, words in listed.items():
+        known = inspect.signature(functions[name]).parameters
+        given = [word.partition("=")[0].strip() for word in words.split(",") if word.strip()]
+        free = any(each.kind is each.VAR_KEYWORD for each in known.values())
+        assert free or set(given) <= set(known), name
+        needed = [each.name for each in known.values() if each.default is each.empty and each.kind < each.KEYWORD_ONLY]
+        assert given[: len(needed)] == needed, name

@@ -84,3 +84,10 @@ def test_any_decimal_comes_back(number):
     assert parsed.decimals == 3
     assert parsed.low < float(number) + 1e-9
     assert parsed.high > float(number) - 1e-9
+
+
+@pytest.mark.parametrize("text", ["10⁹⁹⁹", "2 × 10⁻⁹⁹⁹", "1e400", "3-1e400", "-1e-400"])
+def test_a_number_beyond_all_is_told_as_it_is_printed(text):
+    with pytest.raises(Unreadable) as told:
+        parse(text)
+    assert str(told.value) == f"{text!r} is beyond the numbers that can be computed with"

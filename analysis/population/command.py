@@ -80,9 +80,12 @@ def run(
             said = "; ".join(state.reports.values())
             shown.update(state.kept + state.done, state.total, said, state.seconds_left)
 
-        # what a family wrote is in the tables, where this run looked; a result kept in a job's folder tells nothing
-        version = f"{work.recipe_digest(Recipe())}-{time.time_ns()}"
-        reports = run_jobs(work.family, calls, pool, folder, names=names, version=version, progress=tell)
+        # what a family wrote is in the tables, where this run looked; a result kept in a folder of a job tells nothing,
+        # and a family that was stopped goes on in the folder that it has
+        version = work.recipe_digest(Recipe()) + (f"-{time.time_ns()}" if again else "")
+        reports = run_jobs(
+            work.family, calls, pool, folder, names=names, version=version, valid=lambda _: False, progress=tell
+        )
     return [f"{model}: trained and measured" for some in reports for model in some]
 
 

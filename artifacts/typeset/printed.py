@@ -64,13 +64,13 @@ def parse(text: str) -> Printed:
     body = plain(text).strip().rstrip("*").replace("−", "-").replace("–", "-").lstrip("~≈<>=≥≤ ").strip()
     if power := _POWER.match(body):
         exponent = int(power[2].translate(_SUPERSCRIPTS))
-        return _printed(power[1] or "1", -exponent)
+        return _printed(power[1] or "1", -exponent, shown)
     if single := _SINGLE.match(body):
-        return _printed(single[1], 0)
+        return _printed(single[1], 0, shown)
     if (bounds := _RANGE.match(body)) is not None:
-        first, last = _printed(bounds[1], 0), _printed(bounds[2], 0)
+        first, last = _printed(bounds[1], 0, shown), _printed(bounds[2], 0, shown)
         if bounds[2][-1] in _SUFFIX and bounds[1][-1] not in _SUFFIX:
-            first = _printed(bounds[1] + bounds[2][-1], 0)
+            first = _printed(bounds[1] + bounds[2][-1], 0, shown)
         if first.low > last.high:
             raise DataError(f"{text!r}: the range runs downwards; print its ends as two rows")
         return Printed(value=None, decimals=None, low=first.low, high=last.high)
@@ -82,7 +82,7 @@ def parse(text: str) -> Printed:
     raise DataError(f"{shown!r} is not a printed number; write the digits, or leave it empty and give a reason")
 
 
-def _printed(text: str, shift: int) -> Printed:
+def _printed(text: str, shift: int, shown: str) -> Printed:
     body = text.replace(",", "").lstrip("±")
     scale = _SUFFIX.get(body[-1], 0)
     mantissa, _, exponent = body.rstrip("KM").partition("e")
@@ -90,6 +90,6 @@ def _printed(text: str, shift: int) -> Printed:
     decimals = len(mantissa.partition(".")[2]) - power
     value = float(f"{mantissa}e{power}")
     if math.isinf(value) or (value == 0 and mantissa.strip("+-0.")):
-        raise Unreadable(f"{text[:40]!r} is beyond the numbers that can be computed with")
+        raise Unreadable(f"{shown!r} is beyond the numbers that can be computed with")
     half = float(f"5e{-decimals - 1}")
     return Printed(value=value, decimals=decimals, low=value - half, high=value + half)
