@@ -1,6 +1,9 @@
 """The crate: data package, results, ledger, PDF and site as an RO-Crate, a folder that an archive takes as it is.
 
-Nothing is sent anywhere. Two crates of the same project are the same files.
+Of the artifacts it holds the tables that the data package describes and the manifests beside them, and nothing else
+that lies there. Every table is CSV, which the standard's own reader reads as it is meant: from Parquet it makes
+fractions of whole numbers where a cell is empty. Who made it and under which licence is the paper's to say
+(`paper/metadata.yaml`, else `CITATION.cff`). Nothing is sent anywhere, and two crates of a project are the same files.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import hashlib
 import io
 import json
 import mimetypes
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import MissingDependency, SpecError
-from artifacts.store.descriptor import package, standard
+from artifacts.store.descriptor import files, package, standard
 from artifacts.store.files import write
+from artifacts.store.paths import CSV, PARQUET
+from artifacts.store.table_file import words
 from artifacts.store.text_file import text_of, yaml_of
 from paper import metadata
 from paper.edition import read as edition_of
@@ -30,7 +36,6 @@ PROFILE = "1.2"
 SUMS = "checksums-sha256.txt"
 TYPES = {
     ".csv": "text/csv",
-    ".parquet": "application/vnd.apache.parquet",
     ".yaml": "application/yaml",
     ".bib": "application/x-bibtex",
     ".md": "text/markdown",
@@ -38,16 +43,20 @@ TYPES = {
 LEDGER = "artifacts/results/claims.csv"
 PACKAGE = "artifacts/datapackage.json"
 PACKAGE_WORDS = "Data Package: fields, units, keys and origins of every table, each schema in full"
-PARTS = (  # what goes in, and what it is
-    ("artifacts/sources/*.csv", "Transcribed and published values, as printed"),
-    ("artifacts/measurements/*/*", "Measurements, each with the manifest that says how it was made"),
-    ("artifacts/results/*.csv", "Results, computed by the studies"),
+ROOMS = {  # of tables, and what they are
+    "sources": "Transcribed and published values, as printed",
+    "measurements": "Measurements, each with the manifest that says how it was made",
+    "results": "Results, computed by the studies",
+}
+PARTS = (  # what else goes in, and what it is
     ("out/thesis.pdf", "The thesis"),
     ("out/site/**/*", "The site"),
-    ("LICENSE", "Licence of code and text"),
+    ("LICENSE", "Licence of text and data"),
+    ("LICENSE-engine", "Licence of the engine's code"),
     (CITATION, "How to cite this work"),
     ("README.md", "What the project is and how it is built"),
 )
+_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 
 @dataclass(frozen=True)
@@ -60,20 +69,67 @@ class Part:
 
     @property
     def content(self) -> bytes:
-        """What it holds."""
-        return self.source if isinstance(self.source, bytes) else self.source.read_bytes()
+        """What it holds; of a table in Parquet, its CSV."""
+        if isinstance(self.source, bytes):
+            return self.source
+        return words(self.source).encode() if self.source.suffix == PARQUET else self.source.read_bytes()
 
 
 def parts(root: Path) -> Iterator[Part]:
-    """The files of a project's crate: its data package in full, then the others, sorted within each room."""
-    described = json.dumps(standard(root), ensure_ascii=False, allow_nan=False, indent=1)
-    yield Part(f"{described}\n".encode(), PACKAGE, PACKAGE_WORDS)
-    for pattern, words in PARTS:
+    """The files of a project's crate: its artifacts, then the others, sorted within each room.
+
+    Raises
+    ------
+    SpecError
+        What would go in is a link, which may lead out of the project.
+    """
+    yield from artifacts(root)
+    for pattern, said in PARTS:
         for path in sorted(root.glob(pattern)):
             name = path.relative_to(root).as_posix()
             if path.is_file() and not any(each.startswith((".", "_")) for each in Path(name).parts):
-                told = "The claims ledger: every statement with its verdict and reason" if name == LEDGER else words
-                yield Part(path, name.removeprefix("out/"), told)
+                yield Part(_no_link(root, path), name.removeprefix("out/"), said)
+
+
+def artifacts(root: Path) -> Iterator[Part]:
+    """The data package in full, with the size and hash of every table, then the tables and their manifests."""
+    tables = list(_tables(root))
+    sums = {part.name.removeprefix("artifacts/"): part.content for part in tables if part.name.endswith(CSV)}
+    described = standard(root)
+    for entry in described["resources"]:
+        content = sums[entry["path"]]
+        entry |= {"bytes": len(content), "hash": f"sha256:{hashlib.sha256(content).hexdigest()}"}
+    yield Part(
+        f"{json.dumps(described, ensure_ascii=False, allow_nan=False, indent=1)}\n".encode(), PACKAGE, PACKAGE_WORDS
+    )
+    yield from tables
+
+
+def _tables(root: Path) -> Iterator[Part]:
+    """Every table that the data package describes, and the manifests beside measurements."""
+    paths = sorted(path for entry in package(root)["resources"] for path in files(root, entry["name"]))
+    for file in paths:
+        path, name = root / file, Path(file).with_suffix(CSV).as_posix()
+        said = "The claims ledger: every statement with its verdict and reason" if file == LEDGER else None
+        said = said or ROOMS[Path(file).parts[1]]
+        yield Part(_no_link(root, path), name, said)
+        manifest = path.with_suffix(".json")
+        if manifest.is_file():
+            yield Part(_no_link(root, manifest), manifest.relative_to(root).as_posix(), said)
+
+
+def _no_link(root: Path, path: Path) -> Path:
+    if path.resolve() != root.resolve() / path.relative_to(root):
+        raise SpecError(f"{path.relative_to(root)}: is a link, or lies behind one; put the file itself there")
+    return path
+
+
+def left_out(root: Path) -> list[str]:
+    """Files beside the tables that no crate takes, since neither the data package nor a manifest knows them, sorted."""
+    known = {file for entry in package(root)["resources"] for file in files(root, entry["name"])}
+    known |= {Path(file).with_suffix(".json").as_posix() for file in known if "/measurements/" in file}
+    there = (path for room in ROOMS for path in (root / "artifacts" / room).rglob("*") if not path.is_dir())
+    return sorted({path.relative_to(root).as_posix() for path in there} - known)
 
 
 def lay_out(root: Path, folder: Path) -> int:
@@ -82,7 +138,7 @@ def lay_out(root: Path, folder: Path) -> int:
     Raises
     ------
     SpecError
-        The thesis has not been built, or there is no licence or citation to go with it.
+        The thesis has not been built, nobody wrote it, or there is no licence to go with it.
     MissingDependency
         Without `rocrate`.
     """
@@ -93,13 +149,14 @@ def lay_out(root: Path, folder: Path) -> int:
         if not (root / needed).is_file():
             raise SpecError(f"{needed}: not there; {made}")
     try:
+        from rocrate.model.contextentity import ContextEntity
         from rocrate.rocrate import ROCrate
     except ModuleNotFoundError:
         raise MissingDependency.package("rocrate", "press") from None
     described, edition = metadata.read(root), edition_of(root)
     cited = citation(root)
-    if NOBODY in [each.get("name") for each in cited.get("authors") or [{"name": described.author}]]:
-        raise SpecError(f"{CITATION}: its author is {NOBODY!r}; say there whom to cite (and in paper/metadata.yaml)")
+    if NOBODY in [each.get("name") for each in cited.get("authors", [])]:
+        raise SpecError(f"{CITATION}: its author is {NOBODY!r}; say there whom to cite (and in {metadata.FILE})")
     when = datetime.fromtimestamp(edition.time or int(latex.EPOCH), UTC).date().isoformat()
     shutil.rmtree(folder, ignore_errors=True)
     crate = ROCrate(version=PROFILE)
@@ -107,20 +164,23 @@ def lay_out(root: Path, folder: Path) -> int:
     crate.description = str(package(root).get("description") or described.title)
     crate.datePublished = datetime.fromisoformat(when)
     crate.keywords = list(described.keywords)
-    crate.license = _licence(crate, cited.get("license", ""))
-    authors = cited.get("authors") or ([{"family-names": described.author}] if described.author else [])
-    crate.creator = [_person(crate, number, each) for number, each in enumerate(authors, 1)]
-    if cited.get("version"):
-        crate.root_dataset["version"] = str(cited["version"])
-    if edition.commit:
-        crate.root_dataset["identifier"] = f"artifacts at {edition.words}"
+    crate.license = _licence(crate, described.licence, str(cited.get("license", "")))
+    creators = [_author(crate, number, each) for number, each in enumerate(authors(root, described), 1)]
+    crate.creator = creators[0] if len(creators) == 1 else creators
+    about = {"@type": "Organization", "name": described.publisher}
+    published = described.publisher and crate.add(ContextEntity(crate, "#publisher", properties=about))
+    crate.publisher = published or creators[0]
+    version = described.version or str(cited.get("version", ""))
+    if version:
+        crate.root_dataset["version"] = version
+    if identifier := _identifier(crate, described.identifier, edition.words):
+        crate.root_dataset["identifier"] = identifier
     sums = []
     for part in parts(root):
         content = part.content
         digest = hashlib.sha256(content).hexdigest()
         sums.append(f"{digest}  {part.name}\n")
-        source = io.BytesIO(content) if isinstance(part.source, bytes) else part.source
-        crate.add_file(source, part.name, properties=_described(part, content, digest))
+        crate.add_file(io.BytesIO(content), part.name, properties=_described(part, content, digest))
     crate.write(folder)
     write(folder / SUMS, "".join(sorted(sums, key=lambda line: line[66:])).encode())
     file = folder / "ro-crate-metadata.json"
@@ -155,21 +215,66 @@ def _described(part: Part, content: bytes, found: str) -> dict[str, Any]:
     }
 
 
-def _licence(crate: Any, name: str) -> Any:
+def authors(root: Path, described: metadata.Metadata) -> tuple[metadata.Author, ...]:
+    """Who wrote the paper: as its metadata says, else as `CITATION.cff` does.
+
+    Raises
+    ------
+    SpecError
+        Neither names anybody.
+    """
+    told = described.authors or tuple(_cited(each) for each in citation(root).get("authors", []))
+    named = tuple(each for each in told if each.name and each.name != NOBODY)
+    if not named:
+        raise SpecError(f"{metadata.FILE}: `author` names nobody; say who wrote the paper before it is published")
+    return named
+
+
+def _cited(told: dict[str, Any]) -> metadata.Author:
+    """An author of `CITATION.cff`: a person by its names, or an entity by its own."""
+    person = " ".join(str(told[each]) for each in ("given-names", "family-names") if told.get(each))
+    words = {"affiliation": "affiliation", "email": "email", "website": "url", "orcid": "orcid"}
+    about = {name: str(told[key]) for key, name in words.items() if told.get(key)}
+    return metadata.Author(person or str(told.get("name", "")), **about, is_person=bool(person))
+
+
+def _licence(crate: Any, said: str, cited: str) -> Any:
+    """The licence as an entity: by its name in the SPDX list where the paper or its citation gives one."""
     from rocrate.model.contextentity import ContextEntity
 
+    name = said if _SPDX.fullmatch(said) else cited
     address = f"https://spdx.org/licenses/{name}" if name else "#licence"
-    words = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": "Code and text; values are facts."}
-    return crate.add(ContextEntity(crate, address, properties=words))
+    about = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": said or "Of text and data."}
+    return crate.add(ContextEntity(crate, address, properties=about))
 
 
-def _person(crate: Any, number: int, told: dict[str, Any]) -> Any:
+def _author(crate: Any, number: int, told: metadata.Author) -> Any:
     from rocrate.model.contextentity import ContextEntity
 
-    given = " ".join(str(told[each]) for each in ("given-names", "family-names") if told.get(each))
-    kind = "Person" if given else "Organization"
-    name = given or str(told.get("name", "unnamed"))
-    return crate.add(ContextEntity(crate, str(told.get("orcid") or f"#author-{number}"), {"@type": kind, "name": name}))
+    about: dict[str, Any] = {"@type": "Person" if told.is_person else "Organization", "name": told.name}
+    if told.affiliation:
+        where = told.ror or f"#organisation-{number}"
+        organisation = {"@type": "Organization", "name": told.affiliation, **({"url": told.ror} if told.ror else {})}
+        about["affiliation"] = {"@id": crate.add(ContextEntity(crate, where, properties=organisation)).id}
+    about |= {key: value for key, value in (("email", told.email), ("url", told.url)) if value}
+    return crate.add(ContextEntity(crate, told.orcid or f"#author-{number}", properties=about))
+
+
+def _identifier(crate: Any, address: str, edition: str) -> Any:
+    """The paper's identifier as an entity: its DOI or address, else the commit of its artifacts; None without one."""
+    from rocrate.model.contextentity import ContextEntity
+
+    doi = re.sub(r"^(doi:|https?://(dx\.)?doi\.org/)", "", address)
+    if doi != address or address.startswith("10."):
+        about = {"propertyID": "https://registry.identifiers.org/registry/doi", "value": f"doi:{doi}"}
+        about["url"] = f"https://doi.org/{doi}"
+    elif address:
+        about = {"propertyID": "URL", "value": address, "url": address}
+    elif edition:
+        about = {"propertyID": "commit", "value": f"artifacts at {edition}"}
+    else:
+        return None
+    return crate.add(ContextEntity(crate, "#identifier", properties={"@type": "PropertyValue", **about}))
 
 
 def _canonical(found: dict[str, Any], when: str) -> dict[str, Any]:

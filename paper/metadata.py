@@ -1,17 +1,70 @@
 """The paper's metadata: title page, order of chapters, and the names that are no numbers (`paper/metadata.yaml`)."""
 
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from artifacts.errors import SpecError
 from artifacts.near import or_known
+from artifacts.store.rules import Rule, either, listed, mapping, matching, require, text, whole
 from artifacts.store.text_file import yaml_of
 from paper.pattern import fault
 
 FILE = "paper/metadata.yaml"
-TYPES: dict[Any, type] = {str: str, int: int}
-SAID = {str: "text; quote it", int: "a whole number", list: "a list of texts; quote it"}
+ORCID = r"(?:https?://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])"
+ROR = r"https://ror\.org/0[a-z0-9]{8}"
+AUTHOR = mapping(
+    {
+        "name": text,
+        "orcid": matching(ORCID, "is no ORCID, such as 0000-0002-1825-0097"),
+        "affiliation": text,
+        "ror": matching(ROR, "is no address of an organisation, such as https://ror.org/02mhbdp94"),
+        "email": text,
+        "url": text,
+    },
+    ("name",),
+)
+
+
+FIELDS: Rule = mapping(
+    {
+        **dict.fromkeys(("title", "subtitle", "institution", "date", "version", "licence", "publisher"), text),
+        "author": either(text, listed(either(text, AUTHOR))),
+        "identifier": matching(r"https?://\S+|doi:10\.\S+|10\.\d{4,9}/\S+", "is no DOI and no address"),
+        **dict.fromkeys(("keywords", "chapters", "appendices", "supplement", "names", "terms"), listed(text)),
+        "predicates": whole,
+        "site": text,
+    }
+)
+"""What the file may hold."""
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who wrote the paper; all but the name may be empty.
+
+    Attributes
+    ----------
+    name : str
+        As it is printed.
+    orcid : str
+        The address below `https://orcid.org/`.
+    affiliation, ror : str
+        The organisation, and its address in the registry of organisations.
+    email, url : str
+    is_person : bool
+        Whether it is one; an entity of `CITATION.cff` is an organisation.
+    """
+
+    name: str
+    orcid: str = ""
+    affiliation: str = ""
+    ror: str = ""
+    email: str = ""
+    url: str = ""
+    is_person: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +75,12 @@ class Metadata:
     ----------
     title, subtitle, author, institution, date, version, licence : str
         The title page, as plain text plus `$math$` and `*emphasis*`; all but title and date may be left out, and
-        leave their line out.
+        leave their line out. Several authors are joined.
+    authors : tuple of Author
+        The same authors one by one, for what is published: `author` in the file is a text, or a list of texts and of
+        mappings with the attributes of `Author`.
+    publisher, identifier : str
+        For what is published: who publishes it (the first author where it is left out), and its DOI or other address.
     keywords : tuple of str
         For the PDF's description.
     chapters, appendices : tuple of str
@@ -43,6 +101,9 @@ class Metadata:
     title: str
     date: str
     author: str = ""
+    authors: tuple[Author, ...] = ()
+    publisher: str = ""
+    identifier: str = ""
     subtitle: str = ""
     institution: str = ""
     version: str = ""
@@ -72,26 +133,30 @@ def read(root: Path) -> Metadata:
         raise SpecError(f"{FILE}: not there; it holds title, date and the order of the chapters") from None
     if not isinstance(loaded, dict):
         raise SpecError(f"{FILE}: must hold fields, as in `title: ...`")
-    known = {item.name: item.type for item in fields(Metadata)}
-    for name, value in loaded.items():
-        if name not in known:
-            raise SpecError(f"{FILE}: unknown field {name!r}{or_known(str(name), known)}")
-        wanted: Any = TYPES.get(known[name], list)
-        items: list[Any] = value if isinstance(value, list) else []
-        if not isinstance(value, wanted) or not all(isinstance(item, str) for item in items):
-            raise SpecError(f"{FILE}: {name} must be {SAID[wanted]}")
+    require(loaded, FIELDS, FILE, SpecError)
     for name in ("title", "date"):
         if not loaded.get(name):
             raise SpecError(f"{FILE}: {name} is missing")
-    made: dict[str, Any] = {
-        name: value if isinstance(value, (str, int)) else tuple(value) for name, value in loaded.items()
-    }
+    made: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in loaded.items()}
+    made["authors"] = _authors(loaded.get("author", ""))
+    made["author"] = _joined([each.name for each in made["authors"]])
     metadata = Metadata(**made)
     for pattern in metadata.names:
         if wrong := fault(pattern):
             raise SpecError(f"{FILE}: {pattern!r} in names {wrong}")
     _check_chapters(root, metadata)
     return metadata
+
+
+def _authors(given: str | Sequence[str | dict[str, str]]) -> tuple[Author, ...]:
+    told = [given] if isinstance(given, str) else given
+    made = [Author(each) if isinstance(each, str) else Author(**each) for each in told if each]
+    return tuple(Author(**{**vars(each), "orcid": re.sub(ORCID, r"https://orcid.org/\1", each.orcid)}) for each in made)
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Names as they are printed in a row: `A`, `A and B`, `A, B and C`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def templates(root: Path) -> list[str]:

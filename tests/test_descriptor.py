@@ -141,7 +141,7 @@ def test_the_package_that_is_handed_on_has_no_notation_of_ours(described):
     described(GIVEN + "  range: {value: [0, .inf]}\n")
     (described.root / "artifacts/results/scores.csv").write_text("model,layer,value,reason,source\na,0,1,,T1\n")
     schema = standard(described.root)
-    assert set(schema) == {"name", "resources"}
+    assert set(schema) == {"$schema", "name", "resources"}
     [entry] = schema["resources"]  # places has no file
     assert entry["schema"] == package(described.root)["resources"][1]["schema"]
     assert entry["range"] == {"value": [0, None]}

@@ -301,11 +301,21 @@ def test_the_bundle_needs_a_compiled_thesis(tmp_path: Path) -> None:
     [
         ("title: T\nauthor: A\n", "paper/metadata.yaml: date is missing"),
         ("author: A\ndate: D\n", "paper/metadata.yaml: title is missing"),
-        ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date must be text; quote it"),
-        ("titel: T\n", "paper/metadata.yaml: unknown field 'titel'; did you mean 'title'?"),
+        ("title: T\nauthor: A\ndate: 2026\n", "paper/metadata.yaml: date: 2026 is no text; put it in quotes"),
+        ("titel: T\n", "paper/metadata.yaml: unknown key 'titel'; did you mean 'title'?"),
         ("title: [\n", "paper/metadata.yaml:2: "),
         ("title: T\nauthor: A\ndate: D\nnames: ['(']\n", "paper/metadata.yaml: '(' in names is no regular expression"),
         ("- a\n", "paper/metadata.yaml: must hold fields"),
+        (
+            "title: T\ndate: D\nauthor: [{nmae: A}]\n",
+            "paper/metadata.yaml: author[0]: unknown key 'nmae'; did you mean 'name'?",
+        ),
+        (
+            "title: T\ndate: D\nauthor: [{name: A, orcid: '7'}]\n",
+            "paper/metadata.yaml: author[A].orcid: '7' is no ORCID",
+        ),
+        ("title: T\ndate: D\nchapters: one\n", "paper/metadata.yaml: chapters: 'one' is no list"),
+        ("title: T\ndate: D\npredicates: true\n", "paper/metadata.yaml: predicates: True is no whole number"),
         (
             "title: T\nauthor: A\ndate: D\nchapters: [oen]\n",
             "paper/metadata.yaml: no chapter 'oen' in paper/chapters; did you mean 'one'?",
@@ -322,6 +332,15 @@ def test_metadata_faults(tmp_path: Path, text: str, expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         metadata.read(tmp_path)
     assert str(caught.value).startswith(expected)
+
+
+def test_several_authors_are_joined_and_kept_apart(tmp_path: Path) -> None:
+    told = "author: [{name: Ada Alder, orcid: 0000-0002-1825-0097}, Bo Birch, {name: Cy Cedar, affiliation: Garden}]"
+    put(tmp_path, "paper/metadata.yaml", f"title: T\ndate: D\n{told}\n")
+    described = metadata.read(tmp_path)
+    assert described.author == "Ada Alder, Bo Birch and Cy Cedar"
+    assert [each.orcid for each in described.authors] == ["https://orcid.org/0000-0002-1825-0097", "", ""]
+    assert described.authors[2].affiliation == "Garden"
 
 
 def test_our_own_metadata_and_bibliography() -> None:

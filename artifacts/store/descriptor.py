@@ -27,6 +27,7 @@ CONSTRAINTS = tuple(name for name in vocabulary.CONSTRAINTS if name != "required
 TOLD = tuple(name for name in vocabulary.FIELD if name not in ("name", "type", "constraints", "optional"))
 PROPERTIES = ("type", *TOLD, "refers", *CONSTRAINTS)
 SUMS = ("bytes", "hash")
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 OWN = ("columns", "shared")  # of this file's notation; no part of a Data Package
 
 
@@ -88,23 +89,25 @@ def fields_of(described: dict[str, Any], path: str, header: list[str]) -> list[d
 def standard(root: Path) -> dict[str, Any]:
     """The package as any reader of Data Packages takes it, relative to `artifacts/`.
 
-    Every resource has a schema in full. The measurements of an experiment are one resource a file, since a resource of
-    several files is one table, and theirs name no model. What has no rows yet is left out.
+    Every resource has a schema in full, and every path is that of a CSV, as which `publish` lays out every table. The
+    measurements of an experiment are one resource a file, since a resource of several files is one table, and theirs
+    names no model. What has no rows yet is left out. The package names version 2 of the standard, whose words it uses.
     """
-    described = package(root)
+    described = {"$schema": PROFILE, **package(root)}
     resources = [part for entry in described["resources"] for part in _parts(root, entry)]
     return {**{key: value for key, value in described.items() if key not in OWN}, "resources": resources}
 
 
 def _parts(root: Path, entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for path in files(root, entry["name"]):
-        header = header_of(root / path)
-        schema = {**entry["schema"], "fields": fields_of(entry, path, header)}
+        fields = fields_of(entry, path, header_of(root / path))
+        schema, names = {**entry["schema"], "fields": fields}, [field["name"] for field in fields]
+        if key := [name for name in as_list(schema.get("primaryKey")) if name in names]:
+            schema["primaryKey"] = key
         measured = entry["path"].startswith("measurements/")
         name = f"{entry['name']}-{Path(path).stem}".lower() if measured else entry["name"]
-        part = {**entry, "name": name, "path": path.removeprefix("artifacts/"), "schema": schema}
-        if path.endswith(PARQUET):
-            part |= {"format": "parquet", "mediatype": "application/vnd.apache.parquet"}
+        file = Path(path).with_suffix(CSV).as_posix().removeprefix("artifacts/")
+        part = {**entry, "name": name, "path": file, "schema": schema}
         if "range" in entry:  # JSON has no infinity: an end that is open is null
             part["range"] = {key: [_finite(end) for end in ends] for key, ends in entry["range"].items()}
         yield part

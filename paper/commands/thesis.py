@@ -127,6 +127,8 @@ def publish(ctx: click.Context, jobs: int | None, site: str) -> None:
     ctx.invoke(pages, jobs=jobs)
     with session(jobs):
         count = crate.lay_out(root(), root() / "out/crate")
+    for file in crate.left_out(root()):
+        click.echo(f"note: {file}: left out; neither the data package nor a manifest beside a table knows it", err=True)
     click.echo(f"out/crate: {count} files; `ro-crate-metadata.json` describes them, nothing was sent anywhere")
 
 

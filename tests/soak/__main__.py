@@ -1,4 +1,7 @@
-"""Damage and kills for as long as one likes, seeded: `make soak`. Prints counts; exits with 1 when a thing is amiss."""
+"""Damage and kills for as long as one likes, seeded: `make soak`. Prints counts; exits with 1 when a thing is amiss.
+
+Before them, the published data package is read as a whole by the standard's own reader.
+"""
 
 import argparse
 import sys
@@ -7,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.soak import fuzz, kill  # noqa: E402
+from tests.soak import fuzz, kill, published  # noqa: E402
 
 
 def main() -> int:
@@ -23,7 +26,7 @@ def main() -> int:
     )
     parser.add_argument("--warm", action="store_true", help="begin with what is built here, and remake its LaTeX only")
     asked = parser.parse_args()
-    amiss: list[str] = []
+    amiss = [] if asked.only or asked.classes else published.run(ROOT)
     for word, counts, wrong in (
         fuzz.run(ROOT, asked.mutations, asked.seed, asked.classes.split()) if asked.mutations else ()
     ):

@@ -1,0 +1,25 @@
+"""The published data package as a whole, by the standard's own reader."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from artifacts.store.files import write
+from paper import crate
+
+
+def run(root: Path) -> list[str]:
+    """What the standard's own reader says against the package that a project would publish; empty when it is valid."""
+    import frictionless
+
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    for part in crate.artifacts(root):
+        write(folder / part.name, part.content)
+    report = frictionless.validate(str(folder / crate.PACKAGE))
+    count = len(json.loads((folder / crate.PACKAGE).read_text(encoding="utf-8"))["resources"])
+    faults = [f"{name}: row {row}: {note}" for name, row, note in report.flatten(["name", "rowNumber", "note"])]
+    if len(report.tasks) != count:
+        faults.append(f"{len(report.tasks)} of {count} resources were read")
+    return faults

@@ -1,0 +1,143 @@
+"""The crate: it holds what the store knows, valid for the standard's own reader, under the paper's authors."""
+
+import json
+import os
+
+import frictionless
+import pytest
+
+from artifacts.errors import SpecError
+from artifacts.store.manifest import sealed
+from artifacts.store.measurement import put
+from paper import crate
+
+PACKAGE = """
+name: beans
+title: Beans
+resources:
+- name: lamps
+  origin: []
+  title: Lamps
+  description: Lamps
+  fields: [{lamp*: Lamp}, {height: Height, type: integer}, reason~]
+- name: sinks
+  kind: measurement
+  title: Sinks
+  description: Sinks
+  fields: [{unit*: Unit, type: integer}, {value: Value, type: number}, {layer: Layer, type: integer},
+    {kept: Kept, type: boolean}, reason~]
+columns: {reason: {description: Why a cell is empty}}
+"""
+METADATA = """
+title: Beans
+date: "2026"
+licence: CC-BY-4.0
+identifier: 10.5281/zenodo.1
+publisher: Garden
+author:
+- {name: Ada Alder, orcid: 0000-0002-1825-0097, affiliation: Garden, ror: "https://ror.org/02mhbdp94"}
+- Bo
+"""
+CITATION = """
+cff-version: 1.2.0
+message: Cite.
+title: Beans
+license: CC0-1.0
+authors: [{given-names: Ada, family-names: Alder}]
+"""
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A project with a small table, a large measurement with gaps, and a thesis that stands in for a built one."""
+    project = tmp_path / "project"
+    for folder in ("artifacts/sources", "paper/chapters", "out/site"):
+        (project / folder).mkdir(parents=True)
+    (project / "artifacts/datapackage.yaml").write_text(PACKAGE)
+    (project / "artifacts/sources/lamps.csv").write_text("lamp,height,reason\nsun,18,\nneon,,dead\n")
+    cells = [f"{n},{n / 7:.6g},{n % 5},True," if n % 3 else f"{n},,,,not measured" for n in range(300)]
+    table = put(project, "sinks", "m", "\n".join(["unit,value,layer,kept,reason", *cells]) + "\n")
+    assert table.suffix == ".parquet"
+    table.with_suffix(".json").write_bytes(sealed({"command": "x", "versions": {}}, table))
+    (project / "paper/metadata.yaml").write_text(METADATA)
+    (project / "LICENSE").write_text("CC BY 4.0\n")
+    (project / "out/thesis.pdf").write_bytes(b"%PDF-1.5\n")
+    (project / "out/site/index.html").write_text("<p>Beans</p>\n")
+    return project
+
+
+def entities(folder):
+    """The crate's entities by identifier."""
+    graph = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
+    return {entity["@id"]: entity for entity in graph}
+
+
+def test_the_whole_package_is_valid_as_published_with_gaps_hashes_and_sizes(root, tmp_path):
+    crate.lay_out(root, tmp_path / "crate")
+    package = json.loads((tmp_path / "crate/artifacts/datapackage.json").read_text())
+    assert {entry["name"]: entry["path"] for entry in package["resources"]} == {
+        "lamps": "sources/lamps.csv",
+        "sinks-m": "measurements/sinks/m.csv",
+    }
+    report = frictionless.validate(str(tmp_path / "crate/artifacts/datapackage.json"))
+    assert report.flatten(["name", "rowNumber", "note"]) == []
+    (tmp_path / "crate/artifacts/sources/lamps.csv").write_text("lamp,height,reason\nsun,18,\nneon,1,dead\n")
+    assert not frictionless.validate(str(tmp_path / "crate/artifacts/datapackage.json")).valid
+
+
+def test_only_what_the_store_knows_goes_in_and_the_rest_is_named(root, tmp_path):
+    strays = (
+        "artifacts/measurements/sinks/m.json~",
+        "artifacts/measurements/sinks/notes.txt",
+        "artifacts/measurements/sinks/other.json",
+        "artifacts/measurements/unknown/x.csv",
+        "artifacts/sources/secret.csv",
+    )
+    for stray in strays:
+        (root / stray).parent.mkdir(exist_ok=True)
+        (root / stray).write_text("TOKEN=x\n")
+    crate.lay_out(root, tmp_path / "crate")
+    laid = {
+        path.relative_to(tmp_path / "crate").as_posix() for path in (tmp_path / "crate").rglob("*") if path.is_file()
+    }
+    assert not laid & set(strays)
+    assert {"artifacts/measurements/sinks/m.csv", "artifacts/measurements/sinks/m.json", "site/index.html"} <= laid
+    assert crate.left_out(root) == sorted(strays)
+
+
+@pytest.mark.parametrize(
+    "place", ["artifacts/sources/lamps.csv", "artifacts/measurements/sinks/m.json", "LICENSE", "out/site/more.html"]
+)
+def test_a_link_is_refused_where_its_content_would_go_in(root, tmp_path, place):
+    (tmp_path / "elsewhere").write_text("lamp,height,reason\nsun,18,\n")
+    (root / place).unlink(missing_ok=True)
+    os.symlink(tmp_path / "elsewhere", root / place)
+    with pytest.raises(SpecError, match=f"{place}: is a link, or lies behind one"):
+        list(crate.parts(root))
+
+
+def test_creator_licence_publisher_and_identifier_are_the_paper_s(root, tmp_path):
+    crate.lay_out(root, tmp_path / "crate")
+    about = entities(tmp_path / "crate")
+    data = about["./"]
+    assert [about[each["@id"]]["name"] for each in data["creator"]] == ["Ada Alder", "Bo"]
+    assert data["creator"][0]["@id"] == "https://orcid.org/0000-0002-1825-0097"
+    assert about["https://orcid.org/0000-0002-1825-0097"]["affiliation"] == {"@id": "https://ror.org/02mhbdp94"}
+    assert about[data["license"]["@id"]]["name"] == "CC-BY-4.0"
+    assert data["license"]["@id"] == "https://spdx.org/licenses/CC-BY-4.0"
+    assert about[data["publisher"]["@id"]]["name"] == "Garden"
+    identifier = about[data["identifier"]["@id"]]
+    assert (identifier["@type"], identifier["url"]) == ("PropertyValue", "https://doi.org/10.5281/zenodo.1")
+
+
+def test_without_an_author_nothing_is_published_and_the_citation_may_name_them(root, tmp_path):
+    (root / "paper/metadata.yaml").write_text("title: Beans\ndate: '2026'\nauthor: Nobody yet\n")
+    with pytest.raises(SpecError, match="`author` names nobody"):
+        crate.lay_out(root, tmp_path / "crate")
+    (root / "paper/metadata.yaml").write_text("title: Beans\ndate: '2026'\n")
+    (root / "CITATION.cff").write_text(CITATION)
+    crate.lay_out(root, tmp_path / "crate")
+    about = entities(tmp_path / "crate")
+    creator = about[about["./"]["creator"]["@id"]]
+    assert (creator["name"], creator["@type"]) == ("Ada Alder", "Person")
+    assert about["./"]["license"]["@id"] == "https://spdx.org/licenses/CC0-1.0"
