@@ -148,7 +148,7 @@ def read(root: Path) -> Metadata:
     return metadata
 
 
-def _authors(given: str | Sequence[str | dict[str, str]]) -> tuple[Author, ...]:
+def _authors(given: str | Sequence[str | dict[str, Any]]) -> tuple[Author, ...]:
     told = [given] if isinstance(given, str) else given
     made = [Author(each) if isinstance(each, str) else Author(**each) for each in told if each]
     return tuple(Author(**{**vars(each), "orcid": re.sub(ORCID, r"https://orcid.org/\1", each.orcid)}) for each in made)
