@@ -132,10 +132,10 @@ def render(
 
 
 def escaped(text: str) -> Latex:
-    """Data text, made safe for LaTeX, its numbers set as all others are."""
-    from artifacts.typeset.text import escape, numerals
+    """Data text, made safe for LaTeX: each character means itself."""
+    from artifacts.typeset.text import escape
 
-    return Latex.of(escape(numerals(text), "latex"), origins_of(text))
+    return Latex.of(escape(text, "latex"), origins_of(text))
 
 
 def words(value: object) -> Latex:
@@ -218,7 +218,8 @@ def _environment(frames: Mapping[str, pd.DataFrame], shown: set[str], cited: dic
         figure=lambda name, /: Latex(rf"\input{{figures/{name}.float}}"),
     )
     environment.filters.update({name: _filter(getattr(numbers, name)) for name in FORMATS})
-    environment.filters.update(words=words, span=span, prose=lambda text: Latex(prose(str(text), "latex")))
+    environment.filters.update(words=words, span=span)
+    environment.filters["prose"] = lambda text: Latex.of(prose(str(text), "latex"), origins_of(text))
     return environment
 
 

@@ -12,12 +12,12 @@ from artifacts.typeset.numbers import (
     printed,
     pvalue,
     scientific,
+    sentences,
     signed,
     significant,
     text,
     times,
     uncertain,
-    verbatim,
 )
 from tables._press.spec import Column, Table
 
@@ -32,10 +32,10 @@ __all__ = [
     "printed",
     "pvalue",
     "scientific",
+    "sentences",
     "signed",
     "significant",
     "text",
     "times",
     "uncertain",
-    "verbatim",
 ]

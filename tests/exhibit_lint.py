@@ -3,8 +3,7 @@
 import html
 import re
 
-from artifacts.typeset.numbers import Words
-from artifacts.typeset.text import escape, numerals, prose
+from artifacts.typeset.text import prose
 from tables._press.layout import body, label_text, note_text, titles
 from tables._press.notes import gather
 
@@ -43,11 +42,9 @@ def faults(text: str) -> list[str]:
 
 
 def table_texts(grid):
-    """Each place of a table with the text that a reader finds there; columns set verbatim are left out."""
+    """Each place of a table with the text that a reader finds there."""
     shown = body(grid, "html")
     for index, column in enumerate(grid.columns):
-        if isinstance(column.show, Words) and column.show.verbatim:
-            continue
         for number, row in enumerate(shown, 1):
             yield f"row {number}, {column.title!r}", seen(row[index], known=True)
     for column, lines in zip(grid.columns, titles(grid, "html"), strict=True):
@@ -56,7 +53,7 @@ def table_texts(grid):
     for note in gather(grid).notes:
         yield f"note {label_text(note)}", seen(note_text(note, "html"), known=True)
     for group in dict.fromkeys(grid.groups):
-        yield f"group {group!r}", html.unescape(escape(numerals(group), "html"))
+        yield f"group {group!r}", group
 
 
 def figure_texts(figure):

@@ -18,7 +18,7 @@ from figures._press.layout import lay_out
 from figures._press.legend import rows_of
 from figures._press.render import TEMPLATES, tex
 from paper import lint
-from tables import Column, Table, fixed, integer, printed, verbatim
+from tables import Column, Table, fixed, integer, printed, sentences
 from tables._press.layout import airy, separators
 from tables._press.read import read
 from tables._press.render import render
@@ -239,9 +239,9 @@ def test_numbers_line_up_with_those_of_their_unit_only():
         render(Table(rows=rows, columns=columns, caption="x", units="absent"), "t")
 
 
-def test_verbatim_words_stay_as_they_are():
+def test_text_stays_as_it_is_and_sentences_have_their_numbers_set():
     rows = pd.DataFrame({"command": ["run --seeds 1-4 --at -1 5 %"], "words": ["1-4, -1, 5 %"]})
-    columns = [Column("command", "Command", verbatim), Column("words", "Words")]
+    columns = [Column("command", "Command"), Column("words", "Words", sentences)]
     shown = render(Table(rows=rows, columns=columns, caption="x"), "t", "html")
     assert "run --seeds 1-4 --at -1 5 %" in shown
     assert "1–4, −1, 5%" in shown

@@ -215,14 +215,14 @@ class AsPrinted:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text: data, whose numbers are set as all others are, or with `markup` an author's prose.
+    """Text: data, of which every character means itself, or with `markup` an author's prose.
 
-    Prose is what `artifacts.typeset.text.prose` reads. With `verbatim` every character means itself: for commands, file
-    names and versions.
+    Prose is what `artifacts.typeset.text.prose` reads. With `numbers` the numbers in data are set as those in prose
+    are: for sentences; an identifier, a date or a version would be taken for a number.
     """
 
     markup: bool = False
-    verbatim: bool = False
+    numbers: bool = False
 
     def show(self, value: object, format: Output = "latex") -> str:
         """Write the text; truth values become yes and no."""
@@ -235,7 +235,7 @@ class Words:
             return quoted(shown) if self.markup else plain(shown)
         if self.markup:
             return prose(shown, format)
-        return escape(shown if self.verbatim else numerals(shown), format)
+        return escape(numerals(shown, thousands=True) if self.numbers else shown, format)
 
 
 Number: TypeAlias = Fixed | Significant | Scientific | PValue
@@ -322,4 +322,4 @@ def printed() -> AsPrinted:
 
 text = Words()
 markup = Words(markup=True)
-verbatim = Words(verbatim=True)
+sentences = Words(numbers=True)

@@ -29,9 +29,9 @@ _PERCENT = re.compile("(?<=\\d)[ \u00a0\u2009\u202f]+(?=%)")  # one way of writi
 _AMOUNT = r"\d[\d.,]*[KM%×]?"
 _RANGE = re.compile(rf"(?<![\w.,/:-])(~?{_AMOUNT})-(~?{_AMOUNT})(?![\w/:-]|[.,]\d)")
 _LONG = re.compile(r"(?<![\w.,/#:^-])(\d{4,})(\.\d+)?(?![\w/-]|[.,:]\S)(\s(?:tokens|steps|heads|items)\b)?")
-_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?!\w)")
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_POWER = re.compile(r"(?<![\w.])(\d(?:\.\d+)?)e([+-])0*(\d+)(?!\w)")
 _YEARS = (*range(1900, 2000), *range(2001, 2040))
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
@@ -73,24 +73,28 @@ def escape(text: str, format: Markup) -> str:
     raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
 
 
-def numerals(text: str) -> str:
-    """Give the numbers in a text their signs: `-3 to 20-30 % of 8192` becomes `−3 to 20–30% of 8,192`,
-    `2.1e-48` becomes `2.1 × 10⁻⁴⁸`.
+def numerals(text: str, *, thousands: bool = False) -> str:
+    """Give the numbers in an author's sentence their signs: `-3 to 20-30 %` becomes `−3 to 20–30%`, `2.1e-48` becomes
+    `2.1 × 10⁻⁴⁸`, and a count of tokens, steps, heads or items has its thousands set apart.
 
-    Names, dates and versions stay: `Llama-3.2-11B`, `2026-01-31`, `3B-class`. So do years, and long whole numbers that
-    are not round: they may be what a model was asked for, in which each digit counts (`2617558`).
+    Names, dates and versions stay: `Llama-3.2-11B`, `2026-01-31`, `3B-class`, `SHA 12e45`. So does every other whole
+    number, since a year, a standard or an identifier looks like a count; where it is one, write `{count:,}`.
+    With `thousands` it is taken for a count (`8192` becomes `8,192`), but for years, and for long ones that are not
+    round: they may be what a model was asked for, in which each digit counts (`2617558`).
     """
     text = _POWER.sub(
         lambda match: f"{match[1]} × 10{'⁻' * (match[2] == '-')}{match[3].translate(_RAISED)}", _PERCENT.sub("", text)
     )
     text = _RANGE.sub("\\1\N{EN DASH}\\2", text)
-    text = _LONG.sub(lambda match: _grouped(match[1], match[2] or "", match[3] or ""), text)
+    text = _LONG.sub(lambda match: _counted(match, thousands), text)
     return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
-def _grouped(whole: str, fraction: str, noun: str) -> str:
-    named = int(whole) in _YEARS if len(whole) == 4 else int(whole) % 1000 or len(whole) > 7
-    return f"{whole if named and not fraction and not noun else grouped(whole)}{fraction}{noun}"
+def _counted(match: re.Match[str], thousands: bool) -> str:
+    whole, fraction, noun = match[1], match[2] or "", match[3] or ""
+    named = int(whole) in _YEARS if len(whole) == 4 else len(whole) > 7 or int(whole) % 1000
+    apart = noun or (thousands and (fraction or not named))
+    return f"{grouped(whole) if apart else whole}{fraction}{noun}"
 
 
 def _latex(text: str) -> str:
@@ -119,7 +123,7 @@ class _Span:
     text: str
 
 
-def prose(text: str, format: Markup) -> str:
+def prose(text: str, format: Markup, *, numbers: bool = True) -> str:
     r"""Convert an author's text: plain words plus `$math$`, `*emphasis*` and `[@key]`.
 
     Parameters
@@ -128,6 +132,8 @@ def prose(text: str, format: Markup) -> str:
         `[@a; @b]` cites two works, `[@a, Table 2]` one with a place in it; `\$`, `\*`, `\[`, `\\` are literal.
     format : {"latex", "markdown", "html"}
         LaTeX cites with natbib's `\citep`; HTML keeps mathematics as TeX in `<span class="math">`.
+    numbers : bool
+        Whether numbers get their signs (`numerals`); False for words that may be data: names, categories.
 
     Raises
     ------
@@ -136,7 +142,7 @@ def prose(text: str, format: Markup) -> str:
     """
     if format not in MARKUPS:
         raise SpecError(f"unknown text format {format!r}: one of {', '.join(MARKUPS)}")
-    return "".join(_render(span, format, text) for span in _spans(text))
+    return "".join(_render(span, format, text, numbers) for span in _spans(text))
 
 
 def citations(text: str) -> tuple[str, ...]:
@@ -208,16 +214,16 @@ def _closing(text: str, start: int) -> int:
     )
 
 
-def _render(span: _Span, format: Markup, whole: str) -> str:
+def _render(span: _Span, format: Markup, whole: str, numbers: bool) -> str:
     if span.kind == "math":
         return _math(span.text, format, whole)
     if span.kind == "emphasis":
-        inner = prose(span.text, format)
+        inner = prose(span.text, format, numbers=numbers)
         return {"latex": f"\\emph{{{inner}}}", "markdown": f"*{inner}*", "html": f"<em>{inner}</em>"}[format]
     if span.kind == "citation":
         return _cite(_keys(span.text, whole), format, whole)
     try:
-        return escape(numerals(span.text), format)
+        return escape(numerals(span.text) if numbers else span.text, format)
     except DataError as error:
         raise SpecError(str(error)) from None
 

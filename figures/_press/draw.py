@@ -17,7 +17,7 @@ from figures._press.scale import Scale, number
 from figures._press.series import Bars, Bundle, Fit, Forest, Line, Points, Stacked
 from figures._press.spec import Axis
 from figures._press.style import Look
-from figures._press.text import latex
+from figures._press.text import cell
 from figures._press.ticks import thousands
 
 Plot = dict[str, Any]
@@ -131,7 +131,7 @@ def bar_texts(s: Bars | Stacked) -> list[str]:
         return []
     if s.values is True:
         return [value_text(float(v), s.decimals) for v in values]
-    return [latex(str(v)) for v in s.values]
+    return [cell(str(v)) for v in s.values]
 
 
 def lengthless(axis: Axis) -> bool:
@@ -258,7 +258,7 @@ def forest(canvas: Canvas, item: Drawn) -> list[Plot]:
         groups.setdefault(item.looks[i] if item.looks else item.look, []).append(i)
     if s.texts is not None:
         for i, text in enumerate(s.texts):
-            canvas.say(canvas.x.length + 2.0, canvas.y.at(item.slots[i]), latex(str(text)), "west", size="scriptsize")
+            canvas.say(canvas.x.length + 2.0, canvas.y.at(item.slots[i]), cell(str(text)), "west", size="scriptsize")
     return [
         {
             "kind": "forest",

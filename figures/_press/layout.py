@@ -17,7 +17,7 @@ from figures._press.ready import Ready, categories, ready, span, stack_tops
 from figures._press.scale import Scale, settle
 from figures._press.series import Bars, Forest, Heatmap, Stacked
 from figures._press.spec import Figure, Panel
-from figures._press.text import latex
+from figures._press.text import cell, latex
 from figures._press.ticks import is_year, with_ticks
 
 GAP_MM = 3.5
@@ -218,8 +218,7 @@ def _headroom(panel: Ready, axis: str, scale: Scale) -> Scale:
 def _ticked(panel: Ready, axis: str, scale: Scale) -> Scale:
     names, spec = panel.names[axis], panel.axis(axis)
     if names:
-        years = all(map(is_year, names))
-        return replace(scale, ticks=tuple((float(i), str(n) if years else latex(str(n))) for i, n in enumerate(names)))
+        return replace(scale, ticks=tuple((float(i), cell(str(n))) for i, n in enumerate(names)))
     values = _span(panel, axis)
     years = bool(values) and spec.scale == "linear" and not spec.percent and all(map(is_year, values))
     return with_ticks(scale, spec, every=16.0 if axis == "x" else 11.0, years=years)

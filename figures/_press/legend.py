@@ -12,7 +12,7 @@ from figures._press.margins import FOOT
 from figures._press.metrics import width
 from figures._press.series import Bars, Bundle, Fit, Forest, Heatmap, Line, Points, Series
 from figures._press.style import Look, look, style
-from figures._press.text import latex
+from figures._press.text import cell
 
 if TYPE_CHECKING:
     from figures._press.spec import Axis, Figure, Panel
@@ -167,7 +167,7 @@ def entries(legend: Legend, page: Page) -> list[dict[str, Any]]:
                     "image": entry.image,
                     "look": entry.look,
                     "marks": entry.marks,
-                    "label": latex(entry.label),
+                    "label": cell(entry.label),
                     "x": f"{x:.2f}",
                     "y": f"{y:.2f}",
                     "middle": f"{x + entry.image_width / 2:.2f}",

@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from artifacts.typeset.text import numerals
 from figures._press.metrics import LINE_MM, Size, width, wrap
 from figures._press.names import edge_names
 from figures._press.ready import Ready
 from figures._press.scale import Scale
 from figures._press.series import Forest, Heatmap
 from figures._press.spec import Axis
-from figures._press.text import latex
+from figures._press.text import cell
 from figures._press.ticks import with_ticks
 
 TICK_MM = 1.0
@@ -64,7 +63,7 @@ def right_of(panel: Ready, x: Scale, y: Scale) -> float:
     for item in panel.drawn:
         s = item.series
         if isinstance(s, Forest) and s.texts is not None:
-            needs.append(max(width(numerals(str(t)), "scriptsize") for t in s.texts) + 2.6)
+            needs.append(max(width(str(t), "scriptsize") for t in s.texts) + 2.6)
         if isinstance(s, Heatmap):
             bar = bar_scale(s, y.length)
             needs.append(6.5 + max(width(_plain(t)) for _, t in bar.ticks) + (FOOT + 0.8 if s.bar else 0.8))
@@ -117,7 +116,7 @@ def x_ticks(panel: Ready, x: Scale) -> Ticks:
         broken = [wrap(t, room, size) for t in plain] if names else [None]
         if all(broken):
             lines = max(len(b) for b in broken if b)
-            set_ = tuple(r"\\".join(latex(part) for part in b or ()) for b in broken)
+            set_ = tuple(r"\\".join(cell(part) for part in b or ()) for b in broken)
             return Ticks(texts=set_, size=size, depth=lines * LINE_MM[size])
     longest = max(width(t, "scriptsize") for t in plain)
     return Ticks(texts=texts, size="scriptsize", turn=40, depth=longest * math.sin(math.radians(40)) + 2.4)

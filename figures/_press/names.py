@@ -13,7 +13,7 @@ from figures._press.metrics import LINE_MM, balanced, width
 from figures._press.ready import Ready
 from figures._press.series import Fit, Line, Points, Series
 from figures._press.style import look, style
-from figures._press.text import latex
+from figures._press.text import cell
 
 
 def name_points(canvas: Canvas) -> None:
@@ -64,11 +64,11 @@ def name_points(canvas: Canvas) -> None:
     for spot, text, color, box in zip(spots_named, texts, colors, placed, strict=True):
         x, y = spot
         if box.left > x:
-            canvas.say(box.left, box.middle[1], latex(text), "west", color, **clear)
+            canvas.say(box.left, box.middle[1], cell(text), "west", color, **clear)
         elif box.right < x:
-            canvas.say(box.right, box.middle[1], latex(text), "east", color, **clear)
+            canvas.say(box.right, box.middle[1], cell(text), "east", color, **clear)
         else:
-            canvas.say(*box.middle, latex(text), "center", color, **clear)
+            canvas.say(*box.middle, cell(text), "center", color, **clear)
         if box.leader:
             end = (min(max(x, box.left + 0.3), box.right - 0.3), min(max(y, box.low + 0.5), box.high - 0.5))
             far = math.hypot(end[0] - x, end[1] - y)
@@ -129,7 +129,7 @@ def name_tops(canvas: Canvas) -> None:
     widths = [width(text, "scriptsize") + 1.2 for _, text, _ in canvas.tops]
     places = spread([at for at, _, _ in canvas.tops], widths, -8.0, canvas.x.length + 2.0)
     for (_, text, color), x in zip(canvas.tops, places, strict=True):
-        canvas.say(x, canvas.y.length + 1.3, latex(text), "base", color, size="scriptsize")
+        canvas.say(x, canvas.y.length + 1.3, cell(text), "base", color, size="scriptsize")
 
 
 def name_edges(canvas: Canvas) -> None:
@@ -144,5 +144,5 @@ def name_edges(canvas: Canvas) -> None:
         if abs(centre - want) > 0.9:
             end = canvas.x.length if name.end is None else canvas.x.at(name.end) + MARK_MM + 0.3
             canvas.lead((end, want), (start - 0.3, centre), name.color)
-        text = r"\\".join(latex(part) for part in name.lines)
+        text = r"\\".join(cell(part) for part in name.lines)
         canvas.say(start, centre, text, "west", name.color, size="scriptsize", align="left")

@@ -28,7 +28,7 @@ def figure(
                 ),
                 Points(
                     entity="reported",
-                    label="drawn in the report, layers 2-31",
+                    label="drawn in the report, layers 2–31",
                     origin="reported",
                     x=points["layer"],
                     y=points["drawn"],

@@ -12,7 +12,7 @@ def figure(balance_layers: pd.DataFrame, balance_summary: pd.DataFrame, drope_pr
     later = balance_summary[balance_summary["layers"] == "2-31"].iloc[0]
     apart = int(later["largest_difference_layer"])
     chosen = balance_layers.set_index("layer").loc[[0, 1, 2, apart]]
-    labels = [*(f"{layer}" for layer in chosen.index), "mean 2-31"]
+    labels = [*(f"{layer}" for layer in chosen.index), "mean 2–31"]
     first = balance_layers.set_index("layer").loc[[0, 1]]
     names = [f"{part}, layer {layer}" for layer in (0, 1) for part in ("attention", "MLP")]
     panels = [

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from artifacts.typeset.numbers import printed
 from figures import Axis, Bars, Figure, Panel, Rule
 
 NAMES = {
@@ -23,7 +24,7 @@ def figure(bos_ablations: pd.DataFrame) -> Figure:
                 entity=entity,
                 x=list(NAMES.values()),
                 y=cells["nats"],
-                values=[text.replace("×", "$\\times$") for text in cells["ratio_printed"]],
+                values=[printed().show(text, "plain").replace("x", "$\\times$") for text in cells["ratio_printed"]],
             )
         )
     one = bos_ablations[bos_ablations["ablation"] == "bos_value_spike_layer"].set_index("positional")["layers"]

@@ -30,8 +30,8 @@ def figure(nope_recovery_recomputed: pd.DataFrame, families: pd.DataFrame) -> Fi
         panels=[
             Panel(
                 series=[
-                    Points(x=rows["dip"], y=rows["name"], entity="series-2", label="40–60 % of the context"),
-                    Points(x=rows["level"], y=rows["name"], entity="series-1", label="60–80 %"),
+                    Points(x=rows["dip"], y=rows["name"], entity="series-2", label="40–60% of the context"),
+                    Points(x=rows["level"], y=rows["name"], entity="series-1", label="60–80%"),
                 ],
                 x=Axis(label="plasticity"),
                 y=models,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from artifacts.typeset.text import escape, numerals, prose
+from artifacts.typeset.text import escape, prose
 from tables._press.cells import Cell, Grid
 from tables._press.layout import alignment, body, label_text, note_text, separators, spanners, titles
 from tables._press.notes import Notes, gather
@@ -42,7 +42,7 @@ def _blocks(grid: Grid, notes: Notes) -> list[_Block]:
     blocks: list[_Block] = []
     for row, before in enumerate(separators(grid)):
         if not blocks or before & {"group", "rule"}:
-            group = escape(numerals(grid.groups[row]), "html") if "group" in before else ""
+            group = escape(grid.groups[row], "html") if "group" in before else ""
             blocks.append(_Block(group, "rule" in before))
         cells: list[tuple[str, str]] = [
             (text + _superscript(cell, notes), alignment(column))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from artifacts.errors import SpecError
 from artifacts.typeset.armour import guarded, plain
-from artifacts.typeset.text import citations, escape, numerals, prose, without_citations
+from artifacts.typeset.text import citations, escape, prose, without_citations
 from tables._press.cells import Grid, is_number
 from tables._press.layout import Separator, airy, alignment, body, label_text, note_text, separators, spanners, titles
 from tables._press.notes import Notes, gather
@@ -150,9 +150,7 @@ def _lines(grid: Grid, notes: Notes, space: float) -> list[Line]:
                 text = _entries(grid, row) + text
             cells.append(("\\quad " if indent and index == 0 and column.width is None else "") + text)
         cells[-1] += _page(grid, row)
-        lines.append(
-            Line(tuple(cells), before, escape(numerals(grid.groups[row]), "latex") if "group" in before else "")
-        )
+        lines.append(Line(tuple(cells), before, escape(grid.groups[row], "latex") if "group" in before else ""))
     return lines
 
 

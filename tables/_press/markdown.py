@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from artifacts.typeset.text import escape, numerals, prose
+from artifacts.typeset.text import escape, prose
 from tables._press.cells import Cell, Grid
 from tables._press.layout import alignment, body, label_text, note_text, separators, spanners, titles
 from tables._press.notes import Notes, gather
@@ -21,7 +21,7 @@ def markdown(grid: Grid) -> str:
         if "rule" in before:
             rows.append(empty)
         if "group" in before:
-            rows.append([f"*{escape(numerals(grid.groups[row]), 'markdown')}*", *empty[1:]])
+            rows.append([f"*{escape(grid.groups[row], 'markdown')}*", *empty[1:]])
         cells = zip(texts[row], grid.rows[row], strict=True)
         rows.append([text + _superscript(cell, notes) for text, cell in cells])
     rows = [[cell.replace("\n", " ") for cell in row] for row in rows]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.store.frames import pick
-from tables import Column, Table, fixed, integer, printed, signed
+from tables import Column, Table, fixed, integer, printed, sentences, signed
 
 BANDS = {"0": "layer 0", "1": "layer 1", "2-31": "layers 2-31", "3-31": "layers 3-31", "0-31": "all layers"}
 
@@ -34,7 +34,7 @@ def table(
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
-            Column("name", ""),
+            Column("name", "", sentences),
             Column("shown_rope", "RoPE", printed(), group="Printed", missing=unprinted),
             Column("shown_drope", "DroPE", printed(), group="Printed", missing=unprinted),
             Column("shown_difference", "difference", printed(), group="Printed", missing=unprinted),

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, text
+from tables import Column, Table, sentences, text
 
 
 def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_stated: pd.DataFrame) -> Table:
@@ -16,9 +16,9 @@ def table(drope_protocols: pd.DataFrame, drope_parameters: pd.DataFrame, drope_s
         columns=[
             Column("section", "Section", text),
             Column("experiment", "Exp."),
-            Column("items", "Items", text, width=0.31),
+            Column("items", "Items", sentences, width=0.31),
             Column("precision", "Precision", text, width=0.21),
-            Column("note", "Remark", text, width=0.21, blank=True),
+            Column("note", "Remark", sentences, width=0.21, blank=True),
         ],
         space=0,
         size="scriptsize",

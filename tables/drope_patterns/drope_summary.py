@@ -1,9 +1,11 @@
 """The report's summary row by row, with footnotes where a row does not stand alone."""
 
+import re
+
 import pandas as pd
 
 from artifacts.store.positional import PAIR
-from tables import Column, Table, text
+from tables import Column, Table, sentences
 
 ROWS: dict[str, tuple[str, str, str]] = {  # metric: experiment, name, mark
     "query_massive": ("1", "massive query values", ""),
@@ -55,7 +57,8 @@ def table(
         for model in PAIR:
             keys = [(f"{metric}_{part}", model) for part in ("mean", "sd")]
             parts = [str(cells[key]) for key in keys if key in cells.index]
-            row[model] = " ± ".join(parts) or str(cells[(metric, model)])
+            shown = " ± ".join(parts) or str(cells[(metric, model)])
+            row[model] = re.sub(r"\d{4,}", lambda number: f"{int(number[0]):,}", shown)
         rows.append(row)
     later = balance_summary.set_index("layers").loc["2-31"]
     content = content_layers.set_index(["positional", "layer", "scope"])
@@ -74,9 +77,9 @@ def table(
         rows=pd.DataFrame(rows),
         columns=[
             Column("experiment", "Exp.", align="right", repeat=False),
-            Column("name", "Quantity", text, mark="mark"),
-            Column("RoPE", "RoPE", text),
-            Column("DroPE", "DroPE", text),
+            Column("name", "Quantity", sentences, mark="mark"),
+            Column("RoPE", "RoPE", sentences),
+            Column("DroPE", "DroPE", sentences),
         ],
         marks={
             "baseline": (

@@ -1,5 +1,7 @@
 """Ranking of the exact number among near-misses, against chance and between models."""
 
+import re
+
 import pandas as pd
 
 from artifacts.store.frames import pick
@@ -21,6 +23,7 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
         together |= _against(pick(ranking_tests, study="pooled", comparison=f"{model}, all contexts"), name)
     rows.append(together)
     within = ranking_tests[ranking_tests["study"] == "models_within"].iloc[0]
+    lengths = re.sub(r"\d+", lambda length: f"{int(length[0]):,}", within["comparison"])
     chance, trials = ranking_cells["chance"].iloc[0], ranking_cells["trials"].iloc[0]
     pooled = "Not tested over all contexts."
     return Table(
@@ -44,7 +47,7 @@ def table(ranking_cells: pd.DataFrame, ranking_tests: pd.DataFrame) -> Table:
         short="Ranking of the exact number above near-misses",
         note=(
             "$p$ against chance: exact binomial, two-sided, Holm over the six cells and the two sums. Fisher's "
-            f"exact test, Holm over the three lengths and, chosen afterwards, {within['comparison']} tokens "
+            f"exact test, Holm over the three lengths and, chosen afterwards, {lengths} tokens "
             f"together, where the difference is {100 * within['estimate']:.0f} points, corrected "
             f"$p = {within['p_adjusted']:.4f}$. Two models from one set of pretrained weights."
         ),

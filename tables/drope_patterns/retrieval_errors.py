@@ -18,7 +18,7 @@ def table(error_shares: pd.DataFrame, error_totals: pd.DataFrame, run_deletions:
     """One row per model, context and kind."""
     rows = error_shares.assign(
         name=error_shares["category"].map(NAMES),
-        group=[f"{row['positional']}, {row['context']} tokens" for _, row in error_shares.iterrows()],
+        group=[f"{row['positional']}, {row['context']:,} tokens" for _, row in error_shares.iterrows()],
     )
     total = error_totals.set_index("category")
     runs = run_deletions.iloc[0]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.store.positional import PAIR
-from tables import Column, Table, text
+from tables import Column, Table, sentences
 
 ASPECTS = {
     "within_training_accuracy": "accuracy within the training length",
@@ -65,10 +65,10 @@ def table(
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
-            Column("aspect", "Aspect", text, width=0.2),
-            Column("rope", "RoPE", text, group="Printed", width=0.13),
-            Column("drope", "DroPE", text, group="Printed", width=0.2),
-            Column("found", "In the tables", text, width=0.32),
+            Column("aspect", "Aspect", sentences, width=0.2),
+            Column("rope", "RoPE", sentences, group="Printed", width=0.13),
+            Column("drope", "DroPE", sentences, group="Printed", width=0.2),
+            Column("found", "In the tables", sentences, width=0.32),
         ],
         caption=(
             "The trade-off of Section 11.8 of the report, beside what the tables of its Section 11 hold "

@@ -56,7 +56,7 @@ def task_rows(shares: pd.DataFrame, tests: pd.DataFrame, conditions: Mapping[str
 
 def task_columns() -> list[Column]:
     """The columns of `task_rows`: shares of answers read, accuracy with its interval, stars, marks below chance."""
-    from artifacts.typeset.numbers import integer
+    from artifacts.typeset.numbers import integer, sentences
 
     columns = []
     for task, name in TASKS.items():
@@ -64,7 +64,7 @@ def task_columns() -> list[Column]:
             group = f"{name.capitalize()}, % of read"
             columns += [
                 Column(task, "right", integer(), p=f"{task}_p", reason=f"{task}_why", group=group),
-                Column(f"{task}_of", "of", group=group, align="right"),
+                Column(f"{task}_of", "of", sentences, group=group, align="right"),
             ]
             continue
         columns.append(

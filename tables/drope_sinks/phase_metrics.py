@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from tables import Column, Table, fixed, printed
+from tables import Column, Table, fixed, printed, sentences
 
 ROWS = {  # quantity: name, digits
     "spike_first_above": ("first layer with ratio above {limit}", 0),
@@ -51,7 +51,7 @@ def table(phase_metrics: pd.DataFrame, drope_stated: pd.DataFrame, drope_protoco
     return Table(
         rows=pd.DataFrame(rows),
         columns=[
-            Column("name", "Quantity"),
+            Column("name", "Quantity", sentences),
             *(
                 column
                 for model, name in (("rope", "RoPE"), ("drope", "DroPE"))

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from artifacts.store.positional import PAIR
-from tables import Column, Table, fixed, printed
+from tables import Column, Table, fixed, printed, sentences
 
 
 def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_protocols: pd.DataFrame) -> Table:
@@ -20,7 +20,7 @@ def table(sink_rate_bands: pd.DataFrame, sink_summary: pd.DataFrame, drope_proto
     return Table(
         rows=rows.assign(rule=rows["layers"] == "average", name=rows["layers"].replace("average", "all, average")),
         columns=[
-            Column("name", "Layers"),
+            Column("name", "Layers", sentences),
             *(
                 column
                 for model in PAIR

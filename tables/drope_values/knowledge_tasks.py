@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed, integer, printed, pvalue
+from tables import Column, Table, fixed, integer, printed, pvalue, sentences
 
 TASKS = {"cities": "cities", "sports": "sports", "imdb": "IMDB", "passkey": "passkey"}
 NOTHING = "The baseline's interval reaches chance or lies below it: nothing above chance to lose."
@@ -35,7 +35,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 mark="base_mark",
                 missing=UNKNOWN,
             ),
-            Column("base_of", "of", group="Accuracy, %", align="right"),
+            Column("base_of", "of", sentences, group="Accuracy, %", align="right"),
             Column(
                 "disrupted",
                 "disrupted",
@@ -45,7 +45,7 @@ def table(knowledge_tasks: pd.DataFrame, drope_knowledge: pd.DataFrame) -> Table
                 mark="disrupted_mark",
                 missing=UNKNOWN,
             ),
-            Column("disrupted_of", "of", group="Accuracy, %", align="right"),
+            Column("disrupted_of", "of", sentences, group="Accuracy, %", align="right"),
             Column("printed", "printed", printed(), group="Degradation"),
             Column(
                 "above_chance",

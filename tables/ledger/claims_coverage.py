@@ -30,7 +30,7 @@ def table(ledger_coverage: pd.DataFrame) -> Table:
         caption=(
             f"Coverage of the documents by the ledger, section by section: {sums['statements']} sentences, tables and "
             f"plots that state a quantity, an order or a relation, {sums['judged']} statements judged, and "
-            f"{sums['cells']} cell checks. Unit of the first column: one sentence, table or plot; of the others: one "
+            f"{sums['cells']:,} cell checks. Unit of the first column: one sentence, table or plot; of the others: one "
             "claim."
         ),
         short="Coverage of the documents by the ledger",

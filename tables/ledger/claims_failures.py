@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, markup
+from tables import Column, Table, markup, sentences
 from tables.ledger._failing import SIGNS, display_names, failing
 
 
@@ -16,9 +16,9 @@ def table(
         rows=rows,
         columns=[
             Column("place", "Document,\nsection", width=0.125, repeat=False),
-            Column("statement", "The document says", width=0.28),
+            Column("statement", "The document says", sentences, width=0.28),
             Column("sign", "", markup),
-            Column("reason", "What the numbers say", width=0.51, repeat=False),
+            Column("reason", "What the numbers say", sentences, width=0.51, repeat=False),
         ],
         groups="part",
         entry="entry",

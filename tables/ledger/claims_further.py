@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, markup
+from tables import Column, Table, markup, sentences
 from tables.ledger._failing import display_names, failing
 
 LINE = 32
@@ -20,9 +20,9 @@ def table(
         rows=rows,
         columns=[
             Column("source", "Doc."),
-            Column("statement", "The document says", width=0.7),
+            Column("statement", "The document says", sentences, width=0.7),
             Column("sign", "", markup),
-            Column("values", "Printed; found", width=0.25, blank=True),
+            Column("values", "Printed; found", sentences, width=0.25, blank=True),
         ],
         groups="part",
         entry="entry",

@@ -46,8 +46,8 @@ def table(ledger_counts: pd.DataFrame) -> Table:
         rule_before="rule",
         space=0,
         caption=(
-            f"Verdicts of the ledger on {both['statement']} statements and {both['cell check']} cell checks, by the "
-            "document that makes them. Unit: one claim. Counts are not comparable across documents, since they "
+            f"Verdicts of the ledger on {both['statement']:,} statements and {both['cell check']:,} cell checks, by "
+            "the document that makes them. Unit: one claim. Counts are not comparable across documents, since they "
             "differ in length and kind."
         ),
         short="Verdicts by document",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table
+from tables import Column, Table, sentences
 
 
 def table(hypotheses: pd.DataFrame) -> Table:
@@ -19,9 +19,9 @@ def table(hypotheses: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("evidence", "What the study says", width=0.3),
+            Column("evidence", "What the study says", sentences, width=0.3),
             Column("verdict", "Verdict", width=0.15),
-            Column("reason", "Reason", width=0.55),
+            Column("reason", "Reason", sentences, width=0.55),
         ],
         groups="part",
         entry="entry",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from tables import Column, Table, fixed, sentences
 
 ROWS = {
     "ap_overall": "plasticity, overall",
@@ -27,7 +27,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
     return Table(
         rows=rows,
         columns=[
-            Column("label", ""),
+            Column("label", "", sentences),
             Column("spread", "over\nheads", fixed(3), group="Standard deviation"),
             *(
                 Column(f"d{k}", f"mean of\n{k}", fixed(3), group="Standard deviation", reason="absent")
@@ -35,7 +35,7 @@ def table(pretrained_draws: pd.DataFrame) -> Table:
             ),
             Column(
                 "twice_sd",
-                f"draws of {drawn} and {other}\nof {heads} differ",
+                f"draws of {drawn} and {other}\nof {heads:,} differ",
                 fixed(4),
                 ci=("twice_low", "twice_high"),
                 group="Standard deviation",

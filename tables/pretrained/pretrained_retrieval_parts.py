@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from tables import Column, Table, fixed
+from tables import Column, Table, fixed, sentences
 
 PARTS = {
     "form": "Keys found, by the wording of the prompt, %",
@@ -49,11 +49,11 @@ def table(pretrained_retrieval_parts: pd.DataFrame) -> Table:
     frame = frame.sort_values(list(places), key=lambda column: column.map(places[str(column.name)]), kind="stable")
     tested = parts[parts["which"] == "wrong"].sort_values("tokens")["p_holm"]
     shown = [f"$p$ = {each:.3f}" for each in tested]
-    columns = [Column("label", "", width=0.2)]
+    columns = [Column("label", "", sentences, width=0.2)]
     for length in lengths:
         ends = (f"low_{length}", f"high_{length}")
         columns.append(
-            Column(f"value_{length}", f"{length}", fixed(0), ci=ends, group="Tokens of the prompt", reason="why")
+            Column(f"value_{length}", f"{length:,}", fixed(0), ci=ends, group="Tokens of the prompt", reason="why")
         )
     columns.append(Column("n", "Prompts"))
     return Table(
