@@ -80,7 +80,17 @@ def _words(error: Exception) -> str:
     return str(error)
 
 
+def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Print the version of the project, as `pyproject.toml` has it, and end."""
+    if asked and not ctx.resilient_parsing:
+        from paper.crate import version
+
+        click.echo(f"{ctx.command_path}, version {version(ROOT)}")
+        ctx.exit()
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show it.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def main(ctx: click.Context, debug: bool) -> None:

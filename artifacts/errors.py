@@ -8,6 +8,11 @@ from __future__ import annotations
 import sys
 
 
+def install_line(extra: str = "") -> str:
+    """The shell's line that installs the project's packages, or those of optional groups (`models,pretrained`)."""
+    return f"{sys.executable} -m pip install -c constraints.txt " + (f"'.[{extra}]'" if extra else ".")
+
+
 class ThesisError(Exception):
     """A failure that the user can mend; its text is the whole message."""
 
@@ -46,10 +51,20 @@ class MissingDependency(ThesisError):
     """A program or package is absent; the text ends with the line that installs it."""
 
     @classmethod
-    def package(cls, name: str | None, extra: str = "") -> MissingDependency:
-        """The error for a Python package that cannot be imported; `extra` names the group that brings it."""
-        wanted = f"'.[{extra}]'" if extra else "."
-        return cls(f"{name} is not installed; run: {sys.executable} -m pip install -c constraints.txt {wanted}")
+    def package(cls, name: str | None, extra: str = "", purpose: str = "") -> MissingDependency:
+        """The error for a Python package that cannot be imported: its name, what needs it, the line that installs it.
+
+        Parameters
+        ----------
+        name : str or None
+            The package.
+        extra : str
+            The optional groups that bring it, with commas; empty for what every installation has.
+        purpose : str
+            What it is needed for, as in `for the executor slurm`.
+        """
+        reason = f" (needed {purpose})" if purpose else ""
+        return cls(f"{name} is not installed{reason}; run: {install_line(extra)}")
 
 
 class ModelError(ThesisError):

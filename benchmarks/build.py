@@ -62,9 +62,11 @@ def call(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
 
 def monolith(project: Path, target: Path) -> None:
     """The thesis with all figures inlined, in a folder of its own."""
+    from paper import bibliography
+
     out = project / "out"
     shutil.copytree(out, target, ignore=shutil.ignore_patterns("state", "logs", "checked", "claims", "*.pdf"))
-    shutil.copy(project / "paper/references.bib", target / "references.bib")
+    (target / "references.bib").write_text(bibliography.read(project).text, encoding="utf-8")
     preamble, figures = "", {}
     for path in sorted((target / "figures").glob("*.tex")):
         if path.name.endswith(".float.tex"):
@@ -107,7 +109,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where to work [a temporary folder]")
     parser.add_argument("--built", action="store_true", help="begin from this project's out/ [build all anew]")
     options = parser.parse_args()
-    from paper import document
+    from paper import bibliography, document
     from paper.tex import figure_pdf
     from paper.tex.latex import environment
 
@@ -149,7 +151,7 @@ def main() -> None:
             for folder in ("state/latex", "state/formats"):
                 shutil.rmtree(out / folder, ignore_errors=True)
             (out / document.STATE).mkdir(parents=True)
-            shutil.copy(project / document.BIBLIOGRAPHY, out / document.STATE / "references.bib")
+            (out / document.STATE / "references.bib").write_text(bibliography.read(project).text, encoding="utf-8")
 
         def one(name: str) -> None:
             start = time.perf_counter()

@@ -1,7 +1,7 @@
-"""The arXiv bundle: what pdflatex read of ours, with the `.bbl`, in an archive that is the same every time.
+"""The bundle: what pdflatex read of ours, with the `.bbl`, in an archive that is the same every time.
 
-arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it; an editor such as Overleaf
-gets the files as they are, with the bibliography.
+arXiv gets one `thesis.tex` with all chapters and tables in it, and the figures beside it, as `.tar.gz`; an editor such
+as Overleaf, which takes `.zip` alone, gets the files as they are, with the bibliography.
 """
 
 import gzip
@@ -9,6 +9,8 @@ import io
 import re
 import tarfile
 import tempfile
+import time
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def contents(out: Path) -> list[str]:
 
 
 def make(out: Path, *, flat: bool = True) -> bytes:
-    """Pack the bundle as `.tar.gz`: sorted, with fixed times, owners and modes.
+    """Pack the bundle, sorted, with fixed times, owners and modes: `.tar.gz` when it is flat, else `.zip`.
 
     Parameters
     ----------
@@ -61,6 +63,11 @@ def make(out: Path, *, flat: bool = True) -> bytes:
     for name, content in members.items():
         if not name.endswith(PICTURES) and str(out.resolve().parent).encode() in content:
             raise SpecError(f"{name}: names the folder {out.resolve().parent}; a bundle must not")
+    return _tarred(members) if flat else _zipped(members)
+
+
+def _tarred(members: Mapping[str, bytes]) -> bytes:
+    """A `.tar.gz` of files by path."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=int(latex.EPOCH)) as stream,
@@ -71,6 +78,28 @@ def make(out: Path, *, flat: bool = True) -> bytes:
             member.size, member.mtime, member.mode = len(content), int(latex.EPOCH), 0o644
             archive.addfile(member, io.BytesIO(content))
     return packed.getvalue()
+
+
+def _zipped(members: Mapping[str, bytes]) -> bytes:
+    """A `.zip` of files by path."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(members.items()):
+            member = zipfile.ZipInfo(name, time.gmtime(int(latex.EPOCH))[:6])
+            member.compress_type = zipfile.ZIP_DEFLATED
+            member.create_system, member.external_attr = 3, 0o100644 << 16  # Unix, wherever it is packed
+            archive.writestr(member, content)
+    return packed.getvalue()
+
+
+def unpack(bundle: bytes, folder: Path) -> None:
+    """Unpack what `make` returned, of either kind, into a folder."""
+    if zipfile.is_zipfile(io.BytesIO(bundle)):
+        with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+            archive.extractall(folder)
+        return
+    with tarfile.open(fileobj=io.BytesIO(bundle), mode="r:gz") as archive:
+        archive.extractall(folder, filter="data")
 
 
 def flatten(members: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -132,8 +161,7 @@ def dry_run(bundle: bytes, folder: Path) -> bytes:
     """
     if any(folder.iterdir()):
         raise SpecError(f"{folder}: not empty; the dry run must see nothing but the bundle")
-    with tarfile.open(fileobj=io.BytesIO(bundle), mode="r:gz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack(bundle, folder)
     for _ in range(MAX_PASSES):
         done = latex.pdflatex("thesis.tex", cwd=folder, output=".", job="thesis", timeout=latex.PASS_TIMEOUT)
         text = (folder / "thesis.log").read_text(encoding="utf-8", errors="replace") if not done.timed_out else ""

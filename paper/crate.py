@@ -197,6 +197,13 @@ def citation(root: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def cited_authors(root: Path) -> str:
+    """The names of the authors in `CITATION.cff`, with commas; empty where it names nobody."""
+    named = citation(root).get("authors")
+    people = [_cited(each) for each in named if isinstance(each, dict)] if isinstance(named, list) else []
+    return ", ".join(each.name for each in people if each.name)
+
+
 def version(root: Path) -> str:
     """The project's version, as `pyproject.toml` has it."""
     import tomllib

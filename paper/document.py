@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING
 
 from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
+from artifacts.near import or_known
 from artifacts.store import files
 from artifacts.store.text_file import text_of
 from artifacts.typeset.plural import counted
 from artifacts.typeset.templates import environment
-from paper import lint, metadata
+from paper import bibliography, calls, crate, lint, metadata
 from paper.edition import address
 from paper.edition import read as edition_of
 from paper.metadata import Metadata
-from paper.tex import formats, latex, log, passes
+from paper.tex import bibtex, formats, latex, log, passes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from artifacts.build.job import Job
 
 TEMPLATE = "paper/thesis.tex.j2"
 PREAMBLE = "paper/preamble.tex"
-BIBLIOGRAPHY = "paper/references.bib"
 STATE = "state/latex/thesis"  # below the output folder: what makes the next build short
 DRAFT = "state/latex/draft"  # where a failed thesis is set past its errors
 MISSING = r"""\makeatletter\let\press@input\input
@@ -69,7 +71,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
     """
     import jinja2
 
-    from artifacts.typeset.text import prose
+    from artifacts.typeset.text import escape, prose
 
     edition = edition_of(root)
     site = edition.site or (address(described.site) if described.site else "")
@@ -81,6 +83,7 @@ def render(root: Path, described: Metadata, *, preview: bool = False) -> str:
             .render(
                 {name: prose(getattr(described, name), "latex") for name in titles},
                 keywords=[prose(word, "latex") for word in described.keywords],
+                authors=prose(described.author, "latex") or escape(crate.cited_authors(root), "latex"),
                 preamble=text_of(root, PREAMBLE, SpecError).rstrip(),
                 preview=preview,
                 abstract="abstract" in metadata.templates(root) and not preview,
@@ -123,7 +126,7 @@ def _compiled(root: Path) -> bytes:
     out = root / "out"
     state = out / STATE
     files.write(state / RUNNING, b"")
-    files.write(state / "references.bib", (root / BIBLIOGRAPHY).read_bytes())
+    files.write(state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     text = (out / "thesis.tex").read_text(encoding="utf-8")
     form = formats.made(out, text, "thesis.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
@@ -134,15 +137,15 @@ def _compiled(root: Path) -> bytes:
     if done.timed_out or done.returncode or found.errors:
         if done.timed_out:
             raise LatexError("LaTeX took too long and was ended", "out/thesis.tex", 0, TEMPLATE)
-        complaints = bibliography_warnings(state)
+        complaints = bibtex.complaints(state / "thesis.blg")
         # Auxiliary files of a run that stopped midway may be cut off, and would fail the next one.
         shutil.rmtree(state)
         if complaints and not found.errors:
-            raise LatexError("bibtex: " + "; ".join(complaints), BIBLIOGRAPHY)
+            raise LatexError("bibtex: " + "; ".join(complaints), bibliography.FILE)
         raise log.failure(_further(out, found), "out/thesis.tex", done.output)
     (state / RUNNING).unlink()
     faults = [f"out/{finding}" if finding.file else str(finding) for finding in found.warnings]
-    faults += [f"{BIBLIOGRAPHY}: {complaint}" for complaint in bibliography_warnings(state)]
+    faults += [f"{bibliography.FILE}: {complaint}" for complaint in bibtex.complaints(state / "thesis.blg")]
     if faults:
         raise LatexError(
             f"{counted(len(faults), 'fault')}, though LaTeX made a PDF:\n" + "\n".join(faults), "out/thesis.tex"
@@ -186,8 +189,8 @@ def _auxiliary(state: Path) -> dict[Path, str]:
 
 def _stale(state: Path) -> bool:
     """Whether the bibliography was set from other entries than those that lie there now."""
-    bibliography, made = state / "references.bib", state / "thesis.bbl"
-    return bibliography.stat().st_mtime_ns > made.stat().st_mtime_ns
+    entries, made = state / "references.bib", state / "thesis.bbl"
+    return entries.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
 def _further(out: Path, found: log.Log) -> log.Log:
@@ -239,23 +242,34 @@ def _through(out: Path, document: str) -> tuple[log.Log, bytes]:
     return found, content
 
 
-def bibliography_warnings(state: Path) -> list[str]:
-    """Warnings and errors of the last run of bibtex, such as an entry without a year."""
-    report = state / "thesis.blg"
-    if not report.is_file():
-        return []
-    lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
-    marks = ("Warning--", "I was expecting", "Repeated entry", "I couldn't", "A bad cross reference")
-    return list(dict.fromkeys(line.removeprefix("Warning--") for line in lines if line.startswith(marks)))
-
-
 def _check(root: Path, described: Metadata) -> None:
     listed = [*described.chapters, *described.appendices]
     if "abstract" in metadata.templates(root):
         listed.insert(0, "abstract")
     files_of = [f"paper/chapters/{name}.tex.j2" for name in listed]
     templates = {file: text_of(root, file, SpecError) for file in files_of}
-    bibliography = text_of(root, BIBLIOGRAPHY, SpecError)
-    findings = lint.citations(templates, bibliography) + lint.references(templates)
+    held = bibliography.read(root)
+    findings = [*held.faults, *lint.citations(templates, held.lines), *_cited_by_exhibits(root, templates, held.lines)]
+    findings += lint.references(templates)
     if findings:
         raise SpecError("\n".join(map(str, findings)))
+
+
+def _cited_by_exhibits(root: Path, templates: Mapping[str, str], lines: Mapping[str, int]) -> list[lint.Finding]:
+    """Citations of captions and notes that the bibliography does not hold, by the file of the exhibit."""
+    findings = []
+    for kind, name in dict.fromkeys(call[:2] for text in templates.values() for call in calls.dependencies(text)):
+        path = root / "out" / f"{kind}s" / (f"{name}.tex" if kind == "table" else f"{name}.float.tex")
+        if kind not in ("table", "figure") or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8")
+        for key in lint.cited(text):
+            if key not in lines:
+                source = log.origin(text, 0)
+                written = (root / source).read_text(encoding="utf-8") if source and (root / source).is_file() else ""
+                line = lint.line_of(written, written.index(f"@{key}")) if f"@{key}" in written else 1
+                what = (
+                    f"the {kind} {name!r} cites {key!r}, which {bibliography.FILE} does not hold{or_known(key, lines)}"
+                )
+                findings.append(lint.Finding(source or f"out/{kind}s/{path.name}", line, what))
+    return findings

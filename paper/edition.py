@@ -16,6 +16,7 @@ from pathlib import Path
 
 from artifacts.errors import SpecError
 from artifacts.store.files import write
+from artifacts.typeset.addresses import fault_of_address
 
 FILE = "out/edition.json"
 WATCHED = tuple(f"artifacts/{each}" for each in ("sources", "measurements", "results", "datapackage.yaml"))
@@ -108,6 +109,6 @@ def address(text: str) -> str:
     SpecError
         It has characters that need an escape.
     """
-    if not _ADDRESS.fullmatch(text):
+    if not _ADDRESS.fullmatch(text) or (":" in text and fault_of_address(text)):
         raise SpecError(f"{text!r} is no address of a site; write it as https://example.org/thesis")
     return text.rstrip("/")

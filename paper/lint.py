@@ -37,7 +37,6 @@ _LABEL = re.compile(r"\\label\s*(?:\[[^\]]*\])?\{(?P<key>[^}]*)\}")
 _VERBATIM = re.compile(r"\\verb\*?(?P<delimiter>[^A-Za-z\s*]).*?(?P=delimiter)")
 _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*")
 _LENGTH = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?\\(?:textwidth|linewidth|columnwidth|baselineskip)")
-_ENTRY = re.compile(r"(?m)^\s*@(?!comment|string|preamble)\w+\s*\{\s*(?P<key>[^,\s]+)\s*,", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _DIGIT = re.compile(r"\d")
 _BARE = re.compile(r"(?:[-+<>=\u2248]|\\pm|\\approx|\\sim|\\le|\\ge|\\leq|\\geq)*\d[\d.,]*(?:\\%|\\times|\^\\circ)?")
@@ -59,7 +58,7 @@ class Finding:
 
 
 def check(
-    chapters: Mapping[str, str], bibliography: str, names: Iterable[str] = (), terms: Iterable[str] = ()
+    chapters: Mapping[str, str], entries: Mapping[str, int], names: Iterable[str] = (), terms: Iterable[str] = ()
 ) -> list[Finding]:
     """Check all chapters together.
 
@@ -67,14 +66,14 @@ def check(
     ----------
     chapters : mapping of str to str
         The templates by file.
-    bibliography : str
-        The text of `references.bib`.
+    entries : mapping of str to int
+        The keys of the bibliography, and the line on which each begins.
     names, terms : iterables of str
         As for `digits`.
     """
     findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
     findings += [item for file, text in chapters.items() for item in percents(text, file)]
-    findings += citations(chapters, bibliography) + uncited(chapters, bibliography)
+    findings += citations(chapters, entries) + uncited(chapters, entries)
     return findings + references(chapters) + uncalled(chapters)
 
 
@@ -139,21 +138,14 @@ def digits(text: str, file: str, names: Iterable[str] = (), terms: Iterable[str]
     return sorted(findings, key=lambda finding: finding.line)
 
 
-def citations(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
-    r"""Find `\cite` keys that the bibliography does not hold, and keys that it holds twice."""
-    held = [match["key"] for match in _ENTRY.finditer(bibliography)]
-    findings = [
-        Finding(
-            "paper/references.bib", line_of(bibliography, match.start("key")), f"the key {match['key']} is there twice"
-        )
-        for match in _ENTRY.finditer(bibliography)
-        if held.count(match["key"]) > 1
-    ]
+def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Finding]:
+    r"""Find `\cite` keys that the bibliography does not hold; `entries` are its keys with their lines."""
+    findings = []
     for file, text in chapters.items():
         for match in _CITE.finditer(_code(text)):
             for key in _keys(match["keys"]):
-                if key not in held and key != "*":
-                    what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, held)}"
+                if key not in entries and key != "*":
+                    what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
                     findings.append(Finding(file, line_of(text, match.start()), what))
     return findings
 
@@ -164,19 +156,15 @@ def cited(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-def uncited(chapters: Mapping[str, str], bibliography: str) -> list[Finding]:
+def uncited(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[Finding]:
     r"""Find entries of the bibliography that no chapter cites, unless one says `\nocite{*}`."""
     used = {key for text in chapters.values() for key in cited(text)}
     if "*" in used:
         return []
     return [
-        Finding(
-            "paper/references.bib",
-            line_of(bibliography, match.start("key")),
-            f"no chapter cites {match['key']!r}: cite it where it is used, or take it out",
-        )
-        for match in _ENTRY.finditer(bibliography)
-        if match["key"] not in used
+        Finding("paper/references.bib", line, f"no chapter cites {key!r}: cite it where it is used, or take it out")
+        for key, line in entries.items()
+        if key not in used
     ]
 
 

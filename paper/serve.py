@@ -70,6 +70,14 @@ class Handler(SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer a request."""
         path = self.path.partition("?")[0]
+        try:
+            self._answer(path)
+        except ConnectionError:
+            self.close_connection = True  # the browser has gone
+        except (ValueError, OSError):  # no name that a file can have
+            self.send_error(404)
+
+    def _answer(self, path: str) -> None:
         if self.headers.get("Host", "").rpartition(":")[0] not in NAMES:
             self.send_error(403, "this server answers to its own machine only")
         elif path in ("/", "/index.html"):
@@ -78,12 +86,10 @@ class Handler(SimpleHTTPRequestHandler):
             self._send(SCRIPT, "text/javascript; charset=utf-8")
         elif path == "/version":
             self._send(str(self.server.version), "text/plain")
-        elif path == "/thesis.pdf":
+        elif path == "/thesis.pdf" and self._file(path, "thesis.pdf"):
             super().do_GET()
-        elif path.startswith("/site/") and Path(self.translate_path(path)).is_relative_to(
-            Path(self.directory) / "site"
-        ):
-            self._page(Path(self.translate_path(path)))
+        elif path.startswith("/site/") and (file := self._file(path, "site")):
+            self._page(file)
         else:
             self.send_error(404)
 
@@ -99,9 +105,15 @@ class Handler(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: the terminal is for builds."""
 
+    def _file(self, path: str, within: str) -> Path | None:
+        """The file that a path asks for, links followed; None where that is a folder or not within that place."""
+        place = Path(self.directory).resolve() / within
+        file = Path(self.translate_path(path)).resolve()
+        file = (file / "index.html").resolve() if file.is_dir() else file
+        return file if file.is_file() and file.is_relative_to(place) else None
+
     def _page(self, file: Path) -> None:
-        file = file / "index.html" if file.is_dir() else file
-        if file.suffix == ".html" and file.is_file():
+        if file.suffix == ".html":
             text = file.read_text(encoding="utf-8")
             self._send(text.replace("</body>", '<script src="/reload.js"></script></body>'), "text/html; charset=utf-8")
         else:

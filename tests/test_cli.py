@@ -265,7 +265,14 @@ def test_clean_removes_out(project):
     assert not (project / "out").exists()
 
 
+def test_the_version_is_that_of_the_project(shipped):
+    done = run(shipped, "--version")
+    assert done.returncode == 0
+    assert f'version = "{done.stdout.split()[-1]}"' in (ROOT / "pyproject.toml").read_text()
+
+
 def test_doctor_tells_and_completion_completes(shipped):
+    assert "()" not in run(shipped, "doctor").stdout
     assert "Python 3" in run(shipped, "doctor").stdout
     assert "_BUILD_PY_COMPLETE" in run(shipped, "completion", "bash").stdout
 

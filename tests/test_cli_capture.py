@@ -94,5 +94,5 @@ def test_without_torch_the_line_that_installs_it_is_printed(lab, tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "torch is not installed" in done.stderr
-    assert "python -m pip install '.[models]'" in done.stderr
+    assert "-m pip install -c constraints.txt '.[models]'" in done.stderr
     assert "Traceback" not in done.stderr

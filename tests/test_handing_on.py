@@ -8,8 +8,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tomllib
+import zipfile
 from collections import Counter
 
 import pytest
@@ -18,6 +20,7 @@ import yaml
 import two_clicks
 from conftest import ROOT, run
 from paper import crate
+from paper.tex import pdf
 from test_foreign import begin
 
 ADDRESS = "https://example.org/recall"
@@ -153,7 +156,7 @@ def test_another_clone_gives_the_same_bytes(built, tmp_path):
 
 
 @pytest.mark.latex
-def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built):
+def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built, tmp_path):
     done = run(built, "bundle")
     assert done.stdout.splitlines() == ["out/thesis.pdf", "out/bundle/thesis-arxiv.tar.gz"], done.stderr
     with tarfile.open(built / "out/bundle/thesis-arxiv.tar.gz") as archive:
@@ -163,8 +166,37 @@ def test_the_bundle_is_flat_and_an_editor_gets_the_sources(built):
     assert r"\input{" not in text
     assert str(built) not in text
     done = run(built, "bundle", "--overleaf")
-    with tarfile.open(built / done.stdout.splitlines()[-1]) as archive:
-        assert {"chapters/recall.tex", "tables/recall_loss.tex", "references.bib"} <= set(archive.getnames())
+    packed = built / done.stdout.splitlines()[-1]
+    assert packed.name == "thesis-overleaf.zip", done.stderr
+    with zipfile.ZipFile(packed) as archive:
+        assert {"chapters/recall.tex", "tables/recall_loss.tex", "references.bib"} <= set(archive.namelist())
+        assert {info.date_time for info in archive.infolist()} == {(2026, 11, 1, 0, 0, 0)}
+        archive.extractall(tmp_path / "editor")
+    for _ in range(3):  # as an editor does: no format, no settings of ours
+        set_there = subprocess.run(
+            ["pdflatex", "-interaction=batchmode", "thesis.tex"], cwd=tmp_path / "editor", capture_output=True
+        )
+        assert set_there.returncode == 0
+    assert pdf.pages((tmp_path / "editor/thesis.pdf").read_bytes()) == pdf.pages(
+        (built / "out/thesis.pdf").read_bytes()
+    )
+    before = packed.read_bytes()
+    assert run(built, "bundle", "--overleaf").returncode == 0
+    assert packed.read_bytes() == before
+
+
+@pytest.mark.latex
+def test_a_bundle_needs_no_package_beyond_the_light_ones(built):
+    blocked = (
+        "import sys; sys.modules['pypdf'] = None; from paper.bundle import make, try_out; from pathlib import Path; "
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", blocked + "try_out(make(Path('out')), Path('out/thesis.pdf').read_bytes())"],
+        cwd=built,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.latex
@@ -223,6 +255,22 @@ def test_every_fault_is_told_and_the_last_good_pdf_stays(built, tmp_path):
     assert f"(from {CHAPTER}:8): Missing $ inserted" in done.stderr
     assert (root / "out/thesis.pdf").read_bytes() == good
     assert (root / "out/thesis-draft.pdf").stat().st_size > 20_000
+
+
+@pytest.mark.latex
+def test_the_pdf_names_its_author(built, tmp_path):
+    """Of the metadata, or where those name nobody, of CITATION.cff."""
+    import pypdf
+
+    assert yaml.safe_load((built / "paper/metadata.yaml").read_text())["author"] == "Nobody"
+    assert pypdf.PdfReader(built / "out/thesis.pdf").metadata["/Author"] == "Nobody"
+    (tmp_path / "CITATION.cff").write_text(
+        "authors: [{family-names: Alder, given-names: Ada}, {name: Beans & Co}, {family-names: Yew}]\n"
+    )
+    assert crate.cited_authors(tmp_path) == "Ada Alder, Beans & Co, Yew"
+    assert crate.cited_authors(ROOT) == "The long-context-thesis authors"
+    (tmp_path / "CITATION.cff").write_text("authors: Ada\n")
+    assert crate.cited_authors(tmp_path) == ""
 
 
 def test_citation_and_version_agree():

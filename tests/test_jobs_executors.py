@@ -72,7 +72,8 @@ def test_without_slurm_the_error_says_what_to_install(tmp_path: Path, monkeypatc
 def test_without_submitit_the_error_ends_with_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_programs(tmp_path, monkeypatch, *squeue.PROGRAMS)
     monkeypatch.setitem(sys.modules, "submitit", None)
-    with pytest.raises(MissingDependency, match=r"submitit is not installed.*pip install '\.\[cluster\]'$"):
+    line = r"submitit is not installed.*pip install -c constraints\.txt '\.\[cluster\]'$"
+    with pytest.raises(MissingDependency, match=line):
         open_executor("slurm", tmp_path)
 
 

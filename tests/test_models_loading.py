@@ -213,7 +213,8 @@ def test_absent_libraries_come_with_their_install_line(name: str, extra: str, mo
         return real(wanted, *arguments)
 
     monkeypatch.setattr(libraries.importlib, "import_module", refuse)
-    with pytest.raises(MissingDependency, match=rf"{name} is not installed .*pip install '\.\[{extra}\]'"):
+    line = rf"{name} is not installed .*pip install -c constraints\.txt '\.\[{extra}\]'"
+    with pytest.raises(MissingDependency, match=line):
         libraries.need(name, "for a test")
 
 

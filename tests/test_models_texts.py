@@ -95,4 +95,4 @@ def test_absent_and_unreadable_sources(tmp_path: Path) -> None:
 def test_a_hub_id_without_the_library_or_the_hub() -> None:
     with pytest.raises((MissingDependency, DataError)) as caught:
         list(texts(Source("nobody/nothing-at-all")))
-    assert "pip install '.[models]'" in str(caught.value) or "local .jsonl" in str(caught.value)
+    assert "pip install -c constraints.txt '.[models]'" in str(caught.value) or "local .jsonl" in str(caught.value)

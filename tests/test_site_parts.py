@@ -178,6 +178,7 @@ BIB = r"""
 """
 
 
+@pytest.mark.latex
 def test_works_are_named_as_they_are_cited(tmp_path):
     (tmp_path / "paper").mkdir()
     assert works(tmp_path) == {}
@@ -189,7 +190,7 @@ def test_works_are_named_as_they_are_cited(tmp_path):
         "one2021": "Ada et al., 2021b",
         "two2020": "van der Berg and Müller, 2020",
     }
-    assert "Émile van&nbsp;der Berg" in held["two2020"].html
+    assert "Émile van der Berg" in held["two2020"].html
     assert "On LLMs &lt;b&gt;and&lt;/b&gt; more" in held["two2020"].html
     assert '<a href="https://doi.org/10.1/x">' in held["two2020"].html
     said = 'A <span class="citation">[two2020; gone]</span>, <span class="citation">[one2021, Table 2]</span>.'
@@ -199,11 +200,11 @@ def test_works_are_named_as_they_are_cited(tmp_path):
     assert 'href="../bibliography.html#one2021"' in shown
 
 
-@pytest.mark.parametrize("text", ["@misc{a, title = {never closed", "@article{a, title = {T}, year = {2020}}"])
+@pytest.mark.parametrize("text", ["@misc{a, title = {never closed", "@article{a, year = {2020}}"])
 def test_a_bibliography_that_is_none_is_told(text, tmp_path):
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper/references.bib").write_text(text)
-    with pytest.raises(SpecError, match=r"paper/references\.bib: "):
+    with pytest.raises(SpecError, match=r"paper/references\.bib:1: a: "):
         works(tmp_path)
 
 

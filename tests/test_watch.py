@@ -164,5 +164,27 @@ def test_nothing_else_is_served(server, path):
     assert refused(server, path) == 404
 
 
+@pytest.mark.parametrize(
+    "path", ["/site/%00", "/site/a%00b", "/site/" + "x" * 5000, "/thesis.pdf/%00", "/site/table/%0a"]
+)
+def test_a_name_that_no_file_can_have_is_not_found(server, path, capfd):
+    assert refused(server, path) == 404
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_links_that_leave_the_site_and_folders_are_not_served(server, tmp_path):
+    site = tmp_path / "out/site"
+    (site / "file").symlink_to(tmp_path / "outside.txt")
+    (site / "folder").symlink_to(tmp_path)
+    (site / "up.html").symlink_to(tmp_path / "out/secret.txt")
+    (site / "within.css").symlink_to(site / "style.css")
+    for path in ("/site/file", "/site/folder/outside.txt", "/site/up.html", "/site/table/", "/site/table"):
+        assert refused(server, path) == 404, path
+    assert got(server, "/site/within.css") == b"p {}"
+    (tmp_path / "out/thesis.pdf").unlink()
+    (tmp_path / "out/thesis.pdf").symlink_to(tmp_path / "outside.txt")
+    assert refused(server, "/thesis.pdf") == 404
+
+
 def test_a_page_of_another_name_cannot_read_it(server):
     assert refused(server, "/thesis.pdf", "evil.example:80") == 403

@@ -73,10 +73,7 @@ class SlurmExecutor(JobExecutor):
         try:
             submitit = importlib.import_module("submitit")
         except ImportError:
-            raise MissingDependency(
-                "submitit is not installed (needed for the executor slurm); install it: "
-                "python -m pip install '.[cluster]'"
-            ) from None
+            raise MissingDependency.package("submitit", "cluster", "for the executor slurm") from None
         logging.getLogger("submitit").setLevel(logging.ERROR)  # its remarks on accounting say nothing of the jobs
         self._folder, self._look, self._minutes = folder.absolute(), look, resources.minutes or MINUTES
         self._executor = submitit.AutoExecutor(folder=self._folder, cluster="slurm")

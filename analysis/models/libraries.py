@@ -53,10 +53,7 @@ def need(name: str, purpose: str = "") -> ModuleType:
         package = name.split(".")[0]
         if error.name is not None and error.name.split(".")[0] != package:
             package = error.name.split(".")[0]
-        reason = f" (needed {purpose})" if purpose else ""
-        raise MissingDependency(
-            f"{package} is not installed{reason}; install it: python -m pip install '.[{EXTRAS[name]}]'"
-        ) from None
+        raise MissingDependency.package(package, EXTRAS[name], purpose) from None
 
 
 def version(name: str) -> str | None:

@@ -12,13 +12,18 @@ import tomllib
 from pathlib import Path
 
 from artifacts.build.process import TEX_INSTALL
+from artifacts.errors import install_line
 
-PROGRAMS = ("pdflatex", "latexmk", "bibtex", "pdftoppm", "pdftocairo", "pdftotext")
+PROGRAMS = ("pdflatex", "latexmk", "bibtex", "pdftoppm", "pdftocairo", "pdftotext", "pdfinfo")
 _PURPOSE = {
     "": "tables, figures, paper",
     "test": "the test suite",
     "models": "capture and experiments",
     "quant": "quantized models",
+    "bench": "long answers scored by `bench lbp`",
+    "press": "`watch` and `publish`",
+    "ruler": "lm-evaluation-harness for `bench ruler --run`, in an environment of its own",
+    "browser": "`make test-browser`: the site in a real browser",
     "cluster": "jobs on Slurm",
     "pretrained": "models in GGUF files",
     "gemma": "Gemma 3 270M, under the Gemma Terms of Use",
@@ -35,14 +40,13 @@ def report(root: Path) -> tuple[list[str], bool]:
     for group, needs in groups.items():
         missing = [need for need in needs if not _installed(need)]
         title = f"[{group}]" if group else "light"
-        purpose = _PURPOSE.get(group, "")
+        purpose = f" ({_PURPOSE[group]})" if group in _PURPOSE else ""
         if not missing:
-            lines.append(f"ok       {title}: {len(needs)} packages ({purpose})")
+            lines.append(f"ok       {title}: {len(needs)} packages{purpose}")
             continue
         sound = sound and bool(group)
-        wanted = f".[{group}]" if group else "."
-        lines.append(f"missing  {title}: {', '.join(missing)} ({purpose})")
-        lines.append(f"         {sys.executable} -m pip install -c constraints.txt '{wanted}'")
+        lines.append(f"missing  {title}: {', '.join(missing)}{purpose}")
+        lines.append(f"         {install_line(group)}")
     absent = [program for program in PROGRAMS if not shutil.which(program)]
     if absent:
         sound = False

@@ -171,6 +171,6 @@ KINDS = (
         step="thesis",
         targets=("out/thesis.tex", "out/thesis.pdf"),
         gathers=("chapter",),
-        also=("paper/preamble.tex", "paper/references.bib", "paper/metadata.yaml", "out/edition.json"),
+        also=("paper/preamble.tex", "paper/references.bib", "paper/metadata.yaml", "CITATION.cff", "out/edition.json"),
     ),
 )

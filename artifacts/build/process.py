@@ -25,7 +25,7 @@ TEX_INSTALL = (
     "texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended lmodern tex-gyre latexmk poppler-utils"
 )
 TEX_PROGRAMS = frozenset(
-    {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts"}
+    {"pdflatex", "latexmk", "bibtex", "kpsewhich", "pdftocairo", "pdftotext", "pdftoppm", "pdffonts", "pdfinfo"}
 )
 # A program begins once the watchman knows of it; when this process ends before that, it never does.
 GATE = ("/bin/sh", "-c", 'read -r word && exec "$@" < /dev/null', "gate")

@@ -5,7 +5,12 @@ They are stable: a row of the ledger keeps its address as long as its claim keep
 
 from __future__ import annotations
 
-from urllib.parse import quote
+import re
+from urllib.parse import quote, urlsplit
+
+from markupsafe import Markup
+
+SCHEMES = ("http", "https")
 
 
 def claim(name: str) -> str:
@@ -36,3 +41,28 @@ def work(key: str) -> str:
 def code(file: str, line: int = 0) -> str:
     """The page of a file of the project, at a line."""
     return f"code/{quote(file)}.html" + (f"#L{line}" if line else "")
+
+
+def fault_of_address(address: str) -> str:
+    """What is wrong with an address of the web, as the end of a sentence; empty when a page may lead there."""
+    if found := re.search(r"[\s<>\"`{}|\\^\x00-\x1f\x7f]", address):
+        sign = "a blank" if found[0].isspace() else f"the sign {found[0]!r}"
+        return f"holds {sign}, which no address may; write it as {quote(found[0])}, or give one address alone"
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname
+    except ValueError:
+        return "is no address that can be read; write it as in https://example.org/page"
+    if parts.scheme not in SCHEMES:
+        return f"is no address of the web; it must begin with {' or '.join(f'{each}://' for each in SCHEMES)}"
+    return "" if host else "names no host; write it as in https://example.org/page"
+
+
+def doi(number: str) -> str:
+    """The address behind a DOI."""
+    return "https://doi.org/" + quote(number, safe="/:;()@,.-_")
+
+
+def web_link(address: str, shown: Markup) -> Markup:
+    """A link to an address of the web; the words alone where the address is none."""
+    return shown if fault_of_address(address) else Markup('<a href="{}">{}</a>').format(address, shown)

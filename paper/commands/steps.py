@@ -29,15 +29,20 @@ def analyze(names: tuple[str, ...]) -> None:
 
 @click.command()
 def check() -> None:
-    """Check every artifact, and the names that steps use."""
+    """Check every artifact, the names that steps use, and the bibliography."""
     from artifacts.store.descriptor import package
     from artifacts.store.schema import check as faults_of
     from artifacts.typeset.plural import counted
+    from paper import bibliography
 
     graph = read_graph()
     described = [entry["name"] for entry in package(root())["resources"]]
     names = list(dict.fromkeys([*described, *graph.artifacts]))
     words = [line for name in names for line in _shortened([str(fault) for fault in faults_of(root(), name)], name)]
+    held = bibliography.read(root())
+    for gap in held.gaps:
+        click.echo(f"note: {gap}; it is set without", err=True)
+    words += map(str, held.faults)
     words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
     for line in words:
         click.echo(line, err=True)

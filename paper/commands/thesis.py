@@ -95,7 +95,7 @@ def watch(targets: tuple[str, ...], serve: bool, port: int) -> None:
 @click.option("--site", metavar="URL", default="", help="As of `paper`.")
 @click.pass_context
 def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> None:
-    """Pack the thesis for arXiv, or with --overleaf for an editor: out/bundle/NAME.tar.gz.
+    """Pack the thesis for arXiv (out/bundle/thesis-arxiv.tar.gz), or with --overleaf for an editor (.zip).
 
     It is unpacked in an empty folder and compiled by plain pdflatex first; what does not give the same pages is not
     offered.
@@ -106,7 +106,7 @@ def bundle(ctx: click.Context, jobs: int | None, overleaf: bool, site: str) -> N
     ctx.invoke(paper, jobs=jobs, site=site, keep_going=False)
     packed = make(root() / "out", flat=not overleaf)
     try_out(packed, (root() / "out/thesis.pdf").read_bytes())
-    path = f"out/bundle/thesis-{'overleaf' if overleaf else 'arxiv'}.tar.gz"
+    path = "out/bundle/thesis-" + ("overleaf.zip" if overleaf else "arxiv.tar.gz")
     write(root() / path, packed)
     click.echo(path)
 

@@ -1,25 +1,29 @@
-"""Works: the bibliography as pages show it, each work with the name under which it is cited."""
+"""Works: the bibliography as pages show it, each work with the name under which it is cited; both as in the PDF.
+
+BibTeX sets it once more, all entries of it, and what it writes is read.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from artifacts.errors import SpecError
-from artifacts.store.text_file import text_of
 from artifacts.typeset import addresses
+from paper import bibliography
+from paper.bibliography import FILE, Bibliography, markup, setting
+from paper.bibliography.signs import MarkupFault
+from paper.site.page import typeset
+from paper.tex import latex
+from paper.tex.bibtex import failure, style
 
-if TYPE_CHECKING:
-    from pybtex.database import Entry
-
-BIBLIOGRAPHY = "paper/references.bib"
 _CITATION = re.compile(r'<span class="citation">\[(?P<keys>[^],<]*)(?P<place>,.*?)?\]</span>', re.DOTALL)
+_ITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 
 
 @dataclass(frozen=True)
@@ -32,37 +36,86 @@ class Work:
 
 
 def works(root: Path) -> dict[str, Work]:
-    """The works of a project's bibliography by key, in the order of authors and years; none where there is no file.
+    """The works of a project's bibliography by key, in the order of the PDF; none where there is no file.
 
     Raises
     ------
     SpecError
-        The file is no BibTeX, or an entry lacks what its kind needs.
+        The bibliography has faults, or its style writes what cannot be shown.
+    MissingDependency
+        There is no BibTeX.
     """
-    from pybtex.exceptions import PybtexError
-    from pybtex.plugin import find_plugin
-
-    try:
-        text = text_of(root, BIBLIOGRAPHY, SpecError)
-    except FileNotFoundError:
+    held = bibliography.read(root).sound()
+    if not held.entries:
         return {}
-    style = find_plugin("pybtex.style.formatting", "plain")(name_style="plain")
-    backend: Any = find_plugin("pybtex.backends", "html")()
-    backend.format_protected = lambda inner: inner  # braces keep capitals, which leaves nothing to mark
-    try:
-        entries = _entries(text, style)
-        shown = [(entry.key, Markup(entry.text.render(backend))) for entry in style.format_entries(entries)]
-    except PybtexError as error:
-        raise SpecError(f"{BIBLIOGRAPHY}: {' '.join(str(error).split())}") from None
-    held = {entry.key: entry for entry in entries}
-    names = {key: _authors_year(held[key]) for key, _ in shown}
-    several, letters, by_key = Counter(names.values()), Counter[str](), {}
-    for key, html in shown:
-        name = names[key]
-        letter = chr(ord("a") + letters[name]) if several[name] > 1 else ""
-        letters[name] += 1
-        by_key[key] = Work(key, name + letter, html)
+    by_key = {}
+    for label, key, body in _items(_set_by_bibtex(held, style(root))):
+        try:
+            shown = typeset(setting.html(markup.read(body)))
+            name = str(setting.html(markup.read(label)).striptags()) if label else key
+        except MarkupFault as error:
+            raise SpecError(f"{FILE}:{held.lines.get(key, 0)}: {key}, as its style sets it, {error}") from None
+        except Exception as error:  # latex2mathml has no error of its own
+            raise SpecError(
+                f"{FILE}:{held.lines.get(key, 0)}: {key}: the site cannot set a formula ({error})"
+            ) from None
+        by_key[key] = Work(key, name, shown)
     return by_key
+
+
+def _set_by_bibtex(held: Bibliography, chosen: str) -> str:
+    """The list of works that BibTeX writes of all entries."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "references.bib").write_text(held.text, encoding="utf-8")
+        lines = (r"\relax", r"\citation{*}", rf"\bibstyle{{{chosen}}}", r"\bibdata{references}")
+        (place / "works.aux").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        done = latex.bibtex("works", cwd=place, bibliographies=".")
+        if done.timed_out or done.returncode:
+            raise failure(place / "works.blg", done.output)
+        return (place / "works.bbl").read_text(encoding="utf-8", errors="replace")
+
+
+def _items(written: str) -> Iterator[tuple[str, str, str]]:
+    """Label, key and LaTeX of each work; the label as `names, year`, empty where the style has none."""
+    written = written.partition(r"\end{thebibliography}")[0]
+    for part in _ITEM.split(written)[1:]:
+        at, label = 0, ""
+        if part.startswith("["):
+            at = _end(part, 0, "[]")
+            label = _cited_as(part[1 : at - 1])
+        begin = part.index("{", at)
+        end = _end(part, begin, "{}")
+        yield label, part[begin + 1 : end - 1].strip(), " ".join(part[end:].split())
+
+
+def _cited_as(label: str) -> str:
+    """The name under which natbib cites a work, of `names(year)all names`."""
+    begin = next((at for at, sign, depth in _depths(label) if sign == "(" and not depth), -1)
+    if begin < 0:
+        return " ".join(label.split())
+    return " ".join(f"{label[:begin]}, {label[begin + 1 : _end(label, begin, '()') - 1]}".split())
+
+
+def _depths(text: str) -> Iterator[tuple[int, str, int]]:
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        yield at, sign, depth
+
+
+def _end(text: str, begin: int, pair: str) -> int:
+    """Where what opens at `begin` is closed, and one more; braces protect what they hold."""
+    depth = inside = 0
+    for at in range(begin, len(text)):
+        sign = text[at]
+        if pair != "{}":
+            inside += {"{": 1, "}": -1}.get(sign, 0)
+        if not inside:
+            depth += (sign == pair[0]) - (sign == pair[1])
+            if not depth:
+                return at + 1
+    return len(text)
 
 
 def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, tuple[str, ...]]:
@@ -95,22 +148,3 @@ def cited(html: str, held: Mapping[str, Work], root: str = "") -> tuple[Markup, 
 def link(work: Work, root: str = "") -> Markup:
     """The name of a work, leading to its entry."""
     return Markup('<a href="{}{}">{}</a>').format(root, addresses.work(work.key), work.label)
-
-
-def _entries(text: str, style: Any) -> list[Entry]:
-    from pybtex.database import parse_string
-
-    entries = list(parse_string(text, "bibtex").entries.values())
-    for entry in entries:
-        if not hasattr(style, f"get_{entry.type}_template"):
-            entry.type = "misc"  # a kind that BibTeX does not know has no form of its own there either
-    return entries
-
-
-def _authors_year(entry: Entry) -> str:
-    """Authors, or editors, or the key, and the year."""
-    people = entry.persons.get("author") or entry.persons.get("editor") or []
-    names = [" ".join(map(str, (*each.rich_prelast_names, *each.rich_last_names))) for each in people]
-    several = len(names) > 2 or names[-1:] == ["others"]
-    who = f"{names[0]} et al." if several else " and ".join(names) or entry.key
-    return f"{who}, {entry.fields.get('year', 'without a year')}"

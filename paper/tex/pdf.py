@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,8 +37,11 @@ class Font:
 
 
 def pages(content: bytes) -> int:
-    """Count the pages."""
-    return len(_reader(content).pages)
+    """The number of pages, by poppler's pdfinfo."""
+    found = re.search(r"(?m)^Pages:\s+(\d+)$", _poppler(content, "pdfinfo", "document.pdf"))
+    if not found:
+        raise LatexError("pdfinfo names no number of pages")
+    return int(found[1])
 
 
 def text(content: bytes) -> str:
@@ -45,12 +49,17 @@ def text(content: bytes) -> str:
 
     pypdf loses the spaces of tightly set lines, so that words looked for are not found.
     """
+    return " ".join(_poppler(content, "pdftotext", "-enc", "UTF-8", "document.pdf", made="document.txt").split())
+
+
+def _poppler(content: bytes, *argv: str, made: str = "") -> str:
+    """What a program of poppler prints about `document.pdf`, or the text that it writes to the file `made`."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "document.pdf").write_bytes(content)
-        done = process.run(("pdftotext", "-enc", "UTF-8", "document.pdf", "document.txt"), Path(folder), 60)
+        done = process.run((*argv, made) if made else argv, Path(folder), 60)
         if done.returncode:
-            raise LatexError(f"pdftotext cannot read the PDF: {done.output.strip()}")
-        return " ".join((Path(folder) / "document.txt").read_text(encoding="utf-8").split())
+            raise LatexError(f"{argv[0]} cannot read the PDF: {done.output.strip()}")
+        return (Path(folder) / made).read_text(encoding="utf-8") if made else done.output
 
 
 def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
@@ -92,7 +101,7 @@ def _reader(content: bytes) -> pypdf.PdfReader:
     try:
         import pypdf
     except ModuleNotFoundError:
-        raise MissingDependency("pypdf: not installed; pip install 'pypdf>=5.0'") from None
+        raise MissingDependency.package("pypdf", "test", "to look into a PDF") from None
     return pypdf.PdfReader(io.BytesIO(content))
 
 

@@ -11,7 +11,7 @@ from artifacts.errors import LatexError, SpecError
 from artifacts.store import files
 from artifacts.store.text_file import text_of
 from artifacts.typeset.plural import counted
-from paper import calls, document, metadata
+from paper import bibliography, calls, document, metadata
 from paper.tex import formats, latex, log
 
 PREVIEWS = "state/latex/chapters"  # below the output folder: what makes the next preview short
@@ -38,7 +38,7 @@ def compile_chapter(root: Path, name: str) -> bytes:
     alone = replace(described, chapters=(name,), appendices=())
     text = document.render(root, alone, preview=True)
     files.write(out / state / f"{name}.tex", text.encode())
-    files.write(out / state / "references.bib", (root / document.BIBLIOGRAPHY).read_bytes())
+    files.write(out / state / "references.bib", bibliography.read(root).sound().text.encode())
     process.require("pdflatex")
     form = formats.made(out, text, f"{state}/{name}.tex", "logs/preamble.log", latex.PASS_TIMEOUT)
     done = latex.latexmk(f"{state}/{name}.tex", cwd=out, output=state, form=form, formats=formats.FOLDER)

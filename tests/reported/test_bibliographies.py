@@ -1,0 +1,299 @@
+"""Bibliographies: what BibTeX, BibLaTeX and managers of references write is right in PDF and site, or refused."""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT, run
+from paper.bibliography import parse
+from paper.site.works import works
+from paper.tex import pdf
+
+CHAPTER = "paper/chapters/introduction.tex.j2"
+# An entry, and what must be read of it on paper and on the page.
+RIGHT = {
+    # doi2bib2#99 and its sisters: signs that TeX takes for commands
+    "percent": (r"@article{percent, author={Palm, Ada}, title={Growth of 50% of beans}, journal={G}, year={2020}}",
+                ["Ada Palm. Growth of 50% of beans. G, 2020."]),
+    "ampersand": (r"@article{ampersand, author={Ash, A}, title={Beans}, journal={Soil & Water_Notes #1}, year=2020}",
+                  ["Soil & Water_Notes #1"]),
+    "escaped": (r"@book{escaped, author={Ash, A}, title={At 5\% \& \#2 of a\_b}, publisher={B & C}, year=2020}",
+                ["At 5% & #2 of a_b", "B & C"]),
+    "money": (r"@misc{money, author={Ash, A}, title={It costs $5}, howpublished={100%\% sure}, year=2021}",
+              ["It costs $5", "100%% sure"]),
+    "note": (r"@misc{note, author={Ash, A}, title={Notes}, note={see a_b & c ~ d}, year={2021}}", ["see a_b & c d"]),
+    # what BibTeX's grammar allows
+    "paren": ('@article(paren, author = "Birch, Ben", title = "A {"}quoted{"} word", journal = {G}, year = 2019)',
+              ["Ben Birch", 'A "quoted" word']),
+    "macros": ('@string{gz = "Garden "} @STRING(zt = {Zeitung}) @article{macros, author={Birch, B}, title={M}, '
+               "journal = gz # zt # { Nr.~} # 7, month = mar, year=2018}", ["Garden Zeitung Nr. 7", "March 2018"]),
+    "standard": ("@article{standard, author={Birch, B}, title={M}, journal=cacm, year=2018}",
+                 ["Communications of the ACM, 2018"]),
+    "nested": ("@article{nested, author={Birch, B}, title={The {{NASA} and {ESA}} Story}, journal={G}, year=2018}",
+               ["The NASA and ESA story"]),
+    "comments": ("@comment{@article{comments, title={old}}}\n% @misc{comments, title={older}}\n"
+                 "write to bean@garden.example\n"
+                 "@misc{comments,\n % note = {gone},\n author={Birch, B}, title={New One}, year=2017,\n % x\n}",
+                 ["B Birch. New one, 2017"]),
+    "preamble": ('@preamble{"\\newcommand{\\noopsort}[1]{} \\def\\bean#1{bean of #1}"}\n'
+                 "@misc{preamble, author={Birch, B}, title={A \\bean{Rome}}, year={\\noopsort{1970}1971}}",
+                 ["A bean of rome, 1971"]),
+    "months": ("@misc{months, author={Birch, B}, title={M}, month={3}, year=2011}", ["March 2011"]),
+    "press": ("@article{press, author={Birch, B}, title={P}, journal={G}, year={in press}}", ["G, in press"]),
+    # letters and names
+    "accents": (r"@misc{accents, author={{\'E}mile M{\"u}ller and Veli{\v{c}}kovi{\'c}, Petar and {\AA}ngstr\"om, "
+                r"\L ukasz and Weiß, Åke Øster}, title={The {\O}resund, na{\"\i}ve}, year=2012}",
+                ["Émile Müller", "Petar Veličković", "Łukasz Ångström", "Åke Øster Weiß", "The øresund, naïve"]),
+    "unicode": ("@misc{unicode, author={Łęcki, Žana}, title={α-decay – “quick” H₂O 10⁻⁴ ﬁnd… Ḥasan}, year=2012}",
+                ["Žana Łęcki", "find", "–", "“quick”"]),
+    "team": ("@misc{team, author={{World Health and Bean Team} and Ada Alder and others}, title={T}, year=2012}",
+             ["World Health and Bean Team, Ada Alder, et al."]),
+    "suffix": ("@misc{suffix, author={von der Tann, Jr., Hans and Charles Louis de la Poussin}, title={T}, year=2012}",
+               ["Hans von der Tann, Jr.", "Charles Louis de la Poussin"]),
+    "last": ("@misc{last, author={Tann, Hans, Jr. and Yew, Y}, title={T}, year=2012}", ["Hans Tann, Jr. and Y Yew."]),
+    "etal": ("@misc{etal, author={Alder, Ada et al.}, title={T}, year=2009}", ["Ada Alder et al."]),
+    "müller2020": ("@misc{müller2020, author={Müller, B}, title={Of a key}, year=2020}", ["B Müller. Of a key"]),
+    "2020A&A...1": ("@misc{2020A&A...1, author={Pine, P}, title={Of an odd key}, year=2020}", ["Of an odd key"]),
+    "fonts": (r"@article{fonts, author={Elm, E}, title={{\it Vicia faba} and \textbf{Beans} of \LaTeX{} "
+              r"\textsuperscript{2}}, journal={{\em G}}, year=2013}", ["Vicia faba and Beans of L", "G, 2013"]),
+    "formula": (r"@article{formula, author={Elm, E}, title={On $\Delta_{\rm x}$ and $O(N)$}, journal={G}, year=2013}",
+                ["On ∆"]),
+    # addresses
+    "address": (r"@misc{address, author={Elm, E}, title={U}, year=2013, url={https://e.org/~ada/a\_b%20c?d=1\&e=\%41#f}}",
+                ["https://e.org/~ada/a_b%20c?d=1&e=%41#f"]),
+    "doi": (r"@article{doi, author={Elm, E}, title={D}, journal={G}, year=2013, doi={{https://doi.org/10.1000/a\_(b)<c>}}}",
+            ["10.1000/a_(b)<c>"]),
+    "wrapped": (r"@misc{wrapped, author={Elm, E}, title={W}, year=2013, howpublished={\url{https://e.org/a_b%25}}}",
+                ["https://e.org/a_b%25"]),
+    # sphinxcontrib-bibtex#325 and its sisters: what comes from another entry, what is missing
+    "child": ("@inproceedings{child, author={Alder, Ada}, title={On Beans}, crossref={PROC}}",
+              ["On beans. In B. Birch, editor, Proc. of Beans, 2020"]),
+    "proc": ("@proceedings{proc, title={Proc. of Beans}, booktitle={Proc. of Beans}, year={2020}, editor={Birch, B.}}",
+             ["B. Birch, editor. Proc. of Beans, 2020"]),
+    "chapter": ("@incollection{chapter, author={Fir, F}, title={A Part}, crossref={whole}}\n"
+                "@book{whole, editor={Gum, G}, title={The Whole}, publisher={P}, year=2001}",
+                ["F Fir. A part. In G Gum, editor, The Whole. P, 2001"]),
+    "untitled": ("@article{untitled, author={Alder, A.}, journal={Garden}, volume={7}, year={1999}}",
+                 ["A. Alder. Garden, 7, 1999."]),
+    "undated": ("@online{undated, title={A page of nobody}, url={https://e.org/page}}",
+                ["A page of nobody, n.d.", "https://e.org/page"]),
+    "bare": ("@misc{bare, author={Fir, F}, title={Only that}}", ["F Fir. Only that, n.d."]),
+    # the words of BibLaTeX and of the programs that write it
+    "zot2024": ("@online{zot2024, title = {Beans {{Online}}}, author = {Alder, Ada}, date = {2024-03-01}, "
+                "url = {https://e.org/zot}, urldate = {2024-04-05}, langid = {english}, file = {/a/b_c.pdf}, "
+                "abstract = {50% of \\undefined things}, keywords = {a,b}}",
+                ["Ada Alder. Beans Online, 1 March 2024", "Visited on 2024-04-05", "https://e.org/zot"]),
+    "journaltitle": ("@article{journaltitle, author={Elm, E}, title={T}, subtitle={And More}, journaltitle={Garden}, "
+                     "shortjournal={G}, date={2023}, volume={3}, issue={2}, pages={1–9}, location={Rome}, "
+                     "eprint={2301.00001}, eprinttype={arxiv}, eprintclass={cs.CL}}",
+                     ["T: And More. Garden, 3(2):1–9, 2023", "arXiv:2301.00001"]),
+    "thesis": ("@thesis{thesis, author={Elm, E}, title={T}, type={phdthesis}, institution={University of Rome}, "
+               "date={2020-05}, location={Rome}}", ["PhD thesis, University of Rome, Rome, May 2020"]),
+    "master": ("@thesis{master, author={Elm, E}, title={T}, type={mathesis}, institution={Uni}, date={2020}}",
+               ["Master’s thesis, Uni, 2020"]),
+    "report": ("@report{report, author={Elm, E}, title={T}, type={Memo}, number={12}, institution={Office}, date=2019}",
+               ["Memo 12, Office, 2019"]),
+    "software": ("@software{software, author={Elm, E}, title={Bean}, version={1.2}, date={2019}, organization={House}}",
+                 ["Bean. House, 2019", "Version 1.2"]),
+    "dataset": ("@dataset{dataset, author={Elm, E}, title={Rows}, publisher={Zenodo}, date=2019, "
+                "doi={10.5281/zenodo.1}}",
+                ["Rows. Zenodo, 2019", "10.5281/zenodo.1"]),
+    "preprint": ("@misc{preprint, author={Elm, E}, title={Pre}, year=2020, eprint={2001.00002}, archivePrefix={arXiv}, "
+                 "primaryClass={cs.LG}}", ["Pre. arXiv:2001.00002, 2020", "https://arxiv.org/abs/2001.00002"]),
+    "span": ("@book{span, author={Elm, E}, title={Works}, publisher={P}, date={1998/2001}}", ["P, 1998–2001"]),
+    "inherited": ("@xdata{house, publisher={Bean House}, location={Rome}}\n"
+                  "@book{inherited, author={Elm, E}, title={B}, date=2001, xdata={house}}",
+                  ["Bean House, Rome, 2001"]),
+}  # fmt: skip
+REPORTED = {
+    "percent": ("doi2bib2#99", "BiblioJSON#60"),
+    "child": ("sphinxcontrib-bibtex#325",),
+}
+# A file, the line of the fault, and what is said.
+REFUSED = [
+    (("better-bibtex#3109", "accelerate#2119", "thuthesis#115"),
+     "@article{bean2020, author={Alder, A., Birch, B., Cedar, C., and Date, D.}, title={T}, journal={G}, year={2020}}",
+     1, "bean2020: author name 1, 'Alder, A., Birch, B., Cedar, C.', has too many commas; join names with ` and `"),
+    ((), "\n@misc{a,\n title={T},\n author={Alder, A., Birch, B.}}", 4, "has too many commas"),
+    ((), "@misc{a, title={T},\n author={Alder, A., Birch}}", 2, "its middle part would be a suffix such as Jr"),
+    ((), "@misc{a, title={T}, author={Alder, A.; Birch, B.}}", 1, "holds a semicolon; join names with ` and `"),
+    ((), "@misc{a, title={T}, author={Ada Alder & Ben Birch}}", 1, "holds an ampersand; join names with ` and `"),
+    ((), "@misc{a, title={T}, author={Ada Alder and and Ben Birch}}", 1, "name 2 is empty"),
+    ((), "@misc{a, title={T}}\n@misc{A, title={U}}", 2, "the keys a (line 1) and A differ by capitals alone"),
+    ((), "@misc{a, title={T}}\n\n@book{a, title={U}}", 3, "the key a is there twice, first on line 1"),
+    ((), "@misc{a,\n title={T},\n year=2000,\n title={U}}", 4, "a: title is given twice, with different values"),
+    ((), "@misc{a, title={T}, year=2000\n note={no comma}}", 2, "a comma between two fields is missing"),
+    ((), "@misc{a, title={never closed\n@misc{b, title={T}}\n", 1, "the entry that begins here has no end"),
+    ((), "@misc{a, title={T}, journal = natur}", 1, "no @string defines 'natur'"),
+    ((), "@misc{a, title={T}, month = March, year = 2000}", 1, "no @string defines 'March'; did you mean"),
+    ((), "@misc{a, titel={T}, year=2000}", 1, "no field is called 'titel'; did you mean 'title'?"),
+    ((), "@artcle{a, title={T}, year=2000}", 1, "no kind of entry is called @artcle; did you mean 'article'?"),
+    ((), "@misc{a, title={T},\n crossref={gone}}\n@misc{gine, title={G}}", 2,
+     "which is no entry; did you mean 'gine'?"),
+    ((), "@misc{a, title={T}, crossref={b}}\n@misc{b, title={U}, crossref={a}}", 1, "cannot inherit from itself"),
+    ((), "@online{a, title={T},\n date={soon 2024}}", 2, "is no date; write it as 2024, 2024-03"),
+    ((), "@misc{a, title={T}, month=13, year=2024}", 1, "month = {13} is no month"),
+    ((), "@misc{a, title={A \\foo thing}}", 1, "uses \\foo, a command that PDF and site do not both know"),
+    ((), "@misc{a, title={From $5 to $10}}", 1, "write \\$ for a sign of money"),
+    ((), "@misc{a, title={Жук}}", 1, "holds 'Ж' (U+0416, CYRILLIC CAPITAL LETTER ZHE)"),
+    ((), "@misc{a, title={T}, url={javascript:alert(1)}}", 1, "is no address of the web; it must begin with http://"),
+    ((), "@misc{a, title={T}, url={https://a.org and https://b.org}}", 1, "holds a blank, which no address may"),
+    ((), "@misc{a, title={T}, doi={see the page}}", 1, "is no DOI; write it as in 10.1000/182"),
+    ((), "@misc{a#b, title={T}}", 1, "a key must do without the signs"),
+    ((), "@set{a, entryset={b,c}}", 1, "@set joins entries, which BibTeX cannot"),
+    ((), "@misc{a, author={Ada Alder}, year=2000}", 1, "says nothing that could be printed; give at least a title"),
+    ((), '@preamble{"\\input{evil}"}', 1, "may define commands by \\newcommand alone"),
+    ((), "".join(f"@misc{{k{n}, author={{Elm, E}}, title={{T{n}}}}}\n" for n in range(30)), 27,
+     "k26: the 27th work of Elm, n.d., which no letter after the year can tell apart"),
+    ((), "see @ the garden\n@misc{a, title={T}}", 1, "an @ begins an entry"),
+]  # fmt: skip
+
+
+def flat(text):
+    """Text with one blank between words, quotes and signs as the other form has them."""
+    for sign, plain in (
+        ("\u00a0", " "),
+        ("\u2009", " "),
+        ("’", "'"),
+        ("\u2206", "∆"),
+        ("Δ", "∆"),
+        ("”", '"'),
+        ("“", '"'),
+    ):
+        text = text.replace(sign, plain)
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.fixture(scope="module")
+def set_twice(tmp_path_factory):
+    """All entries that are right in one file: the words of the PDF, and those of the site by key."""
+    root = tmp_path_factory.mktemp("set")
+    (root / "paper").mkdir()
+    text = "\ufeff" + "\n\n".join(entry for entry, _ in RIGHT.values())
+    (root / "paper/references.bib").write_text(text)
+    held = parse(text)
+    assert held.faults == ()
+    (root / "references.bib").write_text(held.text)
+    preamble = (ROOT / "paper/preamble.tex").read_text()
+    cited = "".join(f"\\citet{{{key}}}.\n\n" for key in held.lines)
+    (root / "all.tex").write_text(
+        "\\documentclass{scrreprt}\n"
+        + preamble
+        + "\\begin{document}\n"
+        + cited
+        + "\\bibliography{references}\\end{document}"
+    )
+    for program in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
+        options = [] if program == "bibtex" else ["-interaction=nonstopmode"]
+        done = subprocess.run([program, *options, "all"], cwd=root, capture_output=True)
+    log = (root / "all.log").read_text(errors="replace")
+    assert done.returncode == 0, [line for line in log.splitlines() if line.startswith("!")]
+    assert not re.search(r"Citation .* undefined", log)
+    assert "Missing character" not in log
+    return flat(pdf.text((root / "all.pdf").read_bytes())), works(root)
+
+
+@pytest.mark.latex
+@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.reported(outcome="right")
+def test_an_entry_reads_the_same_on_paper_and_on_the_page(name, set_twice):
+    """Signs, grammar, letters, names, addresses, inheritance and the words of BibLaTeX, one entry each."""
+    paper, held = set_twice
+    page = flat(held[name].html.striptags().replace("\\Delta", "∆"))
+    for words in RIGHT[name][1]:
+        words = flat(words)
+        assert words in page or name in ("formula",), page
+        if name not in ("address", "doi", "wrapped", "2020A&A...1"):  # lines break within addresses
+            assert words in paper or words.replace(" ", "") in paper.replace(" ", "").replace("-", ""), words
+        else:
+            assert words.replace(" ", "") in paper.replace(" ", ""), words
+
+
+@pytest.mark.reported(*REPORTED["percent"], *REPORTED["child"], "python-bibtexparser#119", outcome="right")
+@pytest.mark.latex
+def test_given_files_are_whole_in_pdf_and_site(tmp_path):
+    """A bare per cent sign in a title, an entry that inherits by crossref, a byte order mark before the first entry."""
+    root = tmp_path / "paper"
+    assert run(ROOT, "new", "paper", str(root)).returncode == 0
+    entries = "\n".join(RIGHT[name][0] for name in ("percent", "child", "proc", "undated", "unicode"))
+    (root / "paper/references.bib").write_text("\ufeff" + entries + "\n", newline="\r\n")
+    chapter = root / CHAPTER
+    chapter.write_text(chapter.read_text() + "\n\\citep{percent,child,proc,undated,unicode}\n")
+    done = run(root, "paper")
+    assert done.returncode == 0, done.stderr
+    text = flat(pdf.text((root / "out/thesis.pdf").read_bytes()))
+    for words in (
+        "Growth of 50% of beans. G, 2020",
+        "In B. Birch, editor, Proc. of Beans, 2020",
+        "A page of nobody, n.d.",
+    ):
+        assert words in text
+    done = run(root, "site")
+    assert done.returncode == 0, done.stderr
+    page = flat((root / "out/site/bibliography.html").read_text())
+    assert "Growth of 50% of beans" in page
+    assert "Proc. of Beans" in page
+    assert '<a href="chapter/introduction.html">' in page
+    done = run(root, "check")
+    assert done.returncode == 0, done.stderr
+    (root / "paper/references.bib").write_text(REFUSED[0][1] + entries)
+    for command in ("paper", "site", "check"):
+        done = run(root, command)
+        assert done.returncode == 1
+        assert "paper/references.bib:1: bean2020: author name 1" in done.stderr
+
+
+@pytest.mark.parametrize(("line", "text", "words"), [(line, text, words) for _, text, line, words in REFUSED[1:]])
+@pytest.mark.reported(outcome="refused")
+def test_what_cannot_be_right_is_told_with_its_line(line, text, words):
+    """Faults of grammar, names, keys, dates, commands and addresses, each with file, line, key and mend."""
+    told = [str(fault) for fault in parse(text).faults]
+    assert any(each.startswith(f"paper/references.bib:{line}: ") and words in each for each in told), told
+    assert all("\n" not in each and len(each) < 330 for each in told)
+
+
+@pytest.mark.reported(*REFUSED[0][0], outcome="refused")
+def test_names_parted_by_commas_are_told():
+    """Four authors joined by commas, which BibTeX counts as one with too many."""
+    [fault] = parse(REFUSED[0][1]).faults
+    assert REFUSED[0][3] in str(fault)
+
+
+HOSTILE = [
+    'url = {https://e.com/"><script>alert(1)</script>}',
+    "url = {JavaScript:alert(1)}",
+    "url = {data:text/html,<script>alert(1)</script>}",
+    "url = {//evil.example/x}",
+    'doi = {10.1/"><img src=x onerror=alert(1)>}',
+    'eprint = {1"><img src=x onerror=alert(1)>}, archiveprefix = {<script>x</script>}',
+    "note = {\\href{javascript:alert(1)}{click} <b>bold</b>}",
+    "howpublished = {\\url{javascript:alert(1)}}",
+    'author = {{<script>alert(1)</script>} and "Onload, Eve"}',
+    "title = {$<script>alert(1)</script>$ and <img src=x>}",
+    'key = {"><script>x</script>}, year = {<i>2020</i>}',
+]
+
+
+@pytest.mark.latex
+@pytest.mark.parametrize("payload", HOSTILE)
+@pytest.mark.reported(outcome="right")
+def test_no_field_puts_script_into_a_page(payload, tmp_path):
+    """Script and foreign schemes in every field that reaches HTML: shown as text, or refused."""
+    import html5lib
+
+    (tmp_path / "paper").mkdir()
+    title = "" if "title" in payload else "title = {T}, "
+    text = f"@misc{{a, {title}{payload}}}"
+    (tmp_path / "paper/references.bib").write_text(text)
+    if parse(text).faults:
+        assert re.search("no address of the web|which no address may|names no host|no DOI", str(parse(text).faults[0]))
+        return
+    shown = works(tmp_path)["a"].html
+    tree = html5lib.parse(str(shown), namespaceHTMLElements=False)
+    assert not list(tree.iter("script"))
+    assert not list(tree.iter("img"))
+    assert not list(tree.iter("b"))
+    for link in tree.iter("a"):
+        assert link.get("href").startswith(("https://", "http://"))
+        assert set(link.attrib) == {"href"}
