@@ -37,11 +37,22 @@ _FIGURE = (
 _AXES = (
     *("adjustable", "anchor", "autoscale_on", "autoscalex_on", "autoscaley_on", "axisbelow", "navigate", "position"),
     *("forward_navigation_events", "subplotspec", "title", "xbound", "xlabel", "xlim", "xmargin", "xscale", "xticks"),
-    *("xticklabels", "ybound", "ylabel", "ylim", "ymargin", "yscale", "yticks", "yticklabels"),
+    *(
+        "xinverted",
+        "xticklabels",
+        "yinverted",
+        "ybound",
+        "ylabel",
+        "ylim",
+        "ymargin",
+        "yscale",
+        "yticks",
+        "yticklabels",
+    ),
 )
 _AXIS = (
     *("inverted", "label_text", "major_formatter", "major_locator", "minor_formatter", "minor_locator", "ticklabels"),
-    *("ticks", "tick_params", "view_interval", "units", "converter", "label_coords"),
+    *("ticks", "tick_params", "ticks_position", "view_interval", "units", "converter", "label_coords"),
 )
 _LABEL = ("rotation", "rotation_mode", "horizontalalignment", "verticalalignment", "fontweight", "weight")
 _PLACES = {
@@ -176,12 +187,17 @@ def _ticks(axis: Any, name: str) -> Ticks:
     offset = axis.get_offset_text().get_text() or axis.get_major_formatter().get_offset()
     require(not offset, f"the offset or multiplier ({offset}) of {where}")
     minors = _shown(axis.get_minor_ticks(), low, high)
-    require(not any(t.label1.get_text() for t in minors), f"labels of the minor ticks of {where}")
+    require(not axis.get_minor_formatter().get_offset(), f"the offset of the minor ticks of {where}")
+    major = set(map(id, majors))
+    majors = sorted([*majors, *(t for t in minors if t.label1.get_text())], key=lambda tick: tick.get_loc())
+    minors = [t for t in minors if not t.label1.get_text()]
+    require(not grid or len(majors) == len(major), f"the grid of {where}, where minor ticks have labels")
     usual_tick = new_axis.get_major_ticks()[0]
     for tick in majors:
         named = f"the tick label {tick.label1.get_text()!r}"
         require_usual(tick.label1, usual_tick.label1, (*HOUSE_TEXT, "visible"), named)
-        require_usual(tick.tick1line, usual_tick.tick1line, ("data", "xdata", "ydata"), f"a tick of {where}")
+        line = ("data", "xdata", "ydata", *(() if id(tick) in major else ("markeredgewidth", "markersize")))
+        require_usual(tick.tick1line, usual_tick.tick1line, line, f"a tick of {where}")
     texts = [set_lines(t.label1.get_text()) if t.label1.get_visible() else "" for t in majors]
     label = "" if not axis.label.get_visible() else set_lines(axis.label.get_text())
     at, minor_at = [t.get_loc() for t in majors], [t.get_loc() for t in minors]

@@ -1,0 +1,620 @@
+"""Drawings of matplotlib taken over into a document, and values of native figures: what gets lost on the way."""
+
+import datetime as dt
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from artifacts.errors import SpecError
+from figures import Axis, Bars, Figure, Line, Panel, from_matplotlib
+from figures._press.render import assets, tex
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure as Drawing  # noqa: E402
+from matplotlib.ticker import EngFormatter, FuncFormatter, PercentFormatter  # noqa: E402
+
+pytestmark = pytest.mark.latex
+
+
+def drawn(draw, **options):
+    """A drawing with one pair of axes, on which `draw` was called, and these axes."""
+    drawing = Drawing(**options)
+    axes = drawing.subplots()
+    draw(axes)
+    return drawing, axes
+
+
+def taken(draw, **options):
+    """What becomes of a drawing: the way that was taken, and the LaTeX."""
+    drawing, _ = drawn(draw, **options)
+    figure = from_matplotlib(drawing, caption="c")
+    return figure.way, figure.body
+
+
+def rows(body):
+    """The points that a converted drawing gives PGFPlots."""
+    return {tuple(map(float, row.split())) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)}
+
+
+def stands(drawing, axes, body, x, y):
+    """Whether matplotlib's own commands have a point where the axes put it, to a hundredth of an inch."""
+    pairs = re.findall(r"(?:qpoint|transformshift)\{([-\d.]+)in\}\{([-\d.]+)in\}", body)
+    drawing.draw_without_rendering()
+    at = axes.transData.transform((x, y)) / drawing.dpi
+    return any(np.hypot(float(a) - at[0], float(b) - at[1]) < 0.01 for a, b in pairs)
+
+
+def placed(draw, points):
+    """Whether each of the points stands where matplotlib puts it, in a drawing that matplotlib draws itself."""
+    drawing, axes = drawn(draw)
+    figure = from_matplotlib(drawing, caption="c")
+    assert "drawn by matplotlib itself, because of" in figure.way
+    return all(stands(drawing, axes, figure.body, x, y) for x, y in points)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A function that sets a figure as the build does, and returns where its PDF lies."""
+    from paper.tex.figure_pdf import compile_figure
+
+    out = tmp_path_factory.mktemp("out")
+
+    def compile_(figure, name):
+        (out / "figures").mkdir(exist_ok=True)
+        (out / f"figures/{name}.tex").write_text(tex(figure, name), encoding="utf-8")
+        for file, content in assets(figure, name).items():
+            (out / "figures" / file).write_bytes(content)
+        made = out / f"{name}.pdf"
+        made.write_bytes(compile_figure(out, name))
+        return made
+
+    return compile_
+
+
+def pictures(pdf):
+    """The sizes in pixels of the pictures in a PDF."""
+    from pypdf import PdfReader
+
+    return [image.image.size for page in PdfReader(pdf).pages for image in page.images]
+
+
+def words_of(pdf):
+    """The words of a PDF."""
+    from pypdf import PdfReader
+
+    return PdfReader(pdf).pages[0].extract_text()
+
+
+PICTURES = {
+    "heat": lambda a: a.imshow(np.arange(6).reshape(2, 3)),
+    "picture_heat": lambda a: a.imshow(np.arange(6).reshape(2, 3)),
+}
+
+
+@pytest.mark.reported("tikzplotlib#294", "pfmc-assessments/sa4ss#25", outcome="right")
+@pytest.mark.parametrize("name", ["heat", "picture_heat"])
+def test_a_picture_arrives_in_the_pdf_whatever_the_figure_is_called(name, compiled):
+    """An image plot in a figure whose name has an underscore, or none."""
+    drawing, _ = drawn(PICTURES[name])
+    assert len(pictures(compiled(from_matplotlib(drawing, caption="c"), name))) == 1
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("draw", "count"),
+    [
+        (lambda a: a.matshow(np.eye(5)), 1),
+        (lambda a: a.pcolormesh(np.eye(80)), 1),
+        (lambda a: a.plot([1, 2], [1, 2], rasterized=True), 1),
+        (lambda a: (a.imshow(np.eye(3), interpolation="none"), a.set_title("no_smoothing")), 1),
+        (lambda a: a.pcolormesh(np.eye(5), shading="gouraud"), 1),
+        (lambda a: a.pcolormesh(np.eye(5)), 0),
+        (lambda a: a.hexbin(*np.random.default_rng(0).normal(size=(2, 200)), gridsize=8), 0),
+    ],
+)
+def test_other_pictures_and_meshes_arrive_too(draw, count, compiled):
+    """Matrices, meshes and rasterized lines: pictures where they are many cells, else paths."""
+    drawing, _ = drawn(draw)
+    figure = from_matplotlib(drawing, caption="c")
+    assert len(pictures(compiled(figure, f"map_{count}"))) == count
+    assert count or figure.body.count("pgfusepath{fill}") + figure.body.count("pgfusepath{stroke,fill}") >= 25
+
+
+@pytest.mark.reported("cmbant/getdist#24", "nexpy#54", "matlab2tikz#131", outcome="right")
+def test_a_multiplier_beside_the_axis_is_written():
+    """Values of millions, which matplotlib writes as 1 to 3 and 1e6 beside the axis."""
+    way, body = taken(lambda a: a.plot([1, 2, 3], [1e6, 2e6, 3e6], "o-"))
+    assert "because of the offset or multiplier (1e6) of the y axis" in way
+    assert "selectfont 1e6}" in body
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        ([1e-5, 2e-5, 3e-5], "1e{-}5"),
+        ([10000.1, 10000.2, 10000.3], "+1e4"),
+        ([-2e7, -1e7], "1e7"),
+        ([5e9, 6e9], "1e9"),
+    ],
+)
+def test_other_multipliers_and_offsets_are_written(y, said):
+    """Small, negative and large values, and values that differ by little far from zero."""
+    _, body = taken(lambda a: a.plot(range(len(y)), y))
+    assert said.replace("{-}", "$-$") in body
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("formatter", "said"),
+    [
+        (EngFormatter(unit="B"), "2.5 MB"),
+        (FuncFormatter(lambda v, _: f"{v / 1e6:g} million"), "2.5 million"),
+        ("{x:,.0f}", "2,500,000"),
+    ],
+)
+def test_a_multiplier_of_ones_own_formatter_is_in_each_tick_label(formatter, said):
+    """Formatters that write the whole value are converted, texts as they are."""
+    way, body = taken(lambda a: (a.plot([1, 2], [1e6, 3e6]), a.yaxis.set_major_formatter(formatter)))
+    assert way == "converted to PGFPlots"
+    assert f"{{{said}}}" in body
+
+
+BARS = lambda a: (a.bar([1, 2, 3], [10, 100, 1000]), a.set_yscale("log"))  # noqa: E731
+
+
+@pytest.mark.reported("matplot2tikz#25", "tikzplotlib#191", outcome="right")
+def test_bars_on_a_logarithmic_axis_have_their_heights():
+    """Bars from zero on a logarithmic axis."""
+    assert placed(BARS, [(0.6, 10), (1.4, 10), (1.6, 100), (2.6, 1000), (3.4, 1000)])
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("draw", "points"),
+    [
+        (lambda a: a.hist([1, 1, 1, 2, 3, 3], bins=[0.5, 1.5, 2.5, 3.5], log=True), [(0.5, 3), (2.5, 1), (3.5, 2)]),
+        (lambda a: a.hist([1, 1, 2], bins=[0.5, 1.5, 2.5], log=True, histtype="step"), [(0.5, 2), (2.5, 1)]),
+        (lambda a: (a.barh([1, 2], [1, 50]), a.set_xscale("log")), [(50, 1.6), (50, 2.4)]),
+        (lambda a: (a.stairs([5, 50]), a.set_yscale("log")), [(0, 5), (2, 50)]),
+        (lambda a: (a.stem([1, 2], [3, 300]), a.set_yscale("log")), [(1, 3), (2, 300)]),
+    ],
+)
+def test_histograms_and_lying_bars_on_logarithmic_axes_have_their_heights(draw, points):
+    """Histograms filled and as steps, lying bars, stairs and stems from zero."""
+    assert placed(draw, points)
+
+
+@pytest.mark.reported(outcome="right")
+def test_bars_that_begin_above_zero_on_a_logarithmic_axis_are_converted():
+    """Bars on a logarithmic axis with a bottom of their own."""
+    way, body = taken(lambda a: (a.bar([1, 2], [9.9, 99.9], bottom=0.1), a.set_yscale("log")))
+    assert way == "converted to PGFPlots"
+    assert rows(body) >= {(0.6, 0.1), (1.4, 10), (1.6, 0.1), (2.4, 100)}
+
+
+@pytest.mark.reported("tikzplotlib#371", outcome="right")
+def test_an_area_from_zero_on_a_logarithmic_axis_ends_at_the_curve():
+    """An area filled from zero up to a curve on a logarithmic axis."""
+    draw = lambda a: (a.fill_between([1, 2, 3], 0, [1, 10, 100]), a.plot([1, 3], [1, 100]), a.set_yscale("log"))  # noqa: E731
+    assert placed(draw, [(1, 1), (2, 10), (3, 100)])
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("draw", "points"),
+    [
+        (lambda a: (a.stackplot([1, 2, 3], [1, 10, 100], [1, 1, 1]), a.set_yscale("log")), [(1, 1), (2, 11), (3, 101)]),
+        (lambda a: (a.fill_betweenx([1, 2], 0, [5, 50]), a.set_xscale("log")), [(5, 1), (50, 2)]),
+        (lambda a: (a.fill([1, 2, 3], [0, 10, 1]), a.set_yscale("log")), [(2, 10), (3, 1)]),
+        (lambda a: (a.axhspan(-1, 5), a.plot([1, 2], [1, 10]), a.set_yscale("log")), [(2, 10)]),
+    ],
+)
+def test_other_areas_over_zero_on_a_logarithmic_axis_keep_their_corners(draw, points):
+    """Stacks, polygons and spans that reach zero or below on a logarithmic axis."""
+    assert placed(draw, points)
+
+
+def _crossing(a):
+    a.errorbar([1, 10, 100], [1, 10, 100], yerr=[[0.5, 9, 150], [1, 10, 100]], fmt="s", capsize=3)
+    a.set_xscale("log")
+    a.set_yscale("log")
+
+
+@pytest.mark.reported("matplotlib#163", "matplotlib#9149", "Plots.jl#1959", outcome="right")
+def test_an_error_bar_that_crosses_zero_on_a_logarithmic_axis_goes_on_to_the_edge():
+    """An error bar whose lower end is below zero on a logarithmic axis."""
+    drawing, axes = drawn(_crossing)
+    body = from_matplotlib(drawing, caption="c").body
+    assert stands(drawing, axes, body, 100, 200)
+    assert stands(drawing, axes, body, 1, 0.5)
+    assert not stands(drawing, axes, body, 100, 75), "the middle of the bar is no end of it"
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda a: (a.errorbar([1, 10], [1, 2], xerr=[[2, 5], [1, 1]], fmt="o"), a.set_xscale("log")),
+        lambda a: (a.vlines([1, 2], [-1, 1], [5, 10]), a.set_yscale("log")),
+        lambda a: (a.errorbar([1, 2], [1, 10], yerr=[5, 1]), a.semilogy([1, 2], [1, 10])),
+    ],
+)
+def test_other_bars_that_cross_zero_on_a_logarithmic_axis_are_left_to_matplotlib(draw):
+    """Lying error bars and plain lines that leave a logarithmic axis, which PGFPlots would drop in part."""
+    way, _ = taken(draw)
+    assert re.search("because of a LineCollection with values on the logarithmic [xy] axis", way)
+
+
+@pytest.mark.reported(outcome="right")
+def test_error_bars_above_zero_are_converted_with_both_ends():
+    """Uneven error bars on a logarithmic axis that stay above zero."""
+    way, body = taken(lambda a: (a.errorbar([1, 2], [1, 10], yerr=[[0.5, 9], [4, 90]], capsize=2), a.set_yscale("log")))
+    assert way == "converted to PGFPlots"
+    assert rows(body) >= {(1, 0.5), (1, 5), (2, 1), (2, 100), (1, 1), (2, 10)}
+
+
+SHAPES = ["o", "s", "^", "v", "x", "+", "P", "X"]
+
+
+def _marked(a):
+    for i, shape in enumerate(SHAPES):
+        a.plot([1, 2], [i, i], marker=shape, ls="none", label=f"run {i}")
+    a.fill_between([1, 2], [0, 0], [1, 1], alpha=0.2, color="red", label="band")
+
+
+@pytest.mark.reported("tikzplotlib#556", "tikzplotlib#218", "tikzplotlib#401", "tikzplotlib#87", outcome="right")
+def test_a_legend_shows_the_marks_of_the_plot_and_its_title(compiled):
+    """A legend of eight marks and a pale band, with a title and without."""
+    way, body = taken(lambda a: (_marked(a), a.legend()))
+    assert way == "converted to PGFPlots"
+    plot = re.findall(r"addplot\[forget plot, only marks, mark=([\w-]+)", body)
+    legend = re.findall(r"addlegendimage\{only marks, mark=([\w-]+)", body)
+    assert plot == legend
+    assert len(set(plot)) == len(SHAPES)
+    assert body.count("fill opacity=0.2") == 2
+    drawing, _ = drawn(lambda a: (_marked(a), a.legend(title="Method")))
+    figure = from_matplotlib(drawing, caption="c")
+    assert "the title of a legend ('Method')" in figure.way
+    assert "Method" in words_of(compiled(figure, "titled"))
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("draw", "way"),
+    [
+        (lambda a: (a.plot([1], [1], "*", label="n"), a.legend(loc="lower left")), "converted"),
+        (lambda a: (a.plot([1], [1], marker="$m$", label="n"), a.legend(loc="center right")), "converted"),
+        (
+            lambda a: (a.scatter([1], [1], marker="h", facecolors="none", edgecolors="g", label="n"), a.legend()),
+            "converted",
+        ),
+        (lambda a: (a.plot([1], [1], marker="o", fillstyle="left", label="n"), a.legend()), "fillstyle"),
+        (lambda a: (a.stem([1], [1], label="n"), a.legend()), "the picture of the legend's 'n'"),
+        (lambda a: (a.plot([1], [1], label="n"), a.legend(bbox_to_anchor=(1, 1))), "the place of a legend"),
+        (lambda a: (a.plot([1], [1], label="n"), a.figure.legend()), "a Legend of the whole figure"),
+        (lambda a: (a.scatter([1, 2], [1, 2], c=[1, 2], label="n"), a.legend()), "colours by value"),
+    ],
+)
+def test_other_legends_are_converted_whole_or_left_to_matplotlib(draw, way):
+    """Stars, letters, hollow and half-filled marks, stems, figure legends, places of legends."""
+    said, body = taken(draw)
+    assert way in said
+    assert "n}" in body
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize("options", [{"ncols": 3}, {"ncols": 11}, {}, {"loc": "upper right"}])
+def test_a_legend_of_many_long_names_leaves_the_figure_at_its_width(options, compiled):
+    """Eleven entries in one, three and eleven columns."""
+    from pypdf import PdfReader
+
+    drawing, axes = drawn(lambda a: [a.plot([0, 1], [i, i], label=f"a long name of run {i}") for i in range(11)])
+    axes.legend(**options)
+    pdf = compiled(from_matplotlib(drawing, caption="c"), "wide_legend")
+    assert float(PdfReader(pdf).pages[0].mediabox.width) * 25.4 / 72 == pytest.approx(150, abs=0.2)
+    assert all(f"a long name of run {i}" in words_of(pdf) for i in range(11))
+
+
+@pytest.mark.reported("ipypublish#66", "tikzplotlib#573", "tikzplotlib#538", outcome="right")
+@pytest.mark.parametrize("bar", [False, True])
+def test_special_characters_in_tick_labels_and_at_a_colour_bar_are_words(bar, compiled):
+    """Percent, underscore, hash, circumflex and Greek under bars, and at a colour bar."""
+    drawing = Drawing()
+    axes = drawing.subplots()
+    if bar:
+        drawing.colorbar(axes.scatter([1, 2], [1, 2], c=[0.1, 0.9]), label="score_1 %")
+        assert "score_1 %" in words_of(compiled(from_matplotlib(drawing, caption="c"), "bar"))
+    else:
+        axes.bar(["50%", "a_b", "#1", "x^2", "α"], [1, 2, 3, 4, 5])
+        said = words_of(compiled(from_matplotlib(drawing, caption="c"), "ticks"))
+        assert all(word in said for word in ("50%", "a_b", "#1", "x^2", "α"))
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda a, t: a.set_xticks([0, 1], [t, "b"]),
+        lambda a, t: a.set_title(t),
+        lambda a, t: a.set_title(t, loc="right"),
+        lambda a, t: a.text(0.5, 0.5, t),
+        lambda a, t: a.text(0.5, 0.5, t, rotation=30),
+        lambda a, t: (a.plot([0, 1], [0, 1], label=t), a.legend(title=t)),
+        lambda a, t: a.figure.suptitle(t),
+        lambda a, t: a.annotate(t, (0, 0), (0.5, 0.5), arrowprops={"arrowstyle": "->"}),
+        lambda a, t: a.table([[t]]),
+    ],
+)
+def test_special_characters_are_words_in_every_text(draw, compiled):
+    """One text of special characters as tick label, title, text, legend, note and cell."""
+    text = "5% of {a_b} & #1 ~ x^2 *y*"
+    drawing, axes = drawn(lambda a: a.plot([0, 1], [0, 1]))
+    draw(axes, text)
+    assert text.replace(" ", "") in words_of(compiled(from_matplotlib(drawing, caption="c"), "texts")).replace(" ", "")
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_character_that_the_document_has_no_sign_for_is_named():
+    """A title in Chinese, which pdfLaTeX cannot set."""
+    with pytest.raises(SpecError, match=r"the text '.*' of the drawing: .*U\+4E2D"):
+        taken(lambda a: a.set_title("中文"))
+
+
+@pytest.mark.reported("tikzplotlib#38", "matplot2tikz#30", outcome="right")
+def test_a_symlog_axis_is_one():
+    """Points from -100 to 100 on a symmetric logarithmic axis."""
+    draw = lambda a: (a.plot([-100, -1, 0, 1, 100], [1, 2, 3, 4, 5], "o-"), a.set_xscale("symlog"))  # noqa: E731
+    assert placed(draw, [(-100, 1), (-1, 2), (0, 3), (1, 4), (100, 5)])
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("scale", "options"),
+    [
+        ("logit", {}),
+        ("asinh", {}),
+        ("function", {"functions": (np.sqrt, np.square)}),
+        ("symlog", {"linthresh": 0.2}),
+        ("log", {"base": 2}),
+    ],
+)
+def test_points_stand_right_on_every_other_scale(scale, options):
+    """Scales of matplotlib that are neither linear nor decimal logarithms."""
+    draw = lambda a: (a.plot([1, 2, 3], [0.1, 0.5, 0.9], "o-"), a.set_yscale(scale, **options))  # noqa: E731
+    assert placed(draw, [(1, 0.1), (2, 0.5), (3, 0.9)])
+
+
+QUARTERS = [dt.datetime(2024, 3, 1, 10) + dt.timedelta(minutes=15 * i) for i in range(6)]
+
+
+@pytest.mark.reported("tikzplotlib#149", "tikzplotlib#328", outcome="right")
+def test_times_stand_where_they_are_and_are_written_as_times():
+    """Quarters of an hour along an axis."""
+    days = matplotlib.dates.date2num(QUARTERS)
+    draw = lambda a: a.plot(QUARTERS, [1, 2, 3, 2, 1, 2], "o-")  # noqa: E731
+    assert placed(draw, list(zip(days, [1, 2, 3, 2, 1, 2], strict=True)))
+    assert "01 10:30" in taken(draw)[1]
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (lambda a: a.plot(pd.date_range("2024-01-01", periods=3, freq="YS"), [1, 2, 3]), "2025"),
+        (lambda a: a.fill_between(QUARTERS, 0, 1), "01 10:30"),
+        (lambda a: pd.Series([1, 2, 3], pd.date_range("2024-01-01", periods=3, freq="MS")).plot(ax=a), "Feb"),
+        (lambda a: a.bar([dt.date(2024, 1, 1), dt.date(2024, 1, 2)], [1, 2]), "01-02 00"),
+        (
+            lambda a: (a.plot(QUARTERS, range(6)), a.xaxis.set_major_formatter(matplotlib.dates.DateFormatter("%H h"))),
+            "10 h",
+        ),
+    ],
+)
+def test_other_dates_are_written(draw, said):
+    """Years, areas over times, a series of pandas, bars over days, a formatter of one's own."""
+    way, body = taken(draw)
+    assert said in body
+    assert "Error" not in way
+
+
+@pytest.mark.reported("tikzplotlib#257", "tikzplotlib#405", "tikzplotlib#11", "tikzplotlib#119", outcome="right")
+@pytest.mark.parametrize("kind", ["hatch", "polar", "3d"])
+def test_what_stops_a_converter_is_drawn_by_matplotlib(kind, compiled):
+    """Hatched bars with a legend, a polar and a three-dimensional plot."""
+    drawing = Drawing()
+    if kind == "hatch":
+        axes = drawing.subplots()
+        axes.barh(["a", "b"], [1, 2], label="x", hatch="//", color="white", edgecolor="k")
+        axes.legend()
+    else:
+        drawing.add_subplot(projection=kind).plot(*[[1, 2, 3]] * (3 if kind == "3d" else 2))
+    figure = from_matplotlib(drawing, caption="c")
+    assert {"hatch": "the hatch (//) of a Rectangle", "polar": "polar axes", "3d": "3d axes"}[kind] in figure.way
+    compiled(figure, f"kind_{kind}")
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("draw", "named"),
+    [
+        (lambda a: a.quiver([0, 1], [0, 1], [1, 0], [0, 1]), "a Quiver"),
+        (
+            lambda a: a.streamplot(*np.meshgrid([0, 1, 2], [0, 1, 2]), np.ones((3, 3)), np.ones((3, 3))),
+            "FancyArrowPatch",
+        ),
+        (lambda a: a.secondary_xaxis("top", functions=(lambda x: 2 * x, lambda x: x / 2)), "a secondary axis"),
+        (lambda a: a.inset_axes([0.5, 0.5, 0.4, 0.4]).plot([1, 2]), "axes within axes"),
+        (lambda a: a.twinx().plot([1, 2], [10, 20]), "axes over each other"),
+        (lambda a: a.pie([1, 2, 3], labels=["a", "b", "c"]), "the aspect (1.0) of the axes"),
+        (lambda a: a.contour(np.arange(9).reshape(3, 3)), "QuadContourSet"),
+        (lambda a: a.barbs([0], [0], [10], [10]), "a Barbs"),
+        (lambda a: a.set_title("x", path_effects=[matplotlib.patheffects.withStroke(linewidth=3)]), "path effects"),
+        (lambda a: a.spines.left.set_position("zero"), "the left spine"),
+        (lambda a: a.tick_params(rotation=45), "rotation"),
+        (lambda a: a.invert_yaxis(), "runs backwards"),
+        (lambda a: a.eventplot([1, 2, 3]), "EventCollection"),
+    ],
+)
+def test_other_artists_and_axes_are_named_and_drawn_by_matplotlib(draw, named, compiled):
+    """Arrows, flows, second axes, insets, pies, contours, barbs, effects, moved spines, turned labels."""
+    import matplotlib.patheffects  # noqa: F401
+
+    drawing, _ = drawn(lambda a: (a.plot([0, 1], [0, 1]), draw(a)))
+    figure = from_matplotlib(drawing, caption="c")
+    assert named in figure.way
+    assert figure.way.startswith("drawn by matplotlib itself, because of")
+    compiled(figure, "other")
+
+
+def _steps(figure):
+    """The distances along x of the points that a figure gives PGFPlots."""
+    body = tex(figure, "n").split("endofdump")[1]
+    xs = [float(row.split()[0]) for row in re.findall(r"(?m)^[-\d.e+]+ [-\d.e+]+$", body)]
+    return np.diff(xs)
+
+
+@pytest.mark.reported("novus/nvd3#249", "MPAndroidChart#3630", "matlab2tikz#970", outcome="right")
+def test_time_stamps_a_minute_apart_stand_apart():
+    """Six seconds since 1970, a minute apart, drawn in matplotlib and natively."""
+    x, y = [1700000000 + 60 * i for i in range(6)], [1, 2, 3, 2, 1, 2]
+    assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
+    native = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
+    assert _steps(native) == pytest.approx([60] * 5)
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    "x", [[2_617_550.0, 2_617_551.0, 2_617_552.0], [19783.4166, 19783.4270, 19783.4374], [-1e12, -1e12 + 1, -1e12 + 2]]
+)
+def test_ids_days_and_large_negative_values_stand_apart(x):
+    """Whole numbers, fractions of days and large negative values that differ behind the sixth digit."""
+    y = [1, 3, 2]
+    assert placed(lambda a: a.plot(x, y, "o-"), list(zip(x, y, strict=True)))
+    native = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
+    assert _steps(native) == pytest.approx(np.diff(x), rel=1e-3)
+
+
+def _tick_labels(figure):
+    """The texts below the x axis of a figure."""
+    body = tex(figure, "n").split("endofdump")[1]
+    line = re.search(r"xticklabels=\{(.*)\},\n", body)[1]
+    return re.sub(r"\\vphantom\{Ag\}|[{}$]", "", line).split(",")
+
+
+@pytest.mark.reported("tikzplotlib#585", outcome="right")
+@pytest.mark.parametrize("native", [True, False])
+def test_years_are_written_as_years(native):
+    """Four years along an axis, drawn in matplotlib and natively."""
+    x, y = [2018, 2019, 2020, 2021], [1, 2, 3, 2]
+    figure = Figure(panels=[Panel(series=[Line(x=x, y=y)])], caption="c")
+    if not native:
+        figure = from_matplotlib(drawn(lambda a: a.plot(x, y))[0], caption="c")
+    assert _tick_labels(figure) == ["2018", "2019", "2020", "2021"]
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        (Figure(panels=[Panel(series=[Bars(x=["1999", "2000"], y=[1, 2])])], caption="c"), ["1999", "2000"]),
+        (Figure(panels=[Panel(series=[Bars(x=["a"], y=[1])], x=Axis())], caption="c"), ["a"]),
+        (
+            Figure(panels=[Panel(series=[Line(x=[1999, 2001], y=[1, 2])], x=Axis(ticks=[1999, 2000]))], caption="c"),
+            ["1999", "2000"],
+        ),
+    ],
+)
+def test_years_as_categories_and_given_ticks_are_written_as_years(figure, said):
+    """Years as names of bars, and as ticks of one's own."""
+    assert _tick_labels(figure) == said
+
+
+@pytest.mark.reported(outcome="right")
+def test_years_under_bars_of_matplotlib_are_written_as_years():
+    """Bars over whole years."""
+    way, body = taken(lambda a: (a.bar([2019, 2020, 2021], [1, 2, 3]), a.set_xticks([2019, 2020, 2021])))
+    assert way == "converted to PGFPlots"
+    assert r"xticklabels={{\vphantom{Ag}2019},{\vphantom{Ag}2020},{\vphantom{Ag}2021}}" in body
+
+
+def _titled(a):
+    a.plot([1, 2, 3], [1, 2, 3], label="a")
+    a.legend()
+    a.set_title("left title", loc="left")
+    a.figure.suptitle("Whole title")
+
+
+def _place(body, text):
+    """Where a text stands in a drawing of matplotlib itself, in inches."""
+    found = re.search(r"pgftext\[x=([-\d.]+)in,y=([-\d.]+)in[^\]]*\]\{[^\n]*" + re.escape(text), body)
+    return float(found[1]), float(found[2])
+
+
+@pytest.mark.reported("tikzplotlib#547", "tikzplotlib#64", outcome="right")
+def test_titles_stand_above_the_axes_and_the_figure():
+    """A title at the left of the axes and one of the whole figure, with a legend."""
+    drawing, axes = drawn(_titled)
+    body = from_matplotlib(drawing, caption="c").body
+    box = axes.get_window_extent().transformed(drawing.dpi_scale_trans.inverted())
+    left, whole = _place(body, "left title"), _place(body, "Whole title")
+    assert left[0] == pytest.approx(box.x0, abs=0.01)
+    assert box.y1 < left[1] < whole[1] < drawing.get_figheight()
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda a: a.set_title("word", loc="right"),
+        lambda a: a.figure.supxlabel("word"),
+        lambda a: a.figure.supylabel("word"),
+        lambda a: a.figure.text(0.9, 0.5, "word"),
+        lambda a: a.text(0.5, 1.1, "word", transform=a.transAxes),
+        lambda a: a.annotate("word", (0.5, 0.5), xycoords="figure fraction"),
+    ],
+)
+def test_texts_that_are_not_in_the_coordinates_of_the_data_stand_where_matplotlib_puts_them(draw):
+    """Titles at the right, labels of the whole figure, texts in shares of axes and figure."""
+    drawing, axes = drawn(lambda a: a.plot([1, 2], [1, 2]))
+    draw(axes)
+    figure = from_matplotlib(drawing, caption="c")
+    assert "drawn by matplotlib itself" in figure.way
+    x, y = _place(figure.body, "word")
+    assert 0 <= x <= drawing.get_figwidth()
+    assert 0 <= y <= drawing.get_figheight()
+
+
+@pytest.mark.reported("matplotlib gallery errorbar_limits", outcome="right")
+def test_limits_have_arrows():
+    """Upper limits at two of three points."""
+    way, body = taken(lambda a: a.errorbar([1, 2, 3], [1, 2, 3], yerr=0.3, uplims=[True, False, True], fmt="o"))
+    assert way == "converted to PGFPlots"
+    arrows = re.findall(r"only marks, mark=(drawn-\d+)[^\n]*table \{\n1 0.7\n3 2.7\n\}", body)
+    assert len(arrows) == 1
+    assert (2, 2.3) in rows(body)
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize("limit", ["lolims", "xuplims", "xlolims"])
+def test_limits_to_every_side_have_arrows(limit):
+    """Lower limits, and limits to the left and right."""
+    error = {"xerr" if limit[0] == "x" else "yerr": 0.3}
+    way, body = taken(lambda a: a.errorbar([1, 2], [1, 2], **error, **{limit: True}, fmt="o"))
+    assert way == "converted to PGFPlots"
+    sign = -0.3 if limit.endswith("uplims") else 0.3
+    ends = [(v + sign, v) if limit[0] == "x" else (v, v + sign) for v in (1, 2)]
+    assert all(any(np.allclose(end, row) for row in rows(body)) for end in ends)
+    assert body.count("pgfdeclareplotmark") == 2
+
+
+@pytest.mark.reported(outcome="right")
+def test_percentages_of_a_formatter_are_written():
+    """A formatter that writes a percent sign."""
+    way, body = taken(lambda a: (a.plot([0, 1], [0, 1]), a.yaxis.set_major_formatter(PercentFormatter(1))))
+    assert way == "converted to PGFPlots"
+    assert r"{20\%}" in body

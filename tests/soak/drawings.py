@@ -1,0 +1,439 @@
+"""Seeded random drawings of matplotlib, taken over: is anything lost without a word? `python -m tests.soak.drawings`.
+
+Each drawing mixes artists, scales, offsets, texts, legends and axes; those of odd seeds are mostly such as are
+converted. A drawing may be converted: then each value and each text that went in has to be in the PGFPlots code. Or
+matplotlib draws it itself and the figure says because of what: then each text has to be there, and each point of its
+lines stand where matplotlib puts it. Or it is refused by name. With `--compile` LaTeX sets each as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import math
+import re
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+
+from artifacts.errors import ThesisError
+from figures import from_matplotlib
+from figures._press.matplotlib.words import words
+from figures._press.render import assets, tex
+
+TEXTS = (
+    "plain",
+    "50% of a_b",
+    "#1 & more",
+    "x^2 {y}",
+    "α and β",
+    r"$x_1^2$ \$5",
+    "",
+    "a, b; c",
+    "~tilde",
+    "Größe → 1",
+    "*a*",
+)
+NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan)"
+
+
+@dataclass
+class Made:
+    """A drawing, and what went into it: points by axes, texts, and what was asked of it."""
+
+    drawing: Drawing
+    points: list[tuple[object, float, float]] = field(default_factory=list)
+    lines: list[tuple[object, float, float]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+def make(seed: int) -> Made:
+    """The drawing of a seed."""
+    r = np.random.default_rng(seed)
+    made = Made(Drawing(figsize=(float(r.uniform(3, 8)), float(r.uniform(2.5, 5)))))
+    tame = bool(seed % 2)
+    kind = (
+        r.choice(["one", "grid"])
+        if tame
+        else r.choice(["one"] * 8 + ["grid"] * 3 + ["polar", "3d", "twin", "inset", "secondary", "spans"])
+    )
+    made.asked.append(str(kind))
+    fig = made.drawing
+    if kind == "grid":
+        rows, columns = int(r.integers(1, 3)), int(r.integers(1, 3))
+        axes = list(np.ravel(fig.subplots(rows, columns, sharex=bool(r.random() < 0.3))))
+    elif kind == "polar":
+        axes = [fig.add_subplot(projection="polar")]
+    elif kind == "3d":
+        axes = [fig.add_subplot(projection="3d")]
+    elif kind == "spans":
+        grid = fig.add_gridspec(2, 2)
+        axes = [fig.add_subplot(grid[0, :]), fig.add_subplot(grid[1, 0])]
+    else:
+        axes = [fig.subplots()]
+    if kind == "twin":
+        axes.append(axes[0].twinx())
+    if kind == "inset":
+        axes.append(axes[0].inset_axes([0.6, 0.6, 0.3, 0.3]))
+    for each in axes:
+        _fill(each, r, made, str(kind), tame)
+    if kind == "secondary":
+        axes[0].secondary_xaxis("top", functions=(lambda x: 2 * x, lambda x: x / 2))
+    if tame:
+        return made
+    if r.random() < 0.1:
+        fig.suptitle(_text(r, made))
+    if r.random() < 0.05:
+        fig.supxlabel(_text(r, made))
+    if r.random() < 0.05:
+        fig.legend(*axes[0].get_legend_handles_labels())
+        made.texts += axes[0].get_legend_handles_labels()[1]
+    return made
+
+
+def _text(r: np.random.Generator, made: Made) -> str:
+    text = str(r.choice(TEXTS))
+    made.texts.append(text)
+    return text
+
+
+def _fill(axes: object, r: np.random.Generator, made: Made, kind: str, tame: bool) -> None:
+    """Draw one to three kinds of artists, and change some of the axes' ways."""
+    if kind == "3d":
+        axes.plot([0, 1, 2], [1, 2, 3], [2, 1, 3])
+        axes.set_title(_text(r, made))
+        return
+    plane = kind != "polar"
+    wild = r.random() < (0.05 if tame else 0.3)
+    scale = 10.0 ** r.integers(-6, 10) if wild else 1.0
+    shift = float(r.choice([0.0, 0.0, 0.0, 1e4, 1.7e9])) if wild else 0.0
+    what = str(r.choice(["numbers"] * 6 + ["positive"] * 3 + ["names", "years"] + ["dates"] * (not tame)))
+    made.asked += [what] if plane else []
+    count = int(r.integers(3, 12))
+    x: object = np.sort(r.uniform(0.5, 10, count)) * scale + shift
+    if what == "dates":
+        x = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=float(h)) for h in np.sort(r.uniform(0, 2000, count))]
+    elif what == "names":
+        x = [f"{TEXTS[i % 5]}{i}" for i in range(count)]
+    elif what == "years":
+        x = np.arange(2015, 2015 + count)
+    y = r.normal(size=count) * scale
+    if what == "positive" or r.random() < 0.4:
+        y = np.abs(y) + 0.01 * scale
+    if r.random() < 0.15:
+        y[r.integers(count)] = np.nan
+    if r.random() < 0.1:
+        y = np.ma.masked_where(y > np.nanmax(y) * 0.9, y)
+    for _ in range(int(r.integers(1, 4))):
+        _artist(axes, x, y, r, made, scale, tame)
+    if plane:
+        for name in ("x", "y"):
+            if (name == "y" or what in ("numbers", "positive")) and r.random() < 0.3:
+                if tame and what != "positive":
+                    continue
+                scale_name = str(r.choice(["log"] if tame else ["log", "log", "symlog", "asinh", "logit", "function"]))
+                made.asked.append(scale_name)
+                options = {"functions": (np.cbrt, lambda v: v**3)} if scale_name == "function" else {}
+                getattr(axes, f"set_{name}scale")(scale_name, **options)
+    _ways(axes, r, made, plane, what, tame)
+
+
+def _artist(
+    axes: object, x: object, y: np.ndarray, r: np.random.Generator, made: Made, scale: float, tame: bool
+) -> None:
+    label = str(r.choice(TEXTS[:6])) + str(len(made.texts)) if r.random() < 0.6 else "_none"
+    kinds = (
+        ["plot"] * 5 + ["marks"] * 3 + ["scatter"] * 2 + ["colours", "sizes", "bar", "bar", "hist", "step", "errorbar"]
+    )
+    kinds += ["errorbar", "limits", "fill", "fill", "stack", "rule", "span", "text", "arrow", "stem", "image", "mesh"]
+    kinds += [
+        "contour",
+        "quiver",
+        "hexbin",
+        "box",
+        "violin",
+        "hlines",
+        "stairs",
+        "hatch",
+        "raster",
+        "histstep",
+        "drawstep",
+    ]
+    tame_kinds = [
+        "plot",
+        "plot",
+        "marks",
+        "scatter",
+        "bar",
+        "hist",
+        "errorbar",
+        "limits",
+        "fill",
+        "rule",
+        "span",
+        "hlines",
+    ]
+    kind = str(r.choice([*tame_kinds, "text", "stack", "box", "violin", "histstep"] if tame else kinds))
+    made.asked.append(kind)
+    plain = bool(kind in ("plot", "marks"))
+    here = made.points if not plain else made.lines
+    n = len(x)
+
+    def keep(xs: object, ys: object) -> None:
+        numbers = axes.xaxis.convert_units(xs)
+        for a, b in zip(
+            np.atleast_1d(numbers).astype(float), np.ma.filled(np.ma.asarray(ys, float), np.nan), strict=True
+        ):
+            if math.isfinite(a) and math.isfinite(b):
+                here.append((axes, float(a), float(b)))
+
+    if plain:
+        style = {"marker": str(r.choice(["o", "s", "^", "v", "x", "+", "P", "*", "d", "."]))} if kind == "marks" else {}
+        ls = str(r.choice(["-", "--", ":", "-.", "None" if kind == "marks" else "-"]))
+        axes.plot(x, y, ls=ls, label=label, alpha=float(r.choice([1, 0.5])), **style)
+        keep(x, y)
+    elif kind == "scatter":
+        axes.scatter(x, y, marker=str(r.choice(["o", "D", "h"])), label=label, facecolors=str(r.choice(["none", "C1"])))
+        keep(x, y)
+    elif kind == "colours":
+        axes.scatter(x, y, c=np.arange(n), label=label)
+    elif kind == "sizes":
+        axes.scatter(x, y, s=10 * np.arange(1, n + 1), label=label)
+    elif kind in ("bar", "hatch"):
+        axes.bar(x, y, label=label, **({"hatch": "//"} if kind == "hatch" else {}))
+    elif kind in ("hist", "histstep"):
+        finite = np.ma.masked_invalid(y).compressed()
+        axes.hist(
+            finite, bins=5, label=label, histtype="step" if kind == "histstep" else "bar", log=bool(r.random() < 0.2)
+        )
+    elif kind == "step":
+        axes.step(x, y, label=label)
+    elif kind == "drawstep":
+        axes.plot(x, y, drawstyle="steps-mid", label=label)
+    elif kind == "errorbar":
+        axes.errorbar(x, y, yerr=0.3 * scale, fmt="o", capsize=int(r.choice([0, 3])), label=label)
+        keep(x, y)
+    elif kind == "limits":
+        axes.errorbar(x, y, yerr=0.3 * scale, uplims=True, fmt="s", label=label)
+        keep(x, y)
+    elif kind == "fill":
+        axes.fill_between(x, np.zeros(n), y, alpha=0.4, label=label)
+    elif kind == "stack":
+        axes.stackplot(x, np.abs(np.ma.filled(y, 0)), np.ones(n) * scale, labels=[label, "_b"])
+    elif kind == "rule":
+        axes.axhline(0.5 * scale, color="r", ls="--", label=label)
+    elif kind == "span":
+        axes.axhspan(0.1 * scale, 0.2 * scale, alpha=0.3, label=label)
+    elif kind in ("text", "arrow"):
+        at = (x[1], float(np.ma.filled(np.ma.masked_invalid(y), 1.0)[1]))
+        text = _text(r, made)
+        if kind == "text":
+            axes.text(*at, text, clip_on=True)
+        else:
+            axes.annotate(text, at, xytext=(0.5, 0.5), textcoords="axes fraction", arrowprops={"arrowstyle": "->"})
+        made.texts.pop()  # where it leads to may lie outside of the axes, and then it is not shown
+    elif kind == "stem":
+        axes.stem(x, y, label=label)
+    elif kind == "image":
+        axes.imshow(r.normal(size=(4, 5)))
+    elif kind == "mesh":
+        axes.pcolormesh(r.normal(size=(4, 5)))
+    elif kind == "contour":
+        axes.contourf(r.normal(size=(6, 7)))
+    elif kind == "quiver":
+        axes.quiver([1, 2], [1, 2], [1, 0], [0, 1])
+    elif kind == "hexbin":
+        axes.hexbin(r.normal(size=50), r.normal(size=50), gridsize=5)
+    elif kind == "box":
+        axes.boxplot(np.ma.masked_invalid(y).compressed())
+    elif kind == "violin":
+        axes.violinplot(np.ma.masked_invalid(y).compressed())
+    elif kind == "hlines":
+        axes.hlines(y, x[0], x[-1], label=label)
+    elif kind == "stairs":
+        axes.stairs(np.abs(np.ma.filled(y, 0)), label=label)
+    elif kind == "raster":
+        axes.plot(x, y, rasterized=True, label=label)
+
+
+def _ways(axes: object, r: np.random.Generator, made: Made, plane: bool, what: str, tame: bool) -> None:
+    from matplotlib.ticker import EngFormatter, PercentFormatter
+
+    if r.random() < 0.5:
+        axes.set_title(_text(r, made), loc="center" if tame else str(r.choice(["center"] * 4 + ["left"])))
+    if plane:
+        axes.set_ylabel(_text(r, made))
+        if axes.xaxis.get_visible():  # that of a twin is not
+            axes.set_xlabel(_text(r, made))
+    chance = r.random
+    names = axes.get_legend_handles_labels()[1]
+    if names and chance() < 0.7:
+        options = {"loc": str(r.choice(["best", "upper left", "lower right", "center"]))}
+        if not tame and chance() < 0.15:
+            options["title"] = _text(r, made)
+        if not tame and chance() < 0.15:
+            options["ncols"] = 2
+        if not tame and chance() < 0.1:
+            options["bbox_to_anchor"] = (1.02, 1)
+        axes.legend(**options)
+        made.texts += names
+    if not plane:
+        return
+    if chance() < 0.2:
+        axes.grid(True)
+    if tame:
+        return
+    if chance() < 0.1:
+        axes.invert_yaxis()
+    if chance() < 0.1:
+        axes.tick_params(axis="x", rotation=45)
+    if chance() < 0.1:
+        axes.set_aspect("equal", adjustable="datalim") if what == "numbers" else None
+    if chance() < 0.1:
+        axes.minorticks_on()
+    if chance() < 0.1:
+        axes.spines[["top", "right"]].set_visible(False)
+    if chance() < 0.1 and axes.get_yscale() == "linear":
+        axes.yaxis.set_major_formatter(PercentFormatter() if chance() < 0.5 else EngFormatter(unit="B"))
+    if chance() < 0.1 and axes.get_yscale() == "linear":
+        low, high = axes.get_ylim()
+        axes.set_ylim(low + 0.3 * (high - low), high)
+
+
+def judge(made: Made) -> tuple[str, list[str]]:
+    """Which way a drawing went, and what is wrong about it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made.drawing.draw_without_rendering()
+    except Exception as error:
+        return f"matplotlib cannot draw it ({type(error).__name__})", _refusal(made)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            figure = from_matplotlib(made.drawing, caption="c")
+    except ThesisError as error:
+        fine = 1 <= len(str(error).splitlines()) <= 2
+        return f"refused: {str(error)[:90]}", [] if fine else [f"a refusal of many lines: {error}"]
+    except Exception as error:
+        return "crashed", [f"{type(error).__name__}: {error}"]
+    body = figure.body
+    faults = [f"the text {text!r} is lost" for text in made.texts if text.strip() and words(text) not in body]
+    if figure.way == "converted to PGFPlots":
+        return "converted", faults + _lost_values(made, body)
+    if "because of" not in figure.way:
+        faults.append(f"no reason is given: {figure.way!r}")
+    if "while it was converted" in figure.way:
+        faults.append(f"a fault of the conversion: {figure.way}")
+    reason = figure.way.partition("because of ")[2].partition(";")[0]
+    return f"drawn: {reason}", faults + _misplaced(made, body)
+
+
+def _refusal(made: Made) -> list[str]:
+    try:
+        from_matplotlib(made.drawing, caption="c")
+    except ThesisError:
+        return []
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+    return []
+
+
+def _lost_values(made: Made, body: str) -> list[str]:
+    """Values that went into a converted drawing, and are not in its tables."""
+    rows = re.findall(rf"(?m)^({NUMBER}) ({NUMBER})$", body)
+    found = np.array([(float(a), float(b)) for a, b in rows]).reshape(-1, 2)
+    return [
+        f"the point ({x!r}, {y!r}) is lost"
+        for _, x, y in (*made.points, *made.lines)
+        if not np.any(np.isclose(found[:, 0], x, rtol=1e-8, atol=0) & np.isclose(found[:, 1], y, rtol=1e-8, atol=0))
+    ]
+
+
+def _misplaced(made: Made, body: str) -> list[str]:
+    """Points of lines that matplotlib draws itself, and that are not where matplotlib puts them."""
+    wide, high = made.drawing.get_size_inches()
+    if f"{{\\pgfqpoint{{{wide:f}in}}{{{high:f}in}}}}" not in body:
+        return []  # the canvas grew
+    pairs = re.findall(rf"(?:qpoint|transformshift){{({NUMBER})in}}{{({NUMBER})in}}", body)
+    found = np.array([(float(a), float(b)) for a, b in pairs])
+    faults = []
+    for axes, x, y in made.lines:
+        if axes.name != "rectilinear" or (axes.get_xscale(), axes.get_yscale()) in (("logit", "logit"),):
+            continue
+        low, high_y = sorted(axes.get_ylim())
+        left, right = sorted(axes.get_xlim())
+        if not (left < x < right and low < y < high_y):
+            continue
+        at = axes.transData.transform((x, y)) / made.drawing.dpi
+        if np.all(np.isfinite(at)) and not np.any(np.all(np.abs(found - at) < 2e-3, axis=1)):
+            faults.append(f"the point ({x!r}, {y!r}) is not at ({at[0]:.3f}, {at[1]:.3f}) in")
+    return faults
+
+
+def run(seeds: range, compile_: bool = False, say: Callable[[str], object] = print) -> Counter[str]:
+    """Judge the drawings of seeds; say each fault; counts of the ways and of the faults."""
+    ways: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            try:
+                made = make(seed)
+            except ValueError:  # of matplotlib itself, for values that a scale does not know
+                ways["not drawn by matplotlib"] += 1
+                continue
+            way, faults = judge(made)
+            if compile_ and way.split(":")[0] in ("converted", "drawn"):
+                faults += _set(make(seed), Path(folder), f"drawing_{seed}")
+            ways[way.split(":")[0]] += 1
+            ways["faults"] += bool(faults)
+            for fault in faults:
+                say(f"{seed} ({', '.join(made.asked)}): {way}: {fault}")
+    return ways
+
+
+def _set(made: Made, out: Path, name: str) -> list[str]:
+    """What LaTeX says against a drawing."""
+    from paper.tex.figure_pdf import compile_figure
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        figure = from_matplotlib(made.drawing, caption="c")
+    (out / "figures").mkdir(exist_ok=True)
+    (out / f"figures/{name}.tex").write_text(tex(figure, name), encoding="utf-8")
+    for file, content in assets(figure, name).items():
+        (out / "figures" / file).write_bytes(content)
+    try:
+        compile_figure(out, name)
+    except ThesisError as error:
+        return [f"LaTeX: {error}"]
+    return []
+
+
+def main() -> int:
+    """Judge as many drawings as are asked for; 1 where one has a fault."""
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--compile", action="store_true", help="let LaTeX set each drawing too")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")  # of matplotlib, about what is asked of it
+    ways = run(range(given.first, given.first + given.count), given.compile)
+    faults = ways.pop("faults", 0)
+    print(f"{given.count} drawings: {', '.join(f'{n} {way}' for way, n in ways.most_common())}; {faults} with a fault")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Random drawings of matplotlib lose nothing without a word, and the examples of the manual become what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from artifacts.errors import SpecError
+from figures import from_matplotlib
+from figures._press.matplotlib import artists
+from tests.gallery import draw, examples
+from tests.soak.drawings import judge, make, run
+
+pytestmark = pytest.mark.latex
+
+
+def test_random_drawings_lose_nothing_without_a_word():
+    said: list[str] = []
+    ways = run(range(16), say=said.append)
+    assert said == []
+    assert ways["converted"] >= 3
+    assert ways["drawn"] >= 3
+
+
+@pytest.mark.parametrize("seed", [1, 9])
+def test_a_value_or_text_that_got_lost_would_be_noticed(seed, monkeypatch):
+    monkeypatch.setattr(artists, "number", lambda value: f"{value:.2g}")
+    way, faults = judge(make(seed))
+    assert way == "converted"
+    assert any("the point" in fault for fault in faults)
+    monkeypatch.undo()
+    made = make(seed)
+    made.texts.append("a text that nobody drew")
+    assert judge(made)[1] == ["the text 'a text that nobody drew' is lost"]
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
+def test_an_example_becomes_what_the_manual_says(example):
+    if example.heading == "Refused":
+        with pytest.raises(SpecError):
+            from_matplotlib(draw(example), caption="c")
+        return
+    assert from_matplotlib(draw(example), caption="c").way.startswith(example.heading[0].lower() + example.heading[1:])
