@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from artifacts.near import or_known
 from paper import calls
@@ -147,6 +148,23 @@ def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[F
                 if key not in entries and key != "*":
                     what = f"\\cite of {key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
                     findings.append(Finding(file, line_of(text, match.start()), what))
+    return findings
+
+
+def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
+    """Keys in the field `citation` of sources that the bibliography does not hold, each by file and row."""
+    from artifacts.store.descriptor import package
+    from artifacts.store.reader import read
+
+    findings = []
+    for resource in package(root)["resources"]:
+        fields = [field["name"] for field in resource["schema"]["fields"]]
+        if resource["kind"] != "source" or "citation" not in fields:
+            continue
+        for row, key in enumerate(read(root, resource["name"])["citation"], 2):
+            if isinstance(key, str) and key and key not in entries:
+                what = f"{key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
+                findings.append(f"artifacts/{resource['path']}: row {row}, citation: names {what}")
     return findings
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from artifacts.errors import SpecError
 from artifacts.near import or_known
 from artifacts.store.rules import Rule, either, listed, mapping, matching, require, text, whole
-from artifacts.store.text_file import yaml_of
+from artifacts.store.text_file import text_of, yaml_of
 from paper.pattern import fault
 
 FILE = "paper/metadata.yaml"
@@ -162,6 +162,12 @@ def _joined(names: Sequence[str]) -> str:
 def templates(root: Path) -> list[str]:
     """Names of all chapter templates, sorted."""
     return sorted(path.name.removesuffix(".tex.j2") for path in (root / "paper" / "chapters").glob("*.tex.j2"))
+
+
+def chapters(root: Path) -> dict[str, str]:
+    """The texts of all chapter templates, by file."""
+    files = (f"paper/chapters/{name}.tex.j2" for name in templates(root))
+    return {file: text_of(root, file, SpecError) for file in files}
 
 
 def _check_chapters(root: Path, metadata: Metadata) -> None:

@@ -12,6 +12,7 @@ from conftest import run
 from test_foreign import begin
 
 EVIL = "<script>alert(1)</script> & \"quoted\" 'too'"
+TAG = "<img src=x onerror=alert(1)>"
 SPACE = "{http://www.w3.org/1999/xhtml}"
 
 
@@ -23,6 +24,20 @@ def made(folder: Path) -> Path:
     assert text.count("How Often Two Small Readers Recall a Planted Word") == 1
     cell = EVIL.replace('"', '""')
     places.write_text(text.replace("How Often Two Small Readers Recall a Planted Word", f'"{cell}"'))
+    for file, words in (
+        ("tables/recall/recall_near_far.py", 'caption="Words'),
+        ("figures/recall_curves.py", 'caption=f"Recall'),
+    ):
+        exhibit = root / file
+        text = exhibit.read_text()
+        assert text.count(words) == 1
+        exhibit.write_text(text.replace(words, words.replace('"', f'"{TAG} ', 1)))
+    metadata = root / "paper/metadata.yaml"
+    metadata.write_text(f"{metadata.read_text()}subtitle: {TAG}\nkeywords: [{TAG}]\n")
+    with (root / "paper/references.bib").open("a") as stream:
+        stream.write(
+            f"@misc{{a&<b>, author = {{{{{TAG}}}}}, title = {{{TAG}}}, note = {{{TAG} % & #}}, year = 2026}}\n"
+        )
     return root
 
 

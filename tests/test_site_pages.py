@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -92,6 +93,17 @@ def test_data_are_never_markup(built, trees):
     assert f"recall: {made.EVIL}" in shown
     cells = [made.words(each) for each in made.elements(trees[site / "artifact/documents.html"], "td")]
     assert made.EVIL in cells
+
+
+def test_no_page_runs_what_a_field_says(trees):
+    for page, tree in trees.items():
+        for each in tree.iter():
+            if isinstance(each.tag, str):
+                assert not [name for name in each.attrib if name.lower().startswith("on")], page
+        for _, address in made.addresses(tree):
+            assert urlsplit(address).scheme in ("", "http", "https", "data"), (page, address)
+    shown = " ".join(made.words(tree) for tree in trees.values())
+    assert shown.count(made.TAG) > 5
 
 
 def test_a_row_of_the_ledger_says_all_that_is_known(built, trees):

@@ -31,7 +31,7 @@ EQUIVALENT = {
     "textsuper": "textsuperscript",
 }
 EMPTY = {
-    "newblock": " ", "relax": "", "protect": "", "allowbreak": "", "break": " ", "newline": " ", "urlprefix": "",
+    "newblock": "", "relax": "", "protect": "", "allowbreak": "", "break": " ", "newline": " ", "urlprefix": "",
     "space": " ", "quad": " ", "null": "", "xspace": "", "nolinebreak": "", "linebreak": " ", "par": " ",
     "bibinitperiod": ".", "bibnamedelima": " ", "bibrangedash": "--", "sortopen": "", "noop": "",
     "hskip": " ", "leavevmode": "", "noindent": "", "ignorespaces": "", "unskip": "",

@@ -33,7 +33,8 @@ def check() -> None:
     from artifacts.store.descriptor import package
     from artifacts.store.schema import check as faults_of
     from artifacts.typeset.plural import counted
-    from paper import bibliography
+    from paper import bibliography, lint
+    from paper.metadata import chapters
 
     graph = read_graph()
     described = [entry["name"] for entry in package(root())["resources"]]
@@ -42,7 +43,9 @@ def check() -> None:
     held = bibliography.read(root())
     for gap in held.gaps:
         click.echo(f"note: {gap}; it is set without", err=True)
-    words += map(str, held.faults)
+    words += [*map(str, held.faults), *(str(each) for each in lint.citations(chapters(root()), held.lines))]
+    if not words:  # tables that can be read
+        words += lint.cited_by_tables(root(), held.lines)
     words += [*graph.faults, *(line for step in graph.steps.values() for line in step.fault.splitlines())]
     for line in words:
         click.echo(line, err=True)
