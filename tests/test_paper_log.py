@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from artifacts.build import process
-from paper.tex import latex, log
+from paper.tex import bibtex, latex, log
 from paper.tex.log import Finding
 
 HEAD = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022/Debian)\n**thesis.tex\n(./thesis.tex\n"
@@ -192,3 +192,21 @@ def test_a_picture_that_a_package_does_not_find_is_a_finding():
         'Package pgf Warning: File "heat-000.png" not found when defining image "pgflastimage".\n'
     ).warnings
     assert [(finding.kind, finding.message) for finding in found] == [("missing file", "heat-000.png")]
+
+
+def test_what_bibtex_says_is_told_in_its_words(tmp_path: Path) -> None:
+    report = tmp_path / "thesis.blg"
+    assert bibtex.complaints(report) == []
+    report.write_text(
+        "This is BibTeX, Version 0.99d (TeX Live 2022/Debian)\nCapacity: max_strings=200000\n"
+        "The top-level auxiliary file: thesis.aux\nThe style file: plainnat.bst\nDatabase file #1: references.bib\n"
+        'Warning--empty journal in a\nToo many commas in name 1 of "A, B, C, D" for entry b\n'
+        "while executing---line 1160 of file plainnat.bst\nWarning--to sort, need author or key in c\n"
+        "(There was 1 error message)\nYou've used 3 entries,\n            2773 wiz_defined-function locations\n"
+    )
+    assert bibtex.complaints(report) == [
+        'Too many commas in name 1 of "A, B, C, D" for entry b',
+        "to sort, need author or key in c",
+    ]
+    report.write_text("The style file: plainnat.bst\nI found no \\citation commands---while reading file thesis.aux\n")
+    assert bibtex.complaints(report) == []

@@ -13,8 +13,10 @@ PREAMBLE = "paper/preamble.tex"
 TEMPLATE = "paper/thesis.tex.j2"
 STANDARD = "plainnat"
 _STYLE = re.compile(r"(?m)^[^%\n]*\\bibliographystyle\s*\{([^}]*)\}")
-# What the standard styles say of a field that an entry lacks: they set the entry without it.
-_TOLERATED = re.compile(r"Warning--(?:empty |there's a (?:number|volume) but no |page numbers missing)")
+# What the standard styles say of a field that an entry lacks, and BibTeX of a paper that cites nothing.
+_TOLERATED = re.compile(
+    r"Warning--(?:empty |there's a (?:number|volume) but no |page numbers missing)|I found no \\citation commands"
+)
 _BANNER = re.compile(
     r"This is BibTeX|Capacity:|The (?:top-level auxiliary|style) file:|Database file|A level-\d auxiliary|"
     r"You've used|Reallocat|\(There (?:was|were)|\(Error may have been|while executing|\s|$"
