@@ -24,6 +24,7 @@ from artifacts.errors import MissingDependency, SpecError
 from artifacts.store.descriptor import files, package, standard
 from artifacts.store.files import write
 from artifacts.store.paths import CSV, PARQUET
+from artifacts.store.rules import anything, by_name, either, listed, mapping, number, require, text
 from artifacts.store.table_file import words
 from artifacts.store.text_file import text_of, yaml_of
 from paper import metadata
@@ -31,6 +32,20 @@ from paper.edition import read as edition_of
 from paper.tex import latex
 
 CITATION = "CITATION.cff"
+_TEXTS = listed(text)
+_CFF = mapping(  # what https://citation-file-format.github.io has, version 1.2.0
+    {
+        "authors": listed(by_name(either(text, number))),
+        "license": either(text, _TEXTS),
+        "version": either(text, number),
+        "keywords": _TEXTS,
+        **dict.fromkeys(("abstract", "cff-version", "commit", "doi", "message", "title", "type", "url"), text),
+        **dict.fromkeys(("license-url", "repository", "repository-artifact", "repository-code"), text),
+        **dict.fromkeys(("contact", "identifiers", "references"), listed(by_name(anything))),
+        "preferred-citation": by_name(anything),
+        "date-released": anything,  # YAML makes a date of it, and a text of it is as good
+    }
+)
 NOBODY = "Nobody yet"  # the author of the frame of a new paper
 PROFILE = "1.2"
 SUMS = "checksums-sha256.txt"
@@ -164,7 +179,7 @@ def lay_out(root: Path, folder: Path) -> int:
     crate.description = str(package(root).get("description") or described.title)
     crate.datePublished = datetime.fromisoformat(when)
     crate.keywords = list(described.keywords)
-    crate.license = _licence(crate, described.licence, str(cited.get("license", "")))
+    crate.license = _licence(crate, described.licence, _one(cited.get("license", "")))
     creators = [_author(crate, number, each) for number, each in enumerate(authors(root, described), 1)]
     crate.creator = creators[0] if len(creators) == 1 else creators
     about = {"@type": "Organization", "name": described.publisher}
@@ -189,12 +204,19 @@ def lay_out(root: Path, folder: Path) -> int:
 
 
 def citation(root: Path) -> dict[str, Any]:
-    """What `CITATION.cff` says; empty where there is none."""
+    """What `CITATION.cff` says; empty where there is none.
+
+    Raises
+    ------
+    SpecError
+        It is no YAML, or holds what the format does not know.
+    """
     try:
         content = yaml_of(root, CITATION, SpecError)
     except FileNotFoundError:
         return {}
-    return content if isinstance(content, dict) else {}
+    require(content, _CFF, CITATION, SpecError)
+    return dict(content)
 
 
 def cited_authors(root: Path) -> str:
@@ -253,6 +275,11 @@ def _licence(crate: Any, said: str, cited: str) -> Any:
     address = f"https://spdx.org/licenses/{name}" if name else "#licence"
     about = {"@type": "CreativeWork", "name": name or "see LICENSE", "description": said or "Of text and data."}
     return crate.add(ContextEntity(crate, address, properties=about))
+
+
+def _one(licence: str | list[str]) -> str:
+    """A licence's name where there is one alone; empty where several stand beside each other."""
+    return licence if isinstance(licence, str) else licence[0] if len(licence) == 1 else ""
 
 
 def _author(crate: Any, number: int, told: metadata.Author) -> Any:

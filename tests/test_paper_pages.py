@@ -110,6 +110,13 @@ def test_what_passes_the_edge():
 def test_limits_are_data(tmp_path):
     assert limits(ROOT) == limits(ROOT)
     (tmp_path / "paper").mkdir()
-    (tmp_path / "paper/layout.yaml").write_text("text_lines: 10\n")
-    with pytest.raises(SpecError, match=r"paper/layout\.yaml: must hold beyond, distance"):
-        limits(tmp_path)
+    whole = (ROOT / "paper/layout.yaml").read_text()
+    for text, words in (
+        ("text_lines: 10\n", "no `fill`, which it needs"),
+        (whole.replace("rows: 3", "rwos: 3"), "unknown key 'rwos'; did you mean 'rows'?"),
+        (whole.replace("rows: 3", "rows: three"), "rows: 'three' is no number"),
+        ("- 1\n", r"\[1\] is no mapping"),
+    ):
+        (tmp_path / "paper/layout.yaml").write_text(text)
+        with pytest.raises(SpecError, match=rf"paper/layout\.yaml: {words}"):
+            limits(tmp_path)

@@ -190,7 +190,7 @@ def test_a_whole_recipe(tmp_path: Path) -> None:
         "texts": "some/texts",
         "context": 128,
         "memory": 1,
-        "settings": {"sinks": {"tau": 0.5}},
+        "settings": {"sinks": {"taus": [0.5]}},
         "models": [
             {"name": "m", "id": "owner/m", "revision": "v1", "shape": SHAPE},
             {"name": "n", "id": "owner/n", "quantize": "int8", "load_as": "llama", "position": "drope", "scaling": 1},
@@ -200,7 +200,7 @@ def test_a_whole_recipe(tmp_path: Path) -> None:
     assert recipe.experiments == ("massive_values", "sinks"), "in the order in which they run"
     assert (recipe.options.texts, recipe.options.tokens, recipe.options.items) == (3, 64, 7)
     assert (recipe.options.seeds, recipe.options.place) == ((2, 0), "some/texts")
-    assert recipe.settings == {"sinks": {"tau": 0.5}}
+    assert recipe.settings == {"sinks": {"taus": [0.5]}}
     first, second = recipe.models
     assert (first.source.revision, first.source.quantize, first.source.dtype) == ("v1", "nf4", "bf16")
     assert (second.source.quantize, second.source.scaling, second.shape) == ("int8", 1.0, None)
@@ -235,6 +235,10 @@ def test_a_recipe_that_does_not_fit_its_memory(tmp_path: Path) -> None:
         ({"experiments": []}, "experiments is empty"),
         ({"settings": {"knowledge": {}}}, "settings.knowledge is of no experiment that the recipe runs"),
         ({"settings": {"sinks": 3}}, "settings.sinks = 3 is not a mapping"),
+        ({"settings": {"sinks": {"tau": [0.5]}}}, "settings.sinks: unknown key 'tau'; did you mean 'taus'?"),
+        ({"settings": {"sinks": {"taus": 0.5}}}, "settings.sinks: taus: 0.5 is no list"),
+        ({"settings": {"sinks": {"taus": ["half"]}}}, r"settings.sinks: taus\[0\]: 'half' is no number"),
+        ({"settings": {"sinks": {"swept_items": "all"}}}, "settings.sinks: swept_items: 'all' is no whole number"),
         ({"models": []}, "models is empty"),
         ({"models": ["tiny-rope"]}, r"models\[0\] is not a mapping"),
         ({"models": [{"name": "m"}]}, r"models\[0\] lacks id"),

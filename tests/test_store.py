@@ -220,7 +220,7 @@ def test_a_measurement_that_was_cut_breaks_its_seal(root, cut):
         ("{", "one.json:1: no JSON"),
         ("[]", "one.json: holds no JSON object"),
         ('{"a": ' * 100_000, "one.json: no JSON that can be read"),
-        ('{"versions": 3}', "one.json: `versions` is no object"),
+        ('{"versions": 3}', "one.json: versions: 3 is no mapping of names to values"),
         ('{"command": "x"}', "one.json has no seal; when the table is whole, run: python -m artifacts.store.manifest"),
         ("\udcff", "one.json:1: not UTF-8"),
     ],

@@ -231,9 +231,10 @@ def test_tables_and_manifests_of_another_version_are_put_into_form(root):
     told = {
         "command": "one",
         "recipe": {"brief": {f"rate{index}": index / 8 for index in range(30)}, "more": [{"a": ["x" * 70, "y" * 70]}]},
-        "none": {},
+        "hashes": {},
     }
-    seal = {"blake2": identity(folder / "m.csv"), "rows": MOST + 1}
+    seal = json.loads(sealed(told, folder / "m.csv"))["table"]
+    assert (seal["blake2"], seal["rows"]) == (identity(folder / "m.csv"), MOST + 1)
     (folder / "m.json").write_text(json.dumps({**told, "table": seal}, indent=1))
     assert [path.name for path in settle(root)] == ["m.csv", "m.json"]
     assert beside(root) == ["m.json", "m.parquet"]
@@ -270,12 +271,13 @@ def test_a_ragged_csv_is_not_converted(root):
     assert beside(root) == ["m.csv"]
 
 
-def test_others_learn_that_a_table_is_parquet(root):
+def test_others_are_given_every_table_as_csv(root):
     put(root, "sinks", "m", many())
     put(root, "sinks", "n", many(9))
-    one, two = standard(root)["resources"]
-    assert (one["path"], one["format"]) == ("measurements/sinks/m.parquet", "parquet")
-    assert (two["path"], "format" in two) == ("measurements/sinks/n.csv", False)
+    assert [entry["path"] for entry in standard(root)["resources"]] == [
+        "measurements/sinks/m.csv",
+        "measurements/sinks/n.csv",
+    ]
 
 
 def test_the_shipped_measurements_have_the_form_of_their_size():

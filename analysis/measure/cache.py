@@ -7,6 +7,7 @@ docstrings: a file added elsewhere makes nothing old.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,11 +44,21 @@ class Form(Generic[T]):
 
 
 def _load(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict) or set(content) != {"hash", "value"}:
+        raise ValueError(f"{path}: of another version")
+    if content["hash"] != _hash(content["value"]):
+        raise ValueError(f"{path}: not what was kept")
+    return content["value"]
 
 
 def _save(path: Path, value: Any) -> None:
-    write(path, json.dumps(value, allow_nan=False).encode())
+    plain = json.loads(json.dumps(value, allow_nan=False))
+    write(path, json.dumps({"hash": _hash(plain), "value": plain}).encode())
+
+
+def _hash(value: Any) -> str:
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
 
 
 JSON: Form[Any] = Form(".json", _load, _save)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.measure.choices import BY_NAME, EXPERIMENTS
+from analysis.measure.choices import BY_NAME, EXPERIMENTS, settings_of
 from analysis.measure.measurements import checked_name
 from analysis.measure.subject import Options
 from analysis.models.checkpoints.loading import ModelSource
@@ -17,6 +17,7 @@ from analysis.models.checkpoints.shapes import Shape
 from artifacts.errors import DataError, ModelError, ThesisError
 from artifacts.near import nearest
 from artifacts.store.paths import SUBJECTS
+from artifacts.store.rules import mapping, require
 from artifacts.store.subjects import subjects
 from artifacts.store.text_file import yaml_of
 
@@ -410,4 +411,5 @@ def _settings(asked: Mapping[str, Any], experiments: Sequence[str], file: str) -
             raise DataError(f"{file}: settings.{name} is of no experiment that the recipe runs")
         if not isinstance(more, dict):
             raise DataError(f"{file}: settings.{name} = {reprlib.repr(more)} is not a mapping")
+        require(more, mapping(settings_of(name)), f"{file}: settings.{name}")
     return dict(asked)

@@ -17,7 +17,8 @@ def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
     Parameters
     ----------
     described : dict
-        The table's resource. Its `covers` has `resource`, the other table; `when`, cells of it that a row must have;
+        The table's resource. Its `covers` has `resource`, the other table (or itself, where each key needs all values);
+        `when`, cells of it that a row must have;
         `key`, the column that both share; `field`, a column of this table, and `values`, those that each row needs.
     path : str
         The table's file below `root`.
@@ -30,17 +31,17 @@ def uncovered(root: Path, described: dict[str, Any], path: str) -> list[str]:
     for _, row in rows(root / path):
         have.setdefault(row[asked["key"]], set()).add(row[asked["field"]])
     whose = readers(root)
-    lacks = []
+    lacks: dict[str, str] = {}
     for number, row in rows(root / other):
         wanted = all(row[name] == word for name, word in asked["when"].items())
-        if not wanted or whose.foreign(row.get("source", "")):
-            continue
         name = row[asked["key"]]
+        if not wanted or name in lacks or whose.foreign(row.get("source", "")):
+            continue
         missing = [value for value in asked["values"] if value not in have.get(name, set())]
         if missing:
             kind = " and ".join(asked["when"].values())
-            lacks.append(
-                f"no {asked['field']} {', '.join(missing)} of {name!r}, which {other}, row {number}, says is {kind}; "
-                "add the rows, with a reason where nothing is known"
+            lacks[name] = (
+                f"no {asked['field']} {', '.join(missing)} of {name!r}, which {other}, row {number}, "
+                f"{f'says is {kind}' if kind else 'has'}; add the rows, with a reason where nothing is known"
             )
-    return lacks
+    return list(lacks.values())

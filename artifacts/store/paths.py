@@ -7,4 +7,5 @@ FAMILIES = "artifacts/sources/families.csv"
 SUBJECTS = "artifacts/sources/subjects.csv"
 CSV, PARQUET = ".csv", ".parquet"
 SUFFIXES = (CSV, PARQUET)  # of tables; one of Parquet is a large measurement
-KEY_TABLES = (MODELS, FAMILIES, DOCUMENTS, "artifacts/sources/checkpoints.csv", "artifacts/sources/places.csv")
+PLACES = "artifacts/sources/places.csv"
+KEY_TABLES = (MODELS, FAMILIES, DOCUMENTS, "artifacts/sources/checkpoints.csv", PLACES)

@@ -102,6 +102,7 @@ FIELD: Mapping[str, Rule] = {
     # Not of the standard, but of this project:
     "unit": text,
     "optional": flag,
+    "cites": flag,  # whether cells are keys of the bibliography
 }
 
 REFERENCE = mapping({"resource": text, "fields": _WHOLE_NAMES}, ("fields",), foreign=True)
@@ -203,6 +204,7 @@ PACKAGE: Mapping[str, Rule] = {
                 **{name: FIELD[name] for name in ("type", "description", "title", "example", "rdfType", "unit")},
                 **{name: FIELD[name] for name in ("format", "missingValues")},
                 **{name: rule for name, rule in CONSTRAINTS.items() if name not in ("required", "jsonSchema")},
+                "cites": flag,
                 "refers": text,
             }
         )

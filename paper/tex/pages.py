@@ -13,6 +13,7 @@ from typing import Any
 
 from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
+from artifacts.store import rules
 from artifacts.store.text_file import yaml_of
 from paper.tex.pdf import outline
 
@@ -92,13 +93,8 @@ def limits(root: Path) -> Limits:
         The file is no mapping of exactly these fields to numbers.
     """
     content = yaml_of(root, FILE, SpecError)
-    known = {each.name for each in fields(Limits)}
-    if not isinstance(content, dict) or set(content) != known:
-        raise SpecError(f"{FILE}: must hold {', '.join(sorted(known))}, and nothing else")
-    if odd := [
-        name for name, value in content.items() if isinstance(value, bool) or not isinstance(value, (int, float))
-    ]:
-        raise SpecError(f"{FILE}: {odd[0]} must be a number")
+    known = {each.name: rules.number for each in fields(Limits)}
+    rules.require(content, rules.mapping(known, tuple(known)), FILE, SpecError)
     return Limits(**content)
 
 

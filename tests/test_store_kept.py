@@ -1,0 +1,185 @@
+"""What is stored and read again is held against its hash and its form; citations and places against what they name."""
+
+import json
+
+import pytest
+
+from analysis.measure.cache import JSON, cached
+from artifacts.errors import DataError
+from artifacts.store import manifest
+from artifacts.store.manifest import sealed
+from artifacts.store.schema import check
+
+PACKAGE = """
+name: test
+columns: {citation: {description: Key in the bibliography, cites: true}}
+resources:
+- name: documents
+  origin: []
+  fields: [{document*: Key}, {group!: Group}, {title!: Title}, citation, {coverage!: Coverage}, {reason~: Why empty}]
+- name: places
+  origin: []
+  fields: [{source*: Key}, {document!: Key of the document}, {section!: Section}, citation!]
+- name: bins
+  origin: []
+  fields: [{model*: Model}, {bin*: Bin, enum: [a, b]}]
+  covers: {resource: bins, key: model, when: {}, field: bin, values: [a, b]}
+- name: sinks
+  kind: measurement
+  fields: [{value!: Value, type: number}]
+"""
+FACTS = {
+    "command": "python build.py run sinks",
+    "versions": {"torch": "2"},
+    "settings": {"taus": [0.5]},
+    "model": {"fingerprint": "0"},
+    "hashes": {"texts": {"manual": "0"}},
+    "seconds": 1.5,
+}
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A project with documents, places and a bibliography, a table that covers itself, and a sealed measurement."""
+    for folder in ("artifacts/sources", "artifacts/measurements/sinks", "paper"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
+    (tmp_path / "paper/references.bib").write_text(
+        "@article{beans2026,\n title={Beans}}\n@misc(peas2020, title={Peas})\n"
+    )
+    (tmp_path / "artifacts/sources/documents.csv").write_text(
+        "document,group,title,citation,coverage,reason\n004,a,Beans,beans2026,claims,\nthesis,a,T,,claims,its own\n"
+    )
+    (tmp_path / "artifacts/sources/places.csv").write_text(
+        "source,document,section,citation\n004 T1,004,Heights,beans2026\npublished peas,Peas and so on,Peas,peas2020\n"
+    )
+    (tmp_path / "artifacts/sources/bins.csv").write_text("model,bin\nm,a\nm,b\n")
+    table = tmp_path / "artifacts/measurements/sinks/one.csv"
+    table.write_text("value\n0.5\n")
+    table.with_suffix(".json").write_bytes(sealed(FACTS, table))
+    return tmp_path
+
+
+def told(root, name):
+    return [str(fault) for fault in check(root, name)]
+
+
+def test_what_is_in_order_has_no_fault(root):
+    assert [told(root, name) for name in ("documents", "places", "bins", "sinks")] == [[], [], [], []]
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new", "words"),
+    [
+        (
+            "places",
+            "beans2026",
+            "beans2062",
+            "row 2, citation: 'beans2062' is no entry of paper/references.bib; did you",
+        ),
+        ("places", "Heights,beans2026", "Heights,shcherbTRUE", "'shcherbTRUE' is no entry of paper/references.bib"),
+        ("documents", "beans2026", "Beans2026", "row 2, citation: 'Beans2026' is no entry of paper/references.bib"),
+        (
+            "places",
+            "T1,004",
+            "T1,\u00bd",
+            "row 2, document: '\u00bd', where the place begins with the key of the document '004'",
+        ),
+        ("places", "T1,004", "T1,4", "row 2, document: '4', where the place begins"),
+        ("bins", "m,b\n", "", "no bin b of 'm', which artifacts/sources/bins.csv, row 2, has; add the rows"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_told(root, table, old, new, words):
+    path = root / f"artifacts/sources/{table}.csv"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1), encoding="utf-8")
+    [fault] = told(root, table)
+    assert words in fault
+
+
+def test_without_a_bibliography_every_citation_is_told(root):
+    (root / "paper/references.bib").unlink()
+    assert len(told(root, "places")) == 2
+
+
+CHANGED = [
+    (lambda facts: facts["settings"].update(taus=[0.9]), "is not the manifest that was written"),
+    (lambda facts: facts["model"].update(fingerprint="1"), "is not the manifest that was written"),
+    (lambda facts: facts["hashes"].clear(), "is not the manifest that was written"),
+    (lambda facts: facts.pop("settings"), "is not the manifest that was written"),
+    (lambda facts: facts.update(seconds=2), "is not the manifest that was written"),
+    (lambda facts: facts.update(settings=[]), "settings: [] is no mapping"),
+    (lambda facts: facts.update(model="x"), "model: 'x' is no mapping"),
+    (lambda facts: facts.update(hashes={"texts": "0"}), "hashes.texts: '0' is no mapping"),
+    (lambda facts: facts.update(training_length="long"), "training_length: 'long' is no whole number"),
+    (lambda facts: facts.update(setings={}), "unknown key 'setings'; did you mean 'settings'?"),
+    (lambda facts: facts["table"].update(rows=True), "table.rows: True is no whole number"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGED)
+def test_a_manifest_that_was_changed_or_has_another_form_is_told(root, change, words):
+    file = root / "artifacts/measurements/sinks/one.json"
+    content = json.loads(file.read_text())
+    change(content)
+    file.write_text(json.dumps(content))
+    [fault] = told(root, "sinks")
+    assert words in fault
+    assert "sinks/one.json" in fault
+
+
+def test_another_layout_of_the_same_manifest_is_the_same(root):
+    file = root / "artifacts/measurements/sinks/one.json"
+    file.write_text(json.dumps(json.loads(file.read_text()), indent=4))
+    assert told(root, "sinks") == []
+
+
+def test_a_seal_of_an_older_version_is_completed_where_its_table_is_whole(root, monkeypatch):
+    file = root / "artifacts/measurements/sinks/one.json"
+    content = json.loads(file.read_text())
+    del content["table"]["facts"]
+    file.write_text(json.dumps(content))
+    assert told(root, "sinks") == []
+    monkeypatch.chdir(root)
+    manifest.main([])
+    assert "facts" in json.loads(file.read_text())["table"]
+    assert told(root, "sinks") == []
+
+
+@pytest.mark.parametrize("change", ['"value": [1, 3]', '"value": [1, 2, 2]', '"value": {"a": 1}'])
+def test_a_kept_answer_that_was_changed_is_made_anew(tmp_path, change):
+    value, there = cached("an answer", lambda: [1, 2], tmp_path, remember=False)
+    assert (value, there) == ([1, 2], False)
+    file = tmp_path / "an answer.json"
+    assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([1, 2], True)
+    assert '"value": [1, 2]' in file.read_text()
+    file.write_text(file.read_text().replace('"value": [1, 2]', change))
+    with pytest.raises(ValueError, match="not what was kept"):
+        JSON.load(file)
+    assert cached("an answer", lambda: [0], tmp_path, remember=False) == ([0], False)
+
+
+def test_a_pattern_that_a_study_relies_on_is_of_the_table():
+    """A digit that the source calls missing is one digit: `inf` there ended a study with a line of code."""
+    from artifacts.store.descriptor import resource
+    from artifacts.store.validation import Column
+    from conftest import ROOT
+
+    described = resource(ROOT, "drope_error_examples")
+    assert described is not None
+    [field] = [field for field in described["schema"]["fields"] if field["name"] == "missing_digit"]
+    assert Column(field).read("7") == ("7", "")
+    assert Column(field).read("inf")[1]
+    assert Column(field).read("12")[1]
+
+
+def test_a_rule_names_the_file_the_path_and_the_nearest_key():
+    from artifacts.store.rules import listed, mapping, require, text
+
+    with pytest.raises(DataError) as caught:
+        require(
+            {"models": [{"name": "a"}, {"name": "b", "idd": "c"}]},
+            mapping({"models": listed(mapping({"name": text, "id": text}))}),
+            "a.yaml",
+        )
+    assert str(caught.value) == "a.yaml: models[b]: unknown key 'idd'; did you mean 'id'?"
