@@ -119,9 +119,9 @@ def main(tables: list[str]) -> None:
     chosen = tables or sorted(path.relative_to(root).as_posix() for path in paths)
     for table in chosen:
         content = manifest(root, table)
-        seal = content.get(SEAL)
+        seal: dict[str, Any] = content.get(SEAL, {})
         older = bool(seal) and FACTS not in seal and seal.get("blake2") == identity(root / table)
-        if content and (tables or seal is None or older):
+        if content and (tables or not seal or older):
             write((root / table).with_suffix(".json"), sealed(content, root / table))
             print(table)
 
