@@ -8,13 +8,13 @@ from collections.abc import Iterable
 SHOWN = 6  # names that a message lists
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: object, names: Iterable[object]) -> str:
     """`did you mean ...? ` for the closest of `names`, or nothing."""
     close = close_to(name, names)
     return f"did you mean {', '.join(close)}? " if close else ""
 
 
-def or_known(name: str, known: Iterable[object]) -> str:
+def or_known(name: object, known: Iterable[object]) -> str:
     """End of a message: the closest known name, or those that there are when none is close."""
     names = [str(item) for item in known]
     close = close_to(name, names, most=1, cutoff=0.5)
@@ -24,6 +24,6 @@ def or_known(name: str, known: Iterable[object]) -> str:
     return f"; known: {shown}" if names else ""
 
 
-def close_to(name: str, names: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
+def close_to(name: object, names: Iterable[object], most: int = 3, cutoff: float = 0.6) -> list[str]:
     """The names most like one, the nearest first; with a `cutoff` of 0 there always are some."""
-    return difflib.get_close_matches(name, sorted(set(names)), n=most, cutoff=cutoff)
+    return difflib.get_close_matches(str(name), sorted(set(map(str, names))), n=most, cutoff=cutoff)

@@ -250,7 +250,7 @@ def _check(root: Path, described: Metadata) -> None:
     templates = {file: text_of(root, file, SpecError) for file in files_of}
     held = bibliography.read(root)
     findings = [*held.faults, *lint.citations(templates, held.lines), *_cited_by_exhibits(root, templates, held.lines)]
-    findings += lint.references(templates)
+    findings += lint.references(templates) + lint.labels(templates)
     if findings:
         raise SpecError("\n".join(map(str, findings)))
 

@@ -75,7 +75,7 @@ def check(
     findings = [item for file, text in chapters.items() for item in digits(text, file, names, terms)]
     findings += [item for file, text in chapters.items() for item in percents(text, file)]
     findings += citations(chapters, entries) + uncited(chapters, entries)
-    return findings + references(chapters) + uncalled(chapters)
+    return findings + references(chapters) + labels(chapters) + uncalled(chapters)
 
 
 def percents(text: str, file: str) -> list[Finding]:
@@ -201,6 +201,26 @@ def references(chapters: Mapping[str, str]) -> list[Finding]:
             for key in _keys(match["keys"]):
                 if key not in labels:
                     findings.append(Finding(file, line_of(text, match.start()), _unknown(key, labels)))
+    return findings
+
+
+def labels(chapters: Mapping[str, str]) -> list[Finding]:
+    r"""Find each `\label` that is set a second time, and each exhibit that is shown a second time, with both places."""
+    first: dict[str, str] = {}
+    findings = []
+    prefixes = {"table": "tab", "figure": "fig"}
+    for file, text in chapters.items():
+        places = [(line_of(text, match.start()), match["key"].strip()) for match in _LABEL.finditer(_code(text))]
+        shown = [(line, what, name) for what, name, line in calls.dependencies(text, file) if what in prefixes]
+        places += [(line, f"{prefixes[what]}:{name}") for line, what, name in shown]
+        for line, key in sorted(places):
+            if key in first:
+                what = f"the label {key!r} is set in {first[key]} already: give one of them another name"
+                if key.startswith(("tab:", "fig:")):
+                    what = f"{key!r} is shown or set in {first[key]} already: show an exhibit once, and refer to it"
+                findings.append(Finding(file, line, what))
+            else:
+                first[key] = f"{file}:{line}"
     return findings
 
 

@@ -116,3 +116,11 @@ def test_an_exhibit_that_nobody_calls_is_found() -> None:
     assert [str(each) for each in lint.uncalled(chapters)] == [
         r"a:1: the figure 'two' is shown and never called: write \cref{fig:two}"
     ]
+
+
+def test_a_label_set_twice_names_both_places() -> None:
+    chapters = {"a": "\\label{eq:one}\n<< table('t') >>", "b": "x\n\\label{eq:one}\n\\label{eq:two}\n<< table('t') >>"}
+    assert [str(finding) for finding in lint.labels(chapters)] == [
+        "b:2: the label 'eq:one' is set in a:1 already: give one of them another name",
+        "b:4: 'tab:t' is shown or set in a:2 already: show an exhibit once, and refer to it",
+    ]

@@ -61,6 +61,8 @@ def test_warnings_with_their_files() -> None:
         "\\T1/qpl/m/n/10.95 a smiley :( and \\T1/qpl/m/it/10.95 text\n []\n\n)\n"
         "Overfull \\hbox (4.9pt too wide) in paragraph at lines 20--21\n[]\\T1/qpl/m/n/10.95 fine\n []\n\n"
         "Overfull \\vbox (9.0pt too high) has occurred while \\output is active []\n\n"
+        "LaTeX Warning: Float too large for page by 859.18425pt on input line 137.\n\n"
+        "LaTeX Warning: Float too large for page by 4.9pt on input line 138.\n\n"
         "Missing character: There is no \u03b1 (U+03B1) in font ec-qplr!\n)\n"
         "LaTeX Warning: Label `fig:a' multiply defined.\n\n"
         "LaTeX Warning: Label(s) may have changed. Rerun to get cross-references right.\n)\n"
@@ -71,6 +73,7 @@ def test_warnings_with_their_files() -> None:
         ("undefined citation", "holm", "chapters/one.tex", 8),
         ("overfull box", "\\hbox 23.5 pt too wide, lines 10-14, sheet 1 of the PDF", "tables/wide.tex", 10),
         ("overfull box", "\\vbox 9.0 pt too high, sheet 1 of the PDF", "chapters/one.tex", 0),
+        ("float too high", "859.18425 pt of it are below the end of the page", "chapters/one.tex", 137),
         ("missing character", "There is no \u03b1 (U+03B1) in font ec-qplr", "chapters/one.tex", 0),
         ("multiply defined label", "fig:a", "thesis.tex", 0),
     ]

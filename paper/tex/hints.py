@@ -35,6 +35,7 @@ _KINDS = {
     "multiply defined label": "the same \\label twice, or an exhibit shown twice",
     "missing character": "the font lacks the sign: write it as LaTeX, as in $\\geq$",
     "missing file": "what is included has to lie in out/figures, and its name be that of the figure",
+    "float too high": "a table breaks over pages with long=True, or takes fewer rows; a figure takes a smaller height",
     "overfull box": "reword the line, let a long name break, or make the table narrower",
 }
 

@@ -30,6 +30,7 @@ _OVERFULL = re.compile(
     r"^Overfull \\(?P<box>[hv]box) \((?P<size>[\d.]+)pt too (?:wide|high)\)"
     r"(?:.*? at lines? (?P<line>\d+)(?:--(?P<last>\d+))?)?"
 )
+_TALL = re.compile(r"Float too large for page by (?P<size>[\d.]+)pt(?: on input line (?P<line>\d+))?")
 _UNDERFULL = re.compile(r"^Underfull \\[hv]box ")
 _RERUN = re.compile(
     r"Rerun to get|Rerun LaTeX|may have changed\. *Rerun|\(re\)run LaTeX|Please rerun|rerunfilecheck.*has changed"
@@ -48,7 +49,7 @@ class Finding:
     ----------
     kind : str
         `error`, `undefined reference`, `undefined citation`, `multiply defined label`, `missing character`,
-        `missing file` or `overfull box`.
+        `missing file`, `overfull box` or `float too high`.
     message : str
         LaTeX's message, or what is undefined.
     file, line : str, int
@@ -124,6 +125,10 @@ def parse(text: str, folder: Path | None = None) -> Log:
             if float(match["size"]) > OVERFULL_LIMIT:
                 warnings.append(_overfull(match, lines[position : position + 1], _current(stack), pages + 1))
             position = _blank(lines, position)
+        elif match := _TALL.search(line):
+            if float(match["size"]) > OVERFULL_LIMIT:
+                what = f"{match['size']} pt of it are below the end of the page"
+                warnings.append(Finding("float too high", what, _current(stack), int(match["line"] or 0)))
         elif _UNDERFULL.match(line):
             position = _blank(lines, position)
         elif match := _MISSING.match(line):

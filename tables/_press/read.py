@@ -17,7 +17,7 @@ from artifacts.typeset.numbers import integer as integer_format
 from artifacts.typeset.numbers import text as text_format
 from tables._press.cells import Cell, Grid
 from tables._press.rounding import rounded, with_best
-from tables._press.spec import Column, Table, check, mark_names
+from tables._press.spec import Column, Table, check, mark_names, with_text_names
 
 
 def read(table: Table, name: str) -> Grid:
@@ -37,6 +37,7 @@ def read(table: Table, name: str) -> Grid:
         A cell without a value or a reason, text where a number belongs, infinity, an interval whose ends are swapped;
         the message names table, column and row.
     """
+    table = with_text_names(table)
     check(table, name)
     wanted = {each for column in table.columns for each in column.fields} | {
         table.reason,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from dataclasses import field as member
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from artifacts.errors import SpecError
 from artifacts.near import or_known
@@ -29,7 +29,8 @@ class Column:
     Attributes
     ----------
     field : str
-        The column of `rows` that it shows.
+        The column of `rows` that it shows. Columns whose names are no text (years of a pivot, pairs of names) go by the
+        text of the name, a pair by its parts with a space between (`2019`, `height mean`), or by the name itself.
     title : str
         Its heading, prose (`$math$` and `*emphasis*`); `\n` breaks the line.
     show : format, optional
@@ -171,6 +172,44 @@ class Table:
 def mark_names(marks: str) -> tuple[str, ...]:
     """Split a field of footnote marks."""
     return tuple(name.strip() for name in marks.replace(";", ",").split(",") if name.strip())
+
+
+def with_text_names(table: Table) -> Table:
+    """The same table, where every name of a column is text: whole numbers, dates and pairs are names in a frame too."""
+    if all(isinstance(each, str) for each in (*table.rows.columns, *_named_fields(table))):
+        return table
+    rows = table.rows.copy(deep=False)
+    rows.columns = [_text_of(each) for each in table.rows.columns]
+    columns = [_with_text_fields(column, _COLUMN_FIELDS) for column in table.columns]
+    named: Table = _with_text_fields(table, _TABLE_FIELDS)
+    return replace(named, rows=rows, columns=columns)
+
+
+_COLUMN_FIELDS = ("field", "title", "digits", "uncertainty", "p", "mark", "reason", "ci")
+_TABLE_FIELDS = ("reason", "groups", "rule_before", "units", "entry")
+
+
+def _named_fields(table: Table) -> Iterator[object]:
+    for column in table.columns:
+        yield from (column.title, *column.fields)
+    yield from (name for field in _TABLE_FIELDS if (name := getattr(table, field)) is not None)
+
+
+def _with_text_fields(spec: Any, fields: tuple[str, ...]) -> Any:
+    changed: dict[str, Any] = {}
+    for field in fields:
+        value = getattr(spec, field)
+        if field == "ci" and isinstance(value, tuple | list):
+            changed[field] = tuple(_text_of(each) for each in value)
+        elif value is not None:
+            changed[field] = _text_of(value)
+    return replace(spec, **changed)
+
+
+def _text_of(name: object) -> str:
+    if isinstance(name, tuple):
+        return " ".join(str(part) for part in name if str(part))
+    return str(name)
 
 
 def check(table: Table, name: str) -> None:

@@ -1,11 +1,17 @@
-"""Reported of tables: text that looks like a number."""
+"""Reported of tables: text that looks like a number, names of columns that are no text, tables higher than a page."""
+
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from artifacts.build import process
+from artifacts.errors import SpecError
 from artifacts.typeset.text import prose
 from figures._press.text import cell
 from paper.chapter import escaped
+from paper.tex import latex, log
+from paper.tex.hints import hint
 from tables import Column, Table, integer, printed, scientific, sentences
 from tables._press.render import render
 
@@ -68,3 +74,109 @@ def test_what_is_declared_a_number_is_set_as_one() -> None:
     assert "12,345" in made
     assert "2.1 × 10⁻⁴⁸" in made
     assert "−3 to 20–30%" in made
+
+
+@pytest.mark.reported("great-tables#125", "pandas#19981", outcome="right")
+def test_columns_named_by_whole_numbers_are_shown() -> None:
+    """A frame of a file without a header: its columns are 0 and 1."""
+    rows = pd.DataFrame({0: ["a", "b"], 1: [1, 2]})
+    table = Table(rows=rows, columns=[Column(0, "K"), Column(1, "V", integer())], caption="C.")
+    assert render(table, "t", "csv").splitlines() == ["0,1", "a,1", "b,2"]
+
+
+FRAMES = {
+    "years of a pivot": (pd.DataFrame({"k": ["a"], 2019: [7], 2020: [8]}), "k", 2020),
+    "pairs of names": (
+        pd.DataFrame([["a", 8]], columns=pd.MultiIndex.from_tuples([("k", ""), ("v", "mean")])),
+        "k",
+        ("v", "mean"),
+    ),
+    "dates": (pd.DataFrame({"k": ["a"], pd.Timestamp("2020-01-31"): [8]}), "k", pd.Timestamp("2020-01-31")),
+    "the text of a number": (pd.DataFrame({"k": ["a"], 2020: [8]}), "k", "2020"),
+    "a truth": (pd.DataFrame({"k": ["a"], True: [8]}), "k", True),
+}
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize("case", FRAMES)
+def test_columns_whose_names_are_no_text_are_shown(case: str) -> None:
+    """Years of a pivot, levels of names, dates and truth values as names of columns."""
+    rows, key, value = FRAMES[case]
+    made = render(Table(rows=rows, columns=[Column(key, "K"), Column(value, "V", integer())], caption="C."), "t", "csv")
+    assert made.splitlines()[1] == "a,8"
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
+    """A year that the frame lacks."""
+    table = Table(rows=pd.DataFrame({"k": ["a"], 2019: [7]}), columns=[Column(2029, "V", integer())], caption="C.")
+    with pytest.raises(SpecError, match="reads '2029', which rows does not have; did you mean '2019'"):
+        render(table, "t")
+
+
+@pytest.mark.reported(outcome="refused")
+def test_two_names_of_one_text_are_told() -> None:
+    """The number 1 and the text 1 as names of two columns."""
+    table = Table(rows=pd.DataFrame({1: [7], "1": [8]}), columns=[Column(1, "V", integer())], caption="C.")
+    with pytest.raises(SpecError, match="two columns named '1'"):
+        render(table, "t")
+
+
+def found(log_text: str) -> list[tuple[str, str]]:
+    return [(finding.kind, finding.file) for finding in log.parse(log_text).warnings if "undefined" not in finding.kind]
+
+
+def compiled(folder: Path, table: Table) -> list[tuple[str, str]]:
+    """What LaTeX's log says of a table in a document of its own."""
+    process.require("pdflatex")
+    (folder / "t.tex").write_text(render(table, "t"), encoding="utf-8")
+    packages = "booktabs,array,threeparttable,longtable,threeparttablex,pdflscape,rotating"
+    head = f"\\documentclass[11pt]{{scrreprt}}\\usepackage[T1]{{fontenc}}\\usepackage{{{packages}}}"
+    text = f"{head}\n\\begin{{document}}\n\\input{{t}}\n\\end{{document}}\n"
+    (folder / "d.tex").write_text(text, encoding="utf-8")
+    latex.pdflatex("d.tex", cwd=folder, output=".", job="d", timeout=60)
+    return found((folder / "d.log").read_text(encoding="utf-8", errors="replace"))
+
+
+def numbered(count: int, **options: object) -> Table:
+    rows = pd.DataFrame({"k": [f"row {i}" for i in range(count)], "v": range(count)})
+    return Table(rows=rows, columns=[Column("k", "K"), Column("v", "V", integer())], caption="C.", **options)
+
+
+@pytest.mark.reported("quarto-cli#9207", "Documenter.jl#2966", "apaquarto#89", outcome="refused")
+def test_a_table_higher_than_its_page_fails_by_name(tmp_path: Path) -> None:
+    """120 rows without long=True, whose last ones lie below the paper."""
+    assert compiled(tmp_path, numbered(120)) == [("float too high", "t.tex")]
+    assert "long=True" in hint("float too high", "")
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_turned_table_higher_than_its_page_fails_by_name(tmp_path: Path) -> None:
+    """60 rows on a page turned by 90 degrees, of which LaTeX itself says nothing."""
+    assert compiled(tmp_path, numbered(60, landscape=True)) == [("float too high", "t.tex")]
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize("options", [{"long": True}, {"long": True, "landscape": True}])
+def test_a_long_table_breaks_over_pages(tmp_path: Path, options: dict[str, object]) -> None:
+    """120 rows with long=True, upright and turned."""
+    assert compiled(tmp_path, numbered(120, **options)) == []
+
+
+@pytest.mark.reported(outcome="right")
+def test_a_turned_table_that_fits_is_left_alone(tmp_path: Path) -> None:
+    """20 rows on a turned page."""
+    assert compiled(tmp_path, numbered(20, landscape=True)) == []
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_row_higher_than_its_page_fails_by_name(tmp_path: Path) -> None:
+    """A paragraph of 900 words in one row of a long table, which no page holds."""
+    rows = pd.DataFrame({"k": ["a"], "w": ["word " * 900]})
+    table = Table(rows=rows, columns=[Column("k", "K"), Column("w", "W", width=0.1)], caption="C.", long=True)
+    assert ("overfull box", "t.tex") in [(kind, "t.tex") for kind, _ in compiled(tmp_path, table)]
+
+
+def test_a_figure_higher_than_its_page_is_found() -> None:
+    text = "(./figures/high.float.tex\n\nLaTeX Warning: Float too large for page by 120.5pt on input line 9.\n\n)\n"
+    assert found(text) == [("float too high", "figures/high.float.tex")]
