@@ -152,19 +152,21 @@ def citations(chapters: Mapping[str, str], entries: Mapping[str, int]) -> list[F
 
 
 def cited_by_tables(root: Path, entries: Mapping[str, int]) -> list[str]:
-    """Keys in the field `citation` of sources that the bibliography does not hold, each by file and row."""
-    from artifacts.store.descriptor import package
-    from artifacts.store.reader import read
+    """Keys in columns that the data package says to cite (`cites`), which the bibliography lacks, by file and row."""
+    from artifacts.store.descriptor import files, package
+    from artifacts.store.missing import markers
+    from artifacts.store.table_file import rows
 
     findings = []
     for resource in package(root)["resources"]:
-        fields = [field["name"] for field in resource["schema"]["fields"]]
-        if resource["kind"] != "source" or "citation" not in fields:
-            continue
-        for row, key in enumerate(read(root, resource["name"])["citation"], 2):
-            if isinstance(key, str) and key and key not in entries:
-                what = f"{key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
-                findings.append(f"artifacts/{resource['path']}: row {row}, citation: names {what}")
+        fields = [field for field in resource["schema"]["fields"] if field.get("cites")]
+        for file in files(root, resource["name"]) if fields else ():
+            for number, row in rows(root / file):
+                for field in fields:
+                    key = row[field["name"]]
+                    if key not in entries and key and key not in markers(field, resource["schema"]):
+                        what = f"{key!r}, which paper/references.bib does not hold{or_known(key, entries)}"
+                        findings.append(f"{file}: row {number}, {field['name']}: names {what}")
     return findings
 
 

@@ -9,6 +9,7 @@ from artifacts.errors import DataError
 from artifacts.store import manifest
 from artifacts.store.manifest import sealed
 from artifacts.store.schema import check
+from paper.lint import cited_by_tables
 
 PACKAGE = """
 name: test
@@ -40,13 +41,10 @@ FACTS = {
 
 @pytest.fixture
 def root(tmp_path):
-    """A project with documents, places and a bibliography, a table that covers itself, and a sealed measurement."""
+    """A project with documents, places, a table that covers itself, and a sealed measurement."""
     for folder in ("artifacts/sources", "artifacts/measurements/sinks", "paper"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
-    (tmp_path / "paper/references.bib").write_text(
-        "@article{beans2026,\n title={Beans}}\n@misc(peas2020, title={Peas})\n"
-    )
     (tmp_path / "artifacts/sources/documents.csv").write_text(
         "document,group,title,citation,coverage,reason\n004,a,Beans,beans2026,claims,\nthesis,a,T,,claims,its own\n"
     )
@@ -73,14 +71,6 @@ def test_what_is_in_order_has_no_fault(root):
     [
         (
             "places",
-            "beans2026",
-            "beans2062",
-            "row 2, citation: 'beans2062' is no entry of paper/references.bib; did you",
-        ),
-        ("places", "Heights,beans2026", "Heights,shcherbTRUE", "'shcherbTRUE' is no entry of paper/references.bib"),
-        ("documents", "beans2026", "Beans2026", "row 2, citation: 'Beans2026' is no entry of paper/references.bib"),
-        (
-            "places",
             "T1,004",
             "T1,\u00bd",
             "row 2, document: '\u00bd', where the place begins with the key of the document '004'",
@@ -97,9 +87,26 @@ def test_a_name_that_leads_nowhere_is_told(root, table, old, new, words):
     assert words in fault
 
 
-def test_without_a_bibliography_every_citation_is_told(root):
-    (root / "paper/references.bib").unlink()
-    assert len(told(root, "places")) == 2
+@pytest.mark.parametrize(
+    ("table", "old", "new", "words"),
+    [
+        (
+            "places",
+            "beans2026",
+            "beans2062",
+            "places.csv: row 2, citation: names 'beans2062', which paper/references.bib",
+        ),
+        ("places", "Heights,beans2026", "Heights,shcherbTRUE", "row 2, citation: names 'shcherbTRUE'"),
+        ("documents", "beans2026", "Beans2026", "documents.csv: row 2, citation: names 'Beans2026'"),
+    ],
+)
+def test_a_column_that_cites_is_held_against_the_bibliography(root, table, old, new, words):
+    entries = {"beans2026": 1, "peas2020": 3}
+    assert cited_by_tables(root, entries) == []
+    path = root / f"artifacts/sources/{table}.csv"
+    path.write_text(path.read_text().replace(old, new, 1))
+    [fault] = cited_by_tables(root, entries)
+    assert words in fault
 
 
 CHANGED = [

@@ -150,6 +150,7 @@ def _resource(entry: Any, number: int, columns: dict[str, dict[str, Any]]) -> di
         raise DataError(f"{where}: `path` {said}; a table lies at sources/{name}.csv or the like")
     if described["path"].startswith("measurements/") and (sealed := [key for key in SUMS if key in described]):
         raise DataError(f"{where}: `{sealed[0]}` is of one file; the manifests beside measurements hold their hashes")
+    described.setdefault("kind", next(each for each in ROOMS if ROOMS[each].format(name) == described["path"]))
     short = {key: described.pop(key) for key in ("fields", "key", "refers") if key in described}
     described["schema"] = _schema(described.get("schema", short), columns, where)
     if not isinstance(described.get("range", {}), dict):

@@ -15,9 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from artifacts.errors import DataError
-from artifacts.near import or_known
-from artifacts.store.bibliography import FILE as BIBLIOGRAPHY
-from artifacts.store.bibliography import keys
 from artifacts.store.covering import uncovered
 from artifacts.store.descriptor import SUMS, as_list, fields_of, files, resource
 from artifacts.store.documents import documents
@@ -161,17 +158,11 @@ def _own_checks(root: Path, described: dict[str, Any], path: str) -> Iterator[Fa
     missing = {field["name"]: markers(field, schema) for field in schema["fields"]}
     explained = {name for name, cells in missing.items() if "" not in cells} | {"reason", "note"}
     explained |= {field["name"] for field in schema["fields"] if field.get("optional")}
-    citing = [field["name"] for field in schema["fields"] if field.get("cites")]
-    held = (keys(root) or frozenset()) if citing else frozenset()
     judged = {each.key for each in documents(root)} if path == PLACES else set()
     for number, row in rows(root / path):
         empty = [name for name, cell in row.items() if not cell and name not in explained]
         if empty and not (row.get("reason") or row.get("note")):
             yield Fault(path, number, empty[0], "empty without a reason; fill it, or say why in `reason`")
-        for name in citing:
-            cell = row[name]
-            if cell and cell not in missing[name] and cell not in held:
-                yield Fault(path, number, name, f"{short(cell)} is no entry of {BIBLIOGRAPHY}{or_known(cell, held)}")
         named = row.get("source", "").partition(" ")[0]
         if named in judged and row.get("document") != named:
             said = f"{short(row.get('document'))}, where the place begins with the key of the document {named!r}"
