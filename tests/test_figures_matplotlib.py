@@ -86,7 +86,7 @@ def test_every_value_and_text_is_in_the_converted_drawing(drawing):
         assert said in text
     entries = [line for line in text.splitlines() if line.startswith("\\addlegendentry")]
     names = ("plain", r"with\_error 100\%", "band", "dots", "bars")
-    assert entries == [f"\\addlegendentry{{{t}}}" for t in names]
+    assert entries == [f"\\addlegendentry{{\\vphantom{{Ag}}{t}}}" for t in names]
 
 
 def test_marks_have_the_shape_of_matplotlib_in_plot_and_legend():

@@ -260,4 +260,4 @@ def image_of(handle: Any, marks: Marks, name: str) -> str:
     if isinstance(handle, LineCollection):
         return f"no marks, {_segments_style(handle)}"
     require(isinstance(handle, Rectangle | Polygon), f"the picture of the legend's {name!r} ({kind_of(handle)})")
-    return f"legend image code/.code={{\\path[{_patch_style(handle)}] (0,-1mm) rectangle (6mm,1mm);}}"
+    return f"legend image code/.code={{\\path[{_patch_style(handle)}] (0mm,-1mm) rectangle (6mm,1mm);}}"

@@ -106,7 +106,9 @@ def _axis(panel: Panel, at: float, low: float, wide: float, tall: float, room: f
         anchor = f"{_ANCHOR[along][1]} {_ANCHOR[across][0]}".strip() or "center"
         place = f"at={{({across},{along})}}, anchor={anchor}, fill=white, fill opacity=0.8, text opacity=1"
         options.append(f"legend style={{{place}}}, legend cell align=left")
-    entries = "".join(f"\\addlegendimage{{{image}}}\n\\addlegendentry{{{name}}}\n" for image, name in panel.entries)
+    entries = "".join(
+        f"\\addlegendimage{{{image}}}\n\\addlegendentry{{{STRUT}{name}}}\n" for image, name in panel.entries
+    )
     plots = "".join(panel.plots).replace("\\addplot[", "\\addplot[forget plot, ")
     return "\\begin{axis}[\n  " + ",\n  ".join(options) + f",\n]\n{entries}{plots}\\end{{axis}}\n"
 
