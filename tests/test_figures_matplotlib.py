@@ -20,6 +20,8 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib.figure import Figure as Drawing  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
+from matplotlib.patches import Circle  # noqa: E402
 from matplotlib.patheffects import withStroke  # noqa: E402
 
 
@@ -255,6 +257,49 @@ def test_a_property_that_nobody_thought_of_is_named():
         axes.plot([1, 2, 3], [1, 2, 3], "o-", **change)
         with pytest.raises(NotConverted, match=named):
             pgfplots(drawing, 150, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda a: a.axis("off"), "switched off"),
+        (lambda a: a.spines.left.set_visible(False), "the left spine, which is hidden"),
+        (lambda a: a.spines.bottom.set_bounds(1, 2), "bounds"),
+        (lambda a: a.set_ylabel("y", rotation=0), "the rotation"),
+        (lambda a: a.set_xlabel("x", loc="left"), "the place of the text 'x'"),
+        (lambda a: a.yaxis.set_label_coords(-0.3, 0.9), "the place of the text 'word'"),
+        (lambda a: a.set_title("t", y=0.8), "the place of the text 't'"),
+        (lambda a: a.set_title("t", backgroundcolor="red"), "the box of the text 't'"),
+        (lambda a: a.set_title("t", color="red"), "the color"),
+        (lambda a: a.text(1, 1, "t", bbox={"fc": "red"}), "the box of the text 't'"),
+        (lambda a: a.set_facecolor("0.9"), "facecolor"),
+        (lambda a: a.figure.set_facecolor("0.9"), "facecolor"),
+        (lambda a: a.patch.set_alpha(0.5), "facecolor"),
+        (lambda a: a.xaxis.tick_top(), "x axis"),
+        (lambda a: a.tick_params(labelcolor="red"), "labelcolor"),
+        (lambda a: a.get_xticklabels()[1].set_color("red"), "the color"),
+        (lambda a: a.set_xlim(3, 1), "runs backwards"),
+        (lambda a: a.set_axisbelow(True) or a.set_frame_on(False), "frame on"),
+        (lambda a: a.plot([1], [1], label="l") and a.legend(labelcolor="red"), "the color"),
+        (lambda a: a.plot([1], [1], label="l") and a.legend(title="t"), "the title of a legend"),
+        (lambda a: a.figure.text(0.5, 0.5, "t"), "a Text of the whole figure"),
+        (lambda a: a.bar_label(a.bar([1, 2], [1, 2])), "coordinates"),
+        (lambda a: a.lines[0].set_clip_path(Circle((0, 0), 1, transform=a.transAxes)), "clip path"),
+        (lambda a: a.add_line(Line2D([0, 1], [0, 1], transform=a.transAxes)), "coordinates"),
+        (lambda a: a.minorticks_on() or a.grid(which="minor"), "gridOn"),
+        (lambda a: a.grid(color="red"), "grid"),
+    ],
+)
+def test_what_the_house_does_not_take_over_is_named(change, named):
+    from figures._press.matplotlib.convert import pgfplots
+    from figures._press.matplotlib.usual import NotConverted
+
+    drawing, axes = axes_of()
+    axes.plot([1, 2, 3], [1, 2, 3])
+    axes.set_ylabel("word")
+    change(axes)
+    with pytest.raises(NotConverted, match=named):
+        pgfplots(drawing, 150, None)
 
 
 def test_entities_look_the_same_in_matplotlib():

@@ -217,6 +217,7 @@ def _text(text: Any, axes: Any, panel: Panel, marks: Marks) -> list[str]:
     if not text.get_text().strip():
         return []
     what = f"the text {text.get_text()!r}"
+    require(text.get_bbox_patch() is None, f"the box of {what}")
     if isinstance(text, Annotation):
         require(text.arrow_patch is None, f"the arrow of {what}")
         require(text.xycoords == text.anncoords == "data", f"{what}, whose place is not in the data's coordinates")

@@ -54,7 +54,6 @@ _AXIS = (
     *("inverted", "label_text", "major_formatter", "major_locator", "minor_formatter", "minor_locator", "ticklabels"),
     *("ticks", "tick_params", "ticks_position", "view_interval", "units", "converter", "label_coords"),
 )
-_LABEL = ("rotation", "rotation_mode", "horizontalalignment", "verticalalignment", "fontweight", "weight")
 _PLACES = {
     "upper right": (0.98, 0.98), "upper left": (0.02, 0.98), "lower left": (0.02, 0.02), "lower right": (0.98, 0.02),
     "right": (0.98, 0.5), "center left": (0.02, 0.5), "center right": (0.98, 0.5), "lower center": (0.5, 0.02),
@@ -110,8 +109,12 @@ def _panel(axes: Any, marks: Marks) -> Panel:
     require_usual(axes, _blank(), _AXES, "the axes")
     for title in (axes._left_title, axes._right_title):
         require(not title.get_text(), "a title at the left or right")
-    for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
-        _plain_text(text, _LABEL)
+    require(axes.axison, "axes that are switched off")
+    for side in ("left", "bottom"):
+        require(axes.spines[side].get_visible(), f"the {side} spine, which is hidden")
+    _word(axes.title, _blank().title, 0, axes._autotitlepos)
+    _word(axes.xaxis.label, _blank().xaxis.label, 0, axes.xaxis._autolabelpos)
+    _word(axes.yaxis.label, _blank().yaxis.label, 1, axes.yaxis._autolabelpos)
     x, y = _ticks(axes.xaxis, "x"), _ticks(axes.yaxis, "y")
     box = axes.get_window_extent()
     title = set_lines(axes.title.get_text())
@@ -152,9 +155,13 @@ def _spine(spine: Spine, axes: Any) -> None:
     require_usual(spine, _blank().spines[side], (), f"the {side} spine")
 
 
-def _plain_text(text: Text, heeded: Sequence[str]) -> None:
+def _word(text: Any, usual: Text, along: int, placed: bool) -> None:
+    """See that a title or a label stands at its usual place, and is but words."""
     if text.get_text():
-        require_usual(text, new(lambda: Text()), (*HOUSE_TEXT, *heeded), f"the text {text.get_text()!r}")
+        named = f"the text {text.get_text()!r}"
+        require(placed and abs(text.get_position()[along] - 0.5) < 1e-9, f"the place of {named}")
+        require(text.get_bbox_patch() is None, f"the box of {named}")
+        require_usual(text, usual, (*HOUSE_TEXT, "fontweight", "weight"), named)
 
 
 def _ticks(axis: Any, name: str) -> Ticks:
@@ -195,6 +202,7 @@ def _ticks(axis: Any, name: str) -> Ticks:
     usual_tick = new_axis.get_major_ticks()[0]
     for tick in majors:
         named = f"the tick label {tick.label1.get_text()!r}"
+        require(tick.label1.get_bbox_patch() is None, f"the box of {named}")
         require_usual(tick.label1, usual_tick.label1, (*HOUSE_TEXT, "visible"), named)
         line = ("data", "xdata", "ydata", *(() if id(tick) in major else ("markeredgewidth", "markersize")))
         require_usual(tick.tick1line, usual_tick.tick1line, line, f"a tick of {where}")
@@ -224,7 +232,8 @@ def _legend(axes: Any, panel: Panel, marks: Marks) -> None:
     require(len(areas) == len(legend.texts) == len(legend.legend_handles), "a legend with entries of its own making")
     for area, handle, text in zip(areas, legend.legend_handles, legend.texts, strict=True):
         name = text.get_text()
-        _plain_text(text, ("horizontalalignment", "verticalalignment"))
+        heeded = (*HOUSE_TEXT, "horizontalalignment", "verticalalignment")
+        require_usual(text, new(lambda: Text()), heeded, f"the legend's {name!r}")
         if whole.get(name) is not None:
             handle = whole[name]
         else:
