@@ -44,9 +44,23 @@ DAMAGED = [
     (1, ",2", ",1", "order", "the value stands twice (1)", "unique-error"),
     (1, "a,1", "a,0", "", "the key stands twice (a, 0)", "primary-key"),
     (1, "a,1", "c,1", "model", "'c' is not in the table 'models'; add it there or correct the name", "foreign-key"),
-    (1, ",2", "", "", "5 cells for 6 columns; a comma in a cell needs quotes around it", "missing-cell"),
+    (
+        1,
+        ",2",
+        "",
+        "",
+        "5 cells for 6 columns; the row was cut, or lacks the comma before an empty cell",
+        "missing-cell",
+    ),
     (1, ",2", ",2,3", "", "7 cells for 6 columns; a comma in a cell needs quotes around it", "extra-cell"),
-    (1, GOOD[1], "", "", "0 cells for 6 columns; a comma in a cell needs quotes around it", "blank-row"),
+    (
+        1,
+        GOOD[1],
+        "",
+        "",
+        "0 cells for 6 columns; the row was cut, or lacks the comma before an empty cell",
+        "blank-row",
+    ),
 ]
 
 

@@ -22,6 +22,7 @@ from artifacts.store.spelling import clean, difference, looks, spelt
 from artifacts.store.table_file import records
 from artifacts.store.vocabulary import SPELLINGS
 
+QUOTES = "a comma in a cell needs quotes around it"
 Check = Callable[[Any, str], str]
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}")
@@ -234,7 +235,9 @@ def faults(
         if number == 1:
             continue
         if len(cells) != len(columns):
-            yield number, "", f"{len(cells)} cells for {len(columns)} columns; a comma in a cell needs quotes around it"
+            few = len(cells) < len(columns)
+            mend = "the row was cut, or lacks the comma before an empty cell" if few else QUOTES
+            yield number, "", f"{len(cells)} cells for {len(columns)} columns; {mend}"
             continue
         values = []
         for place, (column, cell) in enumerate(zip(columns, cells, strict=True)):

@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING
 from artifacts.errors import SpecError
 from tables._press.render import render
 from tables._press.spec import Table
+from tables._press.units import contradicted
 
 if TYPE_CHECKING:
     from artifacts.build.job import Job
 
 
 def table_of(job: Job) -> Table:
-    """Run a table step's function and return its specification; SpecError when it returns anything else."""
+    """Run a table step's function and return its specification.
+
+    Raises
+    ------
+    SpecError
+        It returns anything else, or a unit of it contradicts the data package.
+    """
     spec = job.call()
     if not isinstance(spec, Table):
         raise SpecError(
             f"{job.file}: table() returned {type(spec).__name__}, not a Table: end it with `return Table(...)`"
         )
+    if fault := contradicted(job.root, job.artifacts, spec):
+        raise SpecError(f"{job.file}: {fault}")
     return spec
 
 

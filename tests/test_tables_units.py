@@ -1,0 +1,58 @@
+"""Units of a table against those of the data package."""
+
+import pandas as pd
+import pytest
+
+from tables import Column, Table
+from tables._press.units import contradicted
+
+PACKAGE = """
+name: test
+resources:
+- name: sales
+  origin: []
+  fields: [{firm*: Firm}, {paid: Paid, type: number, unit: francs}, {share: Share, type: number, unit: percent},
+    {height: Height, type: number, unit: "1"}, {value: Value, type: number, unit: as the metric says}]
+- name: others
+  origin: []
+  fields: [{firm*: Firm}, {paid: Paid, type: number, unit: pounds}]
+"""
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "artifacts/datapackage.yaml").write_text(PACKAGE)
+    return tmp_path
+
+
+def table(field, unit):
+    return Table(rows=pd.DataFrame({field: [1.0]}), columns=[Column(field, "Title", unit=unit)], caption="A.")
+
+
+@pytest.mark.parametrize(
+    ("field", "unit"),
+    [
+        ("paid", "franc"),
+        ("paid", "$Francs$"),
+        ("share", "%"),
+        ("share", "\\%"),
+        ("height", "cm"),
+        ("value", "nats"),
+        ("own", "cm"),
+    ],
+)
+def test_a_unit_that_agrees_or_is_not_declared_may_stand(root, field, unit):
+    assert contradicted(root, ["sales"], table(field, unit)) == ""
+
+
+@pytest.mark.parametrize(("field", "unit"), [("paid", "furlongs"), ("share", "points"), ("paid", "thousand francs")])
+def test_another_unit_than_that_of_the_data_is_told(root, field, unit):
+    said = contradicted(root, ["sales"], table(field, unit))
+    assert said.startswith(f"the column {field!r} has the unit {unit!r}, where artifacts/datapackage.yaml says")
+    assert "in sales; mend one of them" in said
+
+
+def test_a_column_of_several_artifacts_may_have_the_unit_of_any(root):
+    assert contradicted(root, ["sales", "others"], table("paid", "pounds")) == ""
+    assert contradicted(root, ["sales", "unknown"], table("paid", "pounds"))
