@@ -76,11 +76,13 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/light.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing what the paper needs into $(VENV); it takes a minute or two"
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt .
 	@touch $@
 
 # torch first and by its pinned version alone, so that a CPU wheel of it is taken where one is offered.
 $(VENV)/test.stamp: $(VENV)/light.stamp
+	@echo "installing what the tests need, torch among it; it takes some minutes"
 	$(PY) -m pip install -q --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt '.[test,models,quant,cluster,bench]'
 	@touch $@

@@ -136,8 +136,8 @@ def run(argv: Sequence[str], cwd: Path, timeout: float, env: Mapping[str, str] |
     return Completed(returncode, text, expired.is_set())
 
 
-def run_shown(argv: Sequence[str], cwd: Path) -> int:
-    """Run a program to its end, its output shown where ours is; return its exit status.
+def run_shown(argv: Sequence[str], cwd: Path, log: IO[bytes] | None = None) -> int:
+    """Run a program to its end, its output shown where ours is, or in an open file; return its exit status.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def run_shown(argv: Sequence[str], cwd: Path) -> int:
     Ended
         `end_all` was called, before or while it ran.
     """
-    return _wait(_begin(argv, cwd, None, None), argv[0])
+    return _wait(_begin(argv, cwd, None, log), argv[0])
 
 
 def _begin(

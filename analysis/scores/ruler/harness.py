@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -19,6 +18,7 @@ from typing import Any
 from analysis.models.checkpoints.loading import DTYPES, ModelSource
 from analysis.scores.ruler.results import NAMES
 from analysis.scores.ruler.scores import length_tokens
+from artifacts.build import process
 from artifacts.errors import DataError, MissingDependency
 from artifacts.store.files import write
 
@@ -153,13 +153,13 @@ def _start(program: Sequence[str], asked: Sequence[str], place: Path) -> None:
     write(place / "options.json", (json.dumps(list(asked)) + "\n").encode())
     outputs = ["--output_path", str(place), "--log_samples", "--use_cache", str(place / "answers")]
     try:
-        with (place / "log.txt").open("w", encoding="utf-8") as log:
-            done = subprocess.run([*program, *asked, *outputs], stdout=log, stderr=subprocess.STDOUT, check=False)
-    except OSError as error:
-        raise DataError(f"{program[0]}: cannot be run ({error.strerror})") from error
-    if done.returncode:
+        with (place / "log.txt").open("wb") as log:
+            returncode = process.run_shown([*program, *asked, *outputs], Path.cwd(), log)
+    except (MissingDependency, OSError) as error:
+        raise DataError(f"{program[0]}: cannot be run ({error})") from error
+    if returncode:
         raise DataError(
-            f"the harness ended with {done.returncode}; its log is {place / 'log.txt'}: {_tail(place)}{_hint(place)}"
+            f"the harness ended with {returncode}; its log is {place / 'log.txt'}: {_tail(place)}{_hint(place)}"
         )
 
 
