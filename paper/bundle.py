@@ -8,13 +8,13 @@ import gzip
 import io
 import re
 import tarfile
-import tempfile
 import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from artifacts.errors import LatexError, SpecError
+from artifacts.store.files import temporary
 from paper.document import STATE
 from paper.tex import latex, log, pdf
 
@@ -182,8 +182,8 @@ def try_out(bundle: bytes, thesis: bytes) -> None:
     LatexError
         It does not compile, or its pages or words are others.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        made = dry_run(bundle, Path(folder))
+    with temporary() as folder:
+        made = dry_run(bundle, folder)
     if made == thesis:
         return
     if (pdf.pages(made), pdf.text(made)) != (pdf.pages(thesis), pdf.text(thesis)):

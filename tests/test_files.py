@@ -192,3 +192,16 @@ def test_a_full_disk_that_a_library_met_is_told_in_our_words(name):
     said = files.without_room(error)
     assert said.startswith(f"{name}: the disk is full" if name else "the output, or a cache or temporary file")
     assert str(unforeseen(error)) == said
+
+
+def test_temporary_folders_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.tempfile, "tempdir", str(tmp_path))
+    dead = _leave_draft(tmp_path).with_suffix(".folder.part")
+    dead.mkdir()
+    (tmp_path / "mine").mkdir()
+    with files.temporary() as first, files.temporary() as second:
+        (first / "x").write_text("1")
+        assert first != second
+        assert not dead.exists()
+        assert first.stat().st_mode & 0o777 == 0o700
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["mine"]

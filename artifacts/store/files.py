@@ -7,8 +7,12 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import stat
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from artifacts.errors import ThesisError
@@ -80,6 +84,24 @@ def write(path: Path, content: bytes, *, lasting: bool = False) -> bool:
 def draft(path: Path) -> Path:
     """Where what becomes `path` is written first, by a library of its own; `sweep` removes it after a kill."""
     return path.with_name(f".{os.getpid()}-{_HOST}-{path.name}{PART}")
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """Give an empty folder among the system's temporary ones for the length of a block.
+
+    Those that killed processes left there are removed first: the system's own never are.
+    """
+    place = Path(tempfile.gettempdir())
+    for path in place.iterdir():
+        if path.is_dir() and abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
+    folder = place / f".{os.getpid()}-{_HOST}-{secrets.token_hex(6)}{PART}"
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep(folder: Path) -> list[Path]:

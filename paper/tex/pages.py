@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,6 +13,7 @@ from typing import Any
 from artifacts.build import process
 from artifacts.errors import LatexError, SpecError
 from artifacts.store import rules
+from artifacts.store.files import temporary
 from artifacts.store.text_file import yaml_of
 from paper.tex.pdf import outline
 
@@ -106,13 +106,13 @@ def read(content: bytes) -> list[Page]:
     LatexError
         The file is no PDF that it can read.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "document.pdf").write_bytes(content)
-        done = process.run(("pdftotext", "-bbox-layout", "document.pdf", "document.html"), Path(folder), 120)
+    with temporary() as folder:
+        (folder / "document.pdf").write_bytes(content)
+        done = process.run(("pdftotext", "-bbox-layout", "document.pdf", "document.html"), folder, 120)
         if done.returncode:
             raise LatexError(f"pdftotext cannot read the PDF: {done.output.strip()}")
         parser = _Boxes()
-        parser.feed((Path(folder) / "document.html").read_text(encoding="utf-8"))
+        parser.feed((folder / "document.html").read_text(encoding="utf-8"))
     headings = outline(content)
     return [replace(page, headings=tuple(headings.get(page.number, ()))) for page in parser.pages]
 

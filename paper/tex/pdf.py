@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from artifacts.build import process
 from artifacts.errors import LatexError, MissingDependency
+from artifacts.store.files import temporary
 
 if TYPE_CHECKING:
     import pypdf
@@ -54,12 +53,12 @@ def text(content: bytes) -> str:
 
 def _poppler(content: bytes, *argv: str, made: str = "") -> str:
     """What a program of poppler prints about `document.pdf`, or the text that it writes to the file `made`."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "document.pdf").write_bytes(content)
-        done = process.run((*argv, made) if made else argv, Path(folder), 60)
+    with temporary() as folder:
+        (folder / "document.pdf").write_bytes(content)
+        done = process.run((*argv, made) if made else argv, folder, 60)
         if done.returncode:
             raise LatexError(f"{argv[0]} cannot read the PDF: {done.output.strip()}")
-        return (Path(folder) / made).read_text(encoding="utf-8") if made else done.output
+        return (folder / made).read_text(encoding="utf-8") if made else done.output
 
 
 def outline(content: bytes) -> dict[int, list[tuple[int, str]]]:
