@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import types
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -25,13 +26,16 @@ LIBRARIES = ("click", "yaml", "jinja2", "numpy", "pandas", "pyarrow", "scipy.sta
 
 
 class Interpreter:
-    """A running warmed interpreter, with the environment that the libraries saw when they were imported."""
+    """A running warmed interpreter, with the environment that the libraries saw when they were imported.
 
-    def __init__(self) -> None:
+    `program` is what it runs: this file, or one that calls `main` with more libraries.
+    """
+
+    def __init__(self, program: str = __file__) -> None:
         self.environment = _environment()
         # a session of its own: Ctrl-C in the tests' terminal ends the tests, and then this
         self.process = subprocess.Popen(
-            [sys.executable, "-P", __file__],
+            [sys.executable, "-P", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -93,15 +97,20 @@ def serve() -> None:
     sys.exit()
 
 
-if __name__ == "__main__":
-    for library in LIBRARIES:
+def main(libraries: Iterable[str] = LIBRARIES) -> None:
+    """Import libraries, answer requests, and run in each child what it was asked for."""
+    for library in libraries:
         with suppress(ImportError):
             import_module(library)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.freeze()
     serve()
     place = str(Path(sys.argv[0]).absolute())
-    main = types.ModuleType("__main__")
-    main.__file__ = place
-    sys.modules["__main__"] = main
-    exec(compile(Path(place).read_text(), place, "exec"), main.__dict__)
+    module = types.ModuleType("__main__")
+    module.__file__ = place
+    sys.modules["__main__"] = module
+    exec(compile(Path(place).read_text(), place, "exec"), module.__dict__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,4 @@
-"""Damage and kills for as long as one likes, seeded: `make soak`. Prints counts; exits with 1 when a thing is amiss.
-
-Before them, the published data package is read as a whole by the standard's own reader.
-"""
+"""Damage and kills for as long as one likes, seeded: `make soak`. Prints counts; exits with 1 when a thing is amiss."""
 
 import argparse
 import sys
@@ -10,7 +7,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.soak import fuzz, kill, published  # noqa: E402
+from tests.soak import commands, endings, fuzz, kill, published  # noqa: E402
+
+
+def _tell(amiss: list[str], wrong: list[str]) -> None:
+    """Print what is amiss as soon as it is known, and keep it."""
+    print("".join(f"{line}\n" for line in dict.fromkeys(wrong)), end="", file=sys.stderr, flush=True)
+    amiss += wrong
 
 
 def main() -> int:
@@ -20,19 +23,39 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20, help="iterations of kills of each target [20]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--paper", action="store_true", help="kill builds of the whole thesis as well")
+    parser.add_argument("--commands", type=int, default=0, help="damaged files of each kind that commands read [0]")
+    parser.add_argument("--endings", type=int, default=0, help="iterations of kills of every command [0]")
+    parser.add_argument("--beginning", metavar="WORDS", default="", help="of --endings these, with commas between")
+    parser.add_argument("--kinds", metavar="WORDS", default="", help="of --commands these alone, with commas between")
     parser.add_argument("--classes", metavar="WORDS", default="", help="damage these alone, e.g. 'scores predictions'")
     parser.add_argument(
         "--only", metavar="WORDS", help="kill this build alone, e.g. --only paper, --only 'table ap_drop'"
     )
     parser.add_argument("--warm", action="store_true", help="begin with what is built here, and remake its LaTeX only")
     asked = parser.parse_args()
-    amiss = [] if asked.only or asked.classes else published.run(ROOT)
+    amiss: list[str] = []
+    if not (asked.only or asked.classes or asked.commands or asked.endings):
+        _tell(amiss, published.run(ROOT))
     for word, counts, wrong in (
         fuzz.run(ROOT, asked.mutations, asked.seed, asked.classes.split()) if asked.mutations else ()
     ):
         line = f"| {word} | {sum(counts.values())} | {counts['good']} | {counts['told']} | {counts['other error']} |"
         print(f"{line} {len(wrong)} |", flush=True)
-        amiss += wrong
+        _tell(amiss, wrong)
+    for word, counts, wrong in (
+        commands.run(ROOT, asked.commands, asked.seed, asked.kinds.split(",") if asked.kinds else ())
+        if asked.commands
+        else ()
+    ):
+        shown = " | ".join(str(counts[outcome]) for outcome in commands.OUTCOMES)
+        print(f"| {word} | {sum(counts.values())} | {shown} |", flush=True)
+        _tell(amiss, wrong)
+    beginning = asked.beginning.split(",") if asked.beginning else ()
+    for tally in endings.run(ROOT, asked.endings, asked.seed, beginning) if asked.endings else ():
+        shown = " | ".join(str(count) for count in tally.kills.values())
+        ends = f"{tally.slowest:.1f} | {tally.late} | {len(tally.wrong)}"
+        print(f"| `{tally.command}` | {tally.iterations} | {shown} | {ends} |", flush=True)
+        _tell(amiss, tally.wrong)
     targets = (*kill.TARGETS, *((("paper",),) if asked.paper else ()))
     if asked.only:
         targets = (tuple(asked.only.split()),)
@@ -46,8 +69,7 @@ def main() -> int:
     )
     for word, iterations, kills, wrong in told if asked.kills else ():
         print(f"| {word} | {iterations} | {kills} | {len(wrong)} |", flush=True)
-        amiss += wrong
-    print("\n".join(dict.fromkeys(amiss)), file=sys.stderr)
+        _tell(amiss, wrong)
     return bool(amiss)
 
 

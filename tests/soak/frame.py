@@ -1,0 +1,76 @@
+"""A small paper of its own with one of every kind of file that a user writes, to be damaged and killed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+BLOCK = re.compile(r"^(?:Into|Append to|Replace) `([\w./-]+)`:\n\n```\w+\n(.*?)```", re.MULTILINE | re.DOTALL)
+GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
+CAPTURE = (*("--context", "64", "--heads", "4", "--rate", "4", "--buckets", "4"), "--device", "cpu")
+LINES = {
+    "predictions.jsonl": lambda number: {
+        "id": f"t3.1-english-8k-{number}",
+        "mode": "nonthinking",
+        "prediction": "the hall",
+    },
+    "samples.jsonl": lambda number: {
+        "id": f"t3.1-english-8k-{number}",
+        "context": "The lamp is in the hall.",
+        "language": "English",
+        "token_length": "8k",
+        "secondary_task": "T3.1 Targeted Subset Cluster Identification",
+        "question_nonthinking": "Where?",
+        "question_thinking": "Where? Think.",
+        "answer": ["the hall", "3.5"],
+    },
+    "texts.jsonl": lambda number: {"id": number, "text": "The lamp is in the hall, and nobody has the key. " * 20},
+}
+RECIPE = """title: One model
+experiments: [vocabulary]
+documents: 2
+models:
+  - {name: own, id: own-model}
+"""
+
+
+def written(text: str, folder: Path, *, replace: tuple[str, ...] = ()) -> None:
+    """Write the files of a document's recipes, appended to what there is unless they replace it."""
+    for path, content in BLOCK.findall(text):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("w" if path in replace else "a", encoding="utf-8") as stream:
+            stream.write(content)
+
+
+def paper(project: Path, folder: Path) -> Path:
+    """Write the paper of `docs/own-paper.md` and the experiment of `docs/extending.md` into `folder`; return it."""
+    sys.path.insert(0, str(project))
+    from artifacts.build.new_paper import new_paper
+
+    new_paper(project, folder, "Beans", "May 2026")
+    chapter = "paper/chapters/introduction.tex.j2"
+    written((project / "docs/own-paper.md").read_text(encoding="utf-8"), folder, replace=(chapter,))
+    recipes = re.split(r"^## ", (project / "docs/extending.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    written(next(part for part in recipes if part.startswith("An experiment\n")), folder)
+    (folder / "LICENSE").write_text("All rights reserved.\n")
+    (folder / "CITATION.cff").write_text((folder / "CITATION.cff").read_text().replace("Nobody yet", "Ada Gardener"))
+    shutil.copytree(folder / "artifacts/models/tiny-rope", folder / "own-model")
+    for name, line in LINES.items():
+        (folder / name).write_text("".join(json.dumps(line(number)) + "\n" for number in range(4)))
+    (folder / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 40)
+    (folder / "recipe.yaml").write_text(RECIPE)
+    shutil.copy(project / "tests/ruler_results.json", folder / "results.json")
+    subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
+    commit(folder)
+    return folder
+
+
+def commit(folder: Path) -> None:
+    """Commit all that lies in a folder."""
+    for command in (("add", "-A"), ("commit", "-qm", "All")):
+        subprocess.run([*GIT, *command], cwd=folder, check=True)
