@@ -177,6 +177,8 @@ def test_a_row_higher_than_its_page_fails_by_name(tmp_path: Path) -> None:
     assert ("overfull box", "t.tex") in [(kind, "t.tex") for kind, _ in compiled(tmp_path, table)]
 
 
+@pytest.mark.reported(outcome="refused")
 def test_a_figure_higher_than_its_page_is_found() -> None:
+    """A figure that is higher than its page, as LaTeX's log tells of it."""
     text = "(./figures/high.float.tex\n\nLaTeX Warning: Float too large for page by 120.5pt on input line 9.\n\n)\n"
     assert found(text) == [("float too high", "figures/high.float.tex")]
