@@ -59,7 +59,8 @@ def built(tmp_path_factory):
     metadata = yaml.safe_load((root / "paper/metadata.yaml").read_text())
     metadata["chapters"] = ["recall", "ledger"]
     (root / "paper/metadata.yaml").write_text(yaml.safe_dump(metadata))
-    (root / "CITATION.cff").write_text((ROOT / "CITATION.cff").read_text())
+    for name in ("CITATION.cff", "LICENSE"):
+        (root / name).write_text((ROOT / name).read_text())
     assert run(root, "analyze").returncode == 0
     git(root, "init", "-q")
     git(root, "add", "-A")
