@@ -39,6 +39,22 @@ def model_footnotes(rows: pd.DataFrame, full: int) -> Mapping[str, str]:
     }
 
 
+def rounded_bias(rows: pd.DataFrame) -> str:
+    """Say of which models the bias was rounded before it was printed, and what a bias may then be off by.
+
+    Reads `bias_half`, half a unit of the last place to which a bias per token was rounded.
+    """
+    half = float(rows["bias_half"].max())
+    if rows["bias_half"].min() == half:
+        which = "Biases"
+    else:
+        which = f"Biases, except {' and '.join(rows.loc[rows['bias_half'] < half, 'display_name'])},"
+    return (
+        f"{which} were rounded to $10^{{-4}}$ before they were printed with two zeros: each is within "
+        f"${1e4 * half:g} \\times 10^{{-4}}$, and so is known to a share of that over itself."
+    )
+
+
 def by_test(
     tests: pd.DataFrame, values: Sequence[str] = ("estimate", "ci_low", "ci_high", "p_value", "p_adjusted")
 ) -> pd.DataFrame:

@@ -399,9 +399,18 @@ def test_all_models_have_the_base_that_is_stated():
 def test_the_same_base_without_a_recovery_speaks_against_the_base():
     factors = prints("fact printed", *[(f"rope_factor_{model}", "8") for model in models()["model"]])
     judged = says("c000_hypotheses_frequency", models(), recovery(), factors)
-    assert judged == "not supported: 1 model with the same base falls"
+    assert judged == "contradicted: 1 model with the same frequencies falls"
     other = models(rope_theta=[500000.0, 500000.0, 10000.0, 10000.0])
-    assert verdict("c000_hypotheses_frequency", other, recovery(), factors) == "holds"
+    assert verdict("c000_hypotheses_frequency", other, recovery(), factors) == "not testable"
+    scaled = prints(
+        "fact printed",
+        *[
+            (f"rope_factor_{model}", "8" if model in ("llama3.1-8b", "llama3.2-11b") else "32")
+            for model in models()["model"]
+        ],
+    )
+    assert verdict("c000_hypotheses_frequency", models(), recovery(), scaled) == "not testable"
+    assert "scaled otherwise" in reason("c000_hypotheses_frequency", models(), recovery(), scaled)
 
 
 def test_wavelengths_of_a_range_are_counted_before_and_after_scaling():

@@ -276,13 +276,19 @@ def test_a_drop_lies_in_the_range_of_another_family(drop, expected):
 
 
 def test_steep_profiles_lose_more_than_flat_ones_in_every_mode():
-    def declines(flat):
-        held = [("thinking", "Qwen3", 0.3), ("thinking", "Llama 3", 0.2), ("thinking", "Ministral 3", 0.1)]
-        held += [("plain", "Qwen3", 0.3), ("plain", "Ministral 3", flat)]
-        return rows("mode family decline in_source", *[(*each, True) for each in held])
+    def declines(flat, inside=(0.1, 0.2, 0.3)):
+        held = [("thinking", "Llama 3", 0.25, 0.2), ("thinking", "Ministral 3", 0.05, 0.1)]
+        held += [("thinking", "Qwen3", drop, 0.3 + drop / 10) for drop in inside]
+        held += [("plain", "Qwen3", 0.2, 0.3), ("plain", "Ministral 3", 0.05, flat)]
+        return rows("mode family ap_drop decline in_source", *[(*each, True) for each in held])
 
     assert verdict("c001_ruler_degradation", declines(0.2)) == "holds"
+    assert verdict("c001_ruler_degradation", declines(0.2, inside=())) == "not supported"
     assert verdict("c001_ruler_degradation", declines(0.4)) == "contradicted"
+    against = declines(0.2)
+    qwen = (against["mode"] == "thinking") & (against["family"] == "Qwen3")
+    against.loc[qwen, "decline"] = [0.5, 0.4, 0.3]
+    assert verdict("c001_ruler_degradation", against) == "not supported"
 
 
 # --- training of SmolLM3
@@ -318,7 +324,13 @@ def test_the_drop_of_the_short_window_is_the_mean_before_the_extensions():
 @pytest.mark.parametrize(("after", "expected"), [(0.65, "holds"), (0.59, "contradicted"), (0.71, "contradicted")])
 def test_early_levels_are_those_of_the_first_stage(after, expected):
     table = trajectory(ap_first_20=[0.70, 0.60, 0.50, 0.60, after])
-    assert verdict("c001_first_fifth_early_level", table) == expected
+    columns = "checkpoint phase at_0_1k at_1k_2k at_2k_4k"
+    before = [(FIRST, "Pre-train", 0.7, 0.7, 0.7), (ANNEALED, "Anneal", 0.6, 0.6, 0.6)]
+    same = rows(columns, *before, (LAST, "LC 32K-64K", None, 0.65, 0.65))
+    assert verdict("c001_first_fifth_early_level", table, same) == expected
+    above = rows(columns, *before, (LAST, "LC 32K-64K", None, 0.75, 0.65))
+    unlike = "not supported" if expected == "holds" else expected
+    assert verdict("c001_first_fifth_early_level", table, above) == unlike
 
 
 def test_near_zero_is_below_one_logit():

@@ -89,17 +89,23 @@ def test_inverse_in_each_family_is_three_of_three():
     assert says("c002_drop_within_family", *tests(-0.05)) == "contradicted: 2 of 3 families"
 
 
-def test_an_order_is_that_of_the_printed_values():
+def test_an_order_of_models_by_score_is_no_order_of_the_drops_beside_them():
     stated = states(drop_ministral3_14b="0.06", drop_ministral3_8b="0.05", drop_ministral3_3b="0.04")
     sizes = ("14b", "8b", "3b")
 
-    def table(*texts):
-        frame = [("drop", f"ministral3-{size}", "ap_drop", text) for size, text in zip(sizes, texts, strict=True)]
+    def table(scores, *texts):
+        frame = [
+            ("drop", f"ministral3-{size}", metric, text)
+            for size, text, score in zip(sizes, texts, scores, strict=True)
+            for metric, text in (("ap_drop", text), ("lbp", score))
+        ]
         return prints("table model metric printed", *frame)
 
-    assert verdict("c002_drop_ministral_order", stated, table("0.06", "0.05", "0.04")) == "holds"
-    frame = says("c002_drop_ministral_order", stated, table("0.04", "0.05", "0.06"))
-    assert frame == "contradicted: 3B (0.06) > 8B (0.05) > 14B (0.04)"
+    down, turned = ("40.1", "37.8", "30.2"), ("30.2", "37.8", "40.1")
+    assert verdict("c002_drop_ministral_order", stated, table(down, "0.06", "0.05", "0.04")) == "holds"
+    assert verdict("c002_drop_ministral_order", stated, table(down, "0.07", "0.05", "0.04")) == "contradicted"
+    judged = says("c002_drop_ministral_order", stated, table(turned, "0.06", "0.05", "0.04"))
+    assert judged == "contradicted: 3B (0.04) > 8B (0.05) > 14B (0.06)"
 
 
 def test_an_anomaly_is_below_its_siblings():

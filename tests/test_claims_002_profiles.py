@@ -188,8 +188,13 @@ def test_a_ratio_of_biases_follows_from_both():
         ("mistral-v0.2-7b", "bias_strength", "0.0050"),
         ("ministral3-3b", "bias_strength", "0.0010"),
     )
-    assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="5×"), table) == "holds"
-    assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="9×"), table) == "contradicted"
+    known = rows("model bias_half", ("mistral-v0.2-7b", 0.00005), ("ministral3-3b", 0.00005))
+    assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="5×"), table, known) == "holds"
+    assert verdict("c002_predecessor_bias", states(predecessor_bias_ratio="9×"), table, known) == "contradicted"
+    coarse = known.assign(bias_half=[0.00005, 0.0005])  # a bias of .0005 to .0015: a ratio of 3.3 to 10.1
+    assert (
+        verdict("c002_predecessor_bias", states(predecessor_bias_ratio="9×"), table, coarse) == "holds after rounding"
+    )
 
 
 @pytest.mark.parametrize(("ratio", "expected"), [(0.9, "holds"), (1.2, "contradicted")])

@@ -171,6 +171,18 @@ def test_base_capability_is_low_at_the_shortest_length_with_the_least_fall():
         found = [("nonthinking", True, model, model, start, fall) for model, start, fall in table]
         return rows("mode in_source model display_name lbp_8k decline", *found)
 
-    assert verdict("c002_h5_bottleneck", declines((30.0, 0.1), (25.0, 0.2), (40.0, 0.3))) == "holds"
-    assert verdict("c002_h5_bottleneck", declines((30.0, 0.25), (25.0, 0.2), (40.0, 0.3))) == "contradicted"
-    assert verdict("c002_h5_bottleneck", declines((30.0, 0.1), (25.0, 0.2), (20.0, 0.3))) == "contradicted"
+    def scores(*values):
+        lengths = ("8k", "64k", "128k", "overall")
+        return rows(
+            "model mode length value",
+            *[
+                ("ministral3-3b", "nonthinking", length, score)
+                for length, score in zip(lengths, (30.0, *values, 1.0), strict=True)
+            ],
+        )
+
+    low = declines((30.0, 0.04), (25.0, 0.2), (40.0, 0.3))
+    assert verdict("c002_h5_bottleneck", low, scores(29.0, 28.8)) == "holds"
+    assert verdict("c002_h5_bottleneck", low, scores(25.0, 28.8)) == "not supported"  # one length lost too much
+    high = declines((30.0, 0.04), (25.0, 0.2), (20.0, 0.3))
+    assert verdict("c002_h5_bottleneck", high, scores(29.0, 28.8)) == "contradicted"

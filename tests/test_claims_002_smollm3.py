@@ -103,18 +103,19 @@ def test_two_candidates_are_two_if_the_bias_orders_no_better():
 
 def flat(**changed):
     table = rows(
-        "family kind ap_drop bias_strength",
-        ("Ministral 3", "model", 0.07, 0.001),
-        ("Qwen3", "model", 0.17, 0.002),
-        ("SmolLM3", "checkpoint", 0.06, 0.02),
+        "family kind ap_drop bias_strength context",
+        ("Ministral 3", "model", 0.07, 0.001, 131072),
+        ("Qwen3", "model", 0.17, 0.002, 131072),
+        ("SmolLM3", "checkpoint", 0.06, 0.02, 4096),
     )
     return table.assign(**changed)
 
 
 def test_a_small_bias_is_necessary_if_no_other_profile_is_as_flat():
-    assert says("c002_h4_necessary", flat()) == "not supported: 1 flat profiles with a large bias"
-    assert says("c002_h4_necessary", flat(ap_drop=[0.07, 0.17, 0.08])) == "holds: 0 flat profiles with a large bias"
-    assert "1 checkpoints and 0 captured models" in reason("c002_h4_necessary", flat())
+    assert verdict("c002_h4_necessary", flat()) == "not testable"  # the checkpoint was captured over a shorter window
+    long = flat(context=131072)
+    assert says("c002_h4_necessary", long) == "contradicted: 1 flat profiles besides"
+    assert verdict("c002_h4_necessary", long.assign(bias_strength=[0.001, 0.002, 0.0009])) == "holds"
 
 
 def test_a_smaller_bias_is_not_sufficient_only_if_it_is_smaller():

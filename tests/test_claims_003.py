@@ -51,8 +51,9 @@ def test_a_u_comes_back_half_of_the_way():
     assert say("c003_u_shape", landmarks(both={"end-delta_p_high": "-41"})) == both("not supported: 20 %")
 
 
-def test_groups_are_apart_if_the_ends_lie_below_the_band():
-    assert say("c003_separation", landmarks()) == both("holds: 10 points at the end")
+def test_groups_are_consistently_apart_if_starts_and_ends_lie_below_the_band():
+    assert say("c003_separation", landmarks()) == both("not supported: 10 points at the end")
+    assert verdicts("c003_separation", landmarks(both={"start-delta_p": "-15"})) == both("holds")
     assert verdicts("c003_separation", landmarks(both={"end-delta_p_high": "-9"})) == both("contradicted")
 
 

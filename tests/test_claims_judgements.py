@@ -78,12 +78,15 @@ def test_a_longer_phase_is_one_across_more_layers():
 
 
 def test_accelerating_is_contradicted_only_when_no_reading_is_true():
-    assert one("c002_t4_qwen_accelerating") == "not supported"
+    assert one("c002_t4_qwen_accelerating") == "contradicted"  # slower than the first half, and no steps that only grow
     profiles = MEMORY.frame("decile_profiles")
-    even = profiles.assign(d8=profiles["d7"], d9=profiles["d7"])
-    assert one("c002_t4_qwen_accelerating", decile_profiles=even) == "contradicted"
+    steps = {"d6": 0.01, "d7": 0.03, "d8": 0.06, "d9": 0.1}
+    growing = profiles.assign(**{name: profiles["d5"] - fall for name, fall in steps.items()})
+    assert one("c002_t4_qwen_accelerating", decile_profiles=growing) == "not supported"
     shapes = MEMORY.frame("profile_shapes")
-    assert one("c002_t4_qwen_accelerating", profile_shapes=shapes.assign(second_half=1.0)) == "holds"
+    faster = shapes.assign(second_half=1.0)
+    assert one("c002_t4_qwen_accelerating", profile_shapes=faster) == "not supported"
+    assert one("c002_t4_qwen_accelerating", profile_shapes=faster, decile_profiles=growing) == "holds"
 
 
 def test_layers_said_and_layers_of_the_axis_are_one_reading():

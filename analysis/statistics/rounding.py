@@ -13,6 +13,8 @@ Agreement = Literal["holds", "holds after rounding", "contradicted"]
 # Ends that touch in exact arithmetic may miss each other by this share of their size.
 SLACK = 1e-9
 
+FEWEST = 5  # printed values of which a common zero at the end is no chance
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -79,6 +81,23 @@ def printed_interval(value: float, decimals: int) -> Interval:
     """Give the range that a printed number stands for: value -+ half a unit of its last place."""
     half = half_unit(decimals)
     return Interval(value - half, value + half)
+
+
+def shared_decimals(values: Iterable[float], decimals: int) -> int:
+    """Give the fewest decimals, up to `decimals`, that all values need: zeros at the end of all of them tell nothing.
+
+    A column of 3.00, 6.00 and 14.00 was rounded to units and printed with two zeros. With fewer than `FEWEST` values
+    zeros may be chance, and the printed decimals stand.
+    """
+    listed = list(values)
+    if len(listed) < FEWEST or not any(listed):
+        return decimals
+    fewest = decimals
+    while fewest > -12 and all(
+        abs(value * 10.0 ** (fewest - 1) - round(value * 10.0 ** (fewest - 1))) < SLACK for value in listed
+    ):
+        fewest -= 1
+    return fewest
 
 
 def difference(first: Interval, second: Interval) -> Interval:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from artifacts.typeset.wording import listed
 from tables import Column, Table, fixed
-from tables._house import model_footnotes, model_marks
+from tables._house import model_footnotes, model_marks, rounded_bias
 
 
 def table(matched_models: pd.DataFrame) -> Table:
@@ -39,6 +39,6 @@ def table(matched_models: pd.DataFrame) -> Table:
         short="LongBench Pro beside rotation and plasticity metrics",
         note=(
             "LBP: overall score without thinking [@longbenchpro2026]. Drop: first minus last 20 % of positions, as "
-            "printed."
+            "printed. " + rounded_bias(rows)
         ),
     )

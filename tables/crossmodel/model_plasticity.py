@@ -5,7 +5,7 @@ import pandas as pd
 from artifacts.typeset.numbers import fixed as fixed_number
 from artifacts.typeset.wording import estimator, tokens
 from tables import Column, Table, fixed, integer
-from tables._house import model_footnotes, model_marks
+from tables._house import model_footnotes, model_marks, rounded_bias
 
 NULL = "random-llama"
 
@@ -67,7 +67,8 @@ def table(captured_models: pd.DataFrame, reported_plasticity: pd.DataFrame, meas
         note=(
             "Plasticity: mean over heads and pairs of keys of $4p(1-p)$, $p$ being the probability that a query ranks "
             "one key above the other; drop: first minus last 20 % of positions. Bias per token is the drift of the "
-            "attention logit per position, bias per window that times the captured context."
+            "attention logit per position, bias per window that times the captured context. "
+            + rounded_bias(captured_models)
             + _measuring(measured_models)
         ),
     )

@@ -33,10 +33,12 @@ def c000_hypotheses_base(nope_stated: pd.DataFrame, models: pd.DataFrame) -> Ver
 def c000_hypotheses_frequency(
     models: pd.DataFrame, nope_recovery_recomputed: pd.DataFrame, published_facts: pd.DataFrame
 ) -> Verdict:
-    """The rotary base of Llama makes the recovery, by frequencies that complete cycles at 60-100K tokens.
+    """The rotary base of Llama is a candidate for what makes the recovery, by frequencies that cycle at 60-100K tokens.
+
+    A candidate is named and not asserted: it fails where the data exclude it, and else waits for what would decide it.
 
     Source: 000, Hypotheses.
-    Failure: control.
+    Severity: supporting.
     """
     facts = {model: pick(models, model=model) for model in LLAMA}
     rows = nope_recovery_recomputed.set_index("model").loc[list(LLAMA)]
@@ -48,18 +50,32 @@ def c000_hypotheses_frequency(
         and all(facts[model][name] == facts[recovering[0]][name] for name in ("rope_theta", "head_dim"))
     ]
     factor = {model: int(quote(published_facts, fact=f"rope_factor_{model}").number) for model in LLAMA}
-    return judge(
-        not same,
-        f"{listed([str(facts[model]['display_name']) for model in same])} has the same base and head dimension, "
-        "hence the same frequencies before scaling, and falls throughout; the base alone cannot be the reason. The "
-        f"scaling factor, which the study does not mention, does differ ({factor[recovering[0]]} where the profile "
-        f"recovers, {factor[same[0]]} there), as do depth and size."
+    rescaled = bool(same) and all(factor[model] != factor[recovering[0]] for model in same)
+    excluded = bool(same) and not rescaled
+    told = (
+        f"{listed([str(facts[model]['display_name']) for model in same])} has the same base and head dimension and "
+        "falls throughout, so the base alone is not the reason"
         if same
-        else "No model with the same base and head dimension fails to recover.",
-        otherwise="not supported",
-        reported="hypothesis",
-        recomputed=f"{len(same)} model with the same base falls",
-        n=len(rows),
+        else "No model with the same base and head dimension fails to recover"
+    )
+    if excluded:
+        return judge(
+            False,
+            f"{told}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
+            reported="candidate",
+            recomputed=f"{len(same)} model with the same frequencies falls",
+            n=len(rows),
+        )
+    return untestable(
+        told
+        + (
+            f"; but the long wavelengths are scaled otherwise there ({factor[recovering[0]]} where the profile "
+            f"recovers, {factor[same[0]]} there), so that its frequencies are not the same"
+            if same
+            else ""
+        )
+        + ". A capture of one model with its scaling changed would decide it.",
+        reported="candidate",
     )
 
 
@@ -92,6 +108,7 @@ def c000_hypotheses_specialists(nope_stated: pd.DataFrame) -> Verdict:
     """Llama models of 32 layers or more develop heads that peak at 60-100K tokens, smaller ones lack the capacity.
 
     Source: 000, Hypotheses.
+    Severity: supporting.
     """
     where = pick(nope_stated, statement="hypotheses_specialist_range")["printed"]
     depth = quote(nope_stated, statement="hypotheses_depth").printed
@@ -106,6 +123,7 @@ def c000_hypotheses_documents(nope_stated: pd.DataFrame) -> Verdict:
     """The pre-training documents of Llama are typically around 60-100K tokens long, which makes the recovery zone.
 
     Source: 000, Hypotheses.
+    Severity: supporting.
     """
     length = pick(nope_stated, statement="hypotheses_document_length")["printed"]
     return untestable(

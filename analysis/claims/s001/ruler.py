@@ -64,19 +64,33 @@ def c001_ruler_qwen_range(stated_001: pd.DataFrame, captured_models: pd.DataFram
 def c001_ruler_degradation(length_decline: pd.DataFrame) -> Verdict:
     """Degradation with length, in Llama-3.2-3B and the Qwen3 models, is what plasticity detects.
 
+    That families differ in both is no detection: it would have to be there among models of one family as well.
+
     Source: 001, Connecting to Benchmarks: RULER.
+    Failure: overreach.
     """
-    words, holds = [], True
-    for mode, rows in length_decline[length_decline["in_source"]].groupby("mode", sort=False):
+    words, apart = [], True
+    held = length_decline[length_decline["in_source"]]
+    for mode, rows in held.groupby("mode", sort=False):
         steep = 100 * rows.loc[rows["family"] != "Ministral 3", "decline"]
         flat = 100 * rows.loc[rows["family"] == "Ministral 3", "decline"]
-        holds &= bool(steep.min() > flat.max())
+        apart &= bool(steep.min() > flat.max())
         words.append(
             f"{steep.min():.0f} to {steep.max():.0f} % against {flat.min():.0f} to {flat.max():.0f} % ({mode})"
         )
+    orders = [
+        float(rows["ap_drop"].corr(rows["decline"], method="spearman"))
+        for _, rows in held.groupby(["mode", "family"])
+        if len(rows) > 2
+    ]
+    inside = bool(orders) and min(orders) > 0
     return judge(
-        holds,
-        f"From 8K to 128K their scores fall by {' and '.join(words)} for the flat Ministral 3 profiles.",
+        apart and inside,
+        f"From 8K to 128K their scores fall by {' and '.join(words)} for the flat Ministral 3 profiles: families "
+        f"{'differ' if apart else 'do not differ'} in both. Inside families of three models the rank correlation of "
+        f"drop and loss is {min(orders, default=0):+.1f} to {max(orders, default=0):+.1f}, and nothing else that "
+        "separates families is held still.",
+        otherwise="not supported" if apart else "contradicted",
         recomputed=words[0],
         n=int(length_decline["in_source"].sum() // len(words)),
     )

@@ -75,18 +75,29 @@ def c001_short_window_drop(stated_001: pd.DataFrame, training_trajectory: pd.Dat
     )
 
 
-def c001_first_fifth_early_level(training_trajectory: pd.DataFrame) -> Verdict:
+def c001_first_fifth_early_level(training_trajectory: pd.DataFrame, training_equal_positions: pd.DataFrame) -> Verdict:
     """After the extensions the first fifth is back at early-training levels.
 
+    Fifths of windows of different length hold other positions, so that the level is asked where both were measured.
+
     Source: 001, What Plasticity Reveals: SmolLM3 Training Dynamics.
+    Failure: control.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value(training_trajectory, LAST, "ap_first_20")
+    before = training_equal_positions[training_equal_positions["phase"].isin(PRETRAINING)]
+    late = pick(training_equal_positions, checkpoint=LAST)
+    shared = next(name for name in ("at_0_1k", "at_1k_2k", "at_2k_4k") if pd.notna(late[name]))
+    inside = float(stage.min()) <= after <= float(stage.max())
+    equal = float(before[shared].min()) <= float(late[shared]) <= float(before[shared].max())
     return judge(
-        float(stage.min()) <= after <= float(stage.max()),
-        f"{after:.3f} lies within the {stage.min():.3f} to {stage.max():.3f} of the first stage, over "
-        f"{value(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
-        f"{value(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}",
+        inside and equal,
+        f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
+        f"stage, but over {value(training_trajectory, LAST, 'first_fifth_ends'):,.0f} tokens instead of "
+        f"{value(training_trajectory, FIRST, 'first_fifth_ends'):,.0f}; over the same tokens it is "
+        f"{float(late[shared]):.3f} where checkpoints before have {before[shared].min():.3f} to "
+        f"{before[shared].max():.3f}.",
+        otherwise="not supported" if inside else "contradicted",
         recomputed=after,
         n=len(stage),
     )

@@ -60,8 +60,8 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
     faster = qwen["second_half"] > qwen["first_half"]
     later = qwen["late"] > qwen["early"]
     rows = decile_profiles[decile_profiles["family"] == "Qwen3"]
-    steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (6, 7, 8)] for _, row in rows.iterrows()]
-    growing = sum(one < two < three for one, two, three in steps)
+    steps = [[float(row[f"d{end}"] - row[f"d{end + 1}"]) for end in (5, 6, 7, 8)] for _, row in rows.iterrows()]
+    growing = sum(each == sorted(each) and each[0] < each[-1] for each in steps)
     within = growing == len(steps)
     return judge(
         bool(faster.all()) and within,
@@ -69,9 +69,9 @@ def c002_t4_qwen_accelerating(profile_shapes: pd.DataFrame, decile_profiles: pd.
         f"fall by {qwen['first_half'].min():.3f} to {qwen['first_half'].max():.3f} in {HALF} and by "
         f"{qwen['second_half'].min():.3f} to {qwen['second_half'].max():.3f} in the second, faster in "
         f"{int(faster.sum())} of {len(qwen)} models, and in {int(later.sum())} without the steep first step. Read as "
-        f"faster towards the end it is {'' if within else 'not '}so: the last three steps grow in {growing} of "
+        f"ever faster within the second half it is {'' if within else 'not '}so: its four steps grow in {growing} of "
         f"{len(steps)}.",
-        otherwise="not supported" if within else "contradicted",
+        otherwise="not supported" if within or faster.all() else "contradicted",
         reported="accelerating",
         recomputed=f"{int(faster.sum())} of {len(qwen)} faster, {growing} growing",
         n=len(qwen),

@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.claims import Verdict, compare, judge, pick, quote, untestable
 from analysis.claims._verdicts.words import listed
+from analysis.statistics.rounding import Interval
 from artifacts import wide
 
 OLD, NEW = "llama3.1-8b", "llama3.2-3b"
@@ -98,19 +99,26 @@ def c002_generations_heads(stated_002: pd.DataFrame) -> Verdict:
     )
 
 
-def c002_predecessor_bias(stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame) -> Verdict:
+def c002_predecessor_bias(
+    stated_002: pd.DataFrame, reported_mistral_predecessor: pd.DataFrame, captured_models: pd.DataFrame
+) -> Verdict:
     """Mistral-7B-Instruct-v0.2 has five times the bias of the Ministral 3 models.
 
     Source: 002, RULER analysis: predecessor comparison.
     """
-    old = quote(reported_mistral_predecessor, model="mistral-v0.2-7b", metric="bias_strength")
-    new = quote(reported_mistral_predecessor, model="ministral3-3b", metric="bias_strength")
-    within = old.interval / new.interval
+    sides = []
+    for model in ("mistral-v0.2-7b", "ministral3-3b"):
+        printed = quote(reported_mistral_predecessor, model=model, metric="bias_strength")
+        half = float(pick(captured_models, model=model)["bias_half"])
+        sides.append((printed, Interval(printed.number - half, printed.number + half)))
+    (old, over), (new, under) = sides
+    within = over / under
     return compare(
         quote(stated_002, statement="predecessor_bias_ratio"),
         old.number / new.number,
         within,
-        reason=f"{old.printed} over {new.printed}, {within.low:.2f} to {within.high:.2f} given their rounding.",
+        reason=f"{old.printed} over {new.printed}, {within.low:.1f} to {within.high:.1f} given their rounding: zeros "
+        "that end all biases of the study's first models are no digits.",
         places=2,
         n=4,
     )

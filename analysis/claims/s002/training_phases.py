@@ -202,7 +202,10 @@ def c002_onset_first_fifth_recovers(
 ) -> Verdict:
     """At the onset the plasticity of the first fifth comes back to the level of the first stage.
 
+    Fifths of windows of different length hold other positions, so that the level is asked where both were measured.
+
     Source: 002, Interpretation of Tables 5 to 7.
+    Failure: control.
     """
     stage = training_trajectory[training_trajectory["checkpoint"].str.startswith("stage1")]["ap_first_20"]
     after = value(training_trajectory, ONSET, "ap_first_20")
@@ -211,11 +214,12 @@ def c002_onset_first_fifth_recovers(
     before = training_equal_positions.loc[training_equal_positions["phase"].isin(PRETRAINING), "at_0_1k"]
     inside = float(stage.min()) <= after <= float(stage.max())
     return judge(
-        inside,
+        inside and float(before.min()) <= late <= float(before.max()),
         f"{after:.3f} lies {'within' if inside else 'outside'} the {stage.min():.3f} to {stage.max():.3f} of the first "
         "stage, but a fifth is "
         f"{ends[0]:,.0f} tokens there and {ends[1]:,.0f} here; over the same first 1,024 tokens it is {late:.4f} "
         f"against {early:.4f}, above {int((before < late).sum())} of {len(before)} checkpoints before",
+        otherwise="not supported" if inside else "contradicted",
         reported=word(stated_002, "phase2_first_20_level"),
         recomputed=after,
         n=len(stage),

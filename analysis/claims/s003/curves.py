@@ -102,9 +102,12 @@ def c003_u_shape(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
 
 
 def c003_separation(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
-    """Answer-anchored and question-anchored curves are clearly apart, in both models and for all four data sets.
+    """Answer-anchored and question-anchored curves are consistently apart, in both models and for all four data sets.
+
+    Consistent is apart from the first layer to the last.
 
     Source: 003, Key Observations.
+    Failure: overreach.
     """
     verdicts = []
     for size, model in SIZES.items():
@@ -113,7 +116,7 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
         end = mark(delta_p_landmarks, size, "end", "delta_p_high")
         verdicts.append(
             judge(
-                end.number < floor.number,
+                end.number < floor.number and start < floor.number,
                 f"At the last layer all four question-anchored curves lie at least {floor.number - end.number:.0f} "
                 "points below the answer-anchored band"
                 + (
@@ -122,10 +125,11 @@ def c003_separation(delta_p_landmarks: pd.DataFrame) -> list[Verdict]:
                     if start >= floor.number
                     else "."
                 ),
+                otherwise="not supported" if end.number < floor.number else "contradicted",
                 reported="stark, consistent",
                 recomputed=f"{floor.number - end.number:.0f} points at the end",
                 key=size,
-                statement=f"The two groups of curves of {model} are clearly apart for all data sets.",
+                statement=f"The two groups of curves of {model} are consistently apart for all data sets.",
                 n=8,
             )
         )

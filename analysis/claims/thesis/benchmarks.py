@@ -209,3 +209,28 @@ def _verdict(test: Estimate, true: bool, statement: str, reason: str, key: str) 
         key=key,
         statement=statement,
     )
+
+
+def thesis_decline_units(decline_units: pd.DataFrame) -> list[Verdict]:
+    """What goes with the drop is a share of the score; in points of the score nothing is shown.
+
+    All variants from 8K to 128K at once, by the test that exchanges the models' drops in all of them.
+
+    Source: thesis, Plasticity and benchmarks.
+    """
+    verdicts = []
+    for unit, told in (("share", "a larger share of their score"), ("points", "more points of their score")):
+        row = pick(decline_units, mode="both", unit=unit)
+        verdicts.append(
+            judge(
+                bool(row["estimate"] > 0 and row["p"] < ALPHA),
+                f"The median coefficient over all variants is {row['estimate']:.2f}.",
+                otherwise="not supported",
+                recomputed=f"{row['estimate']:.2f}",
+                n=int(row["n"]),
+                p_value=float(row["p"]),
+                key=unit,
+                statement=f"Models whose plasticity drops more lose {told}, in all variants at once (post hoc).",
+            )
+        )
+    return verdicts

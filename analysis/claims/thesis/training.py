@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from analysis.claims import Verdict, judge, pick
@@ -213,7 +214,7 @@ def thesis_buckets_by_phase(checkpoints: pd.DataFrame) -> Verdict:
     """
     widths = checkpoints.groupby("captured_context")["bucket_tokens"].agg(["min", "max"]).sort_index()
     rising = bool((widths["min"] == widths["max"]).all() and widths["min"].is_monotonic_increasing)
-    told = ", ".join(f"{int(low):,} at {int(context):,}" for context, low in widths["min"].items())
+    told = ", ".join(f"{low:,} at {context:,}" for low, context in zip(widths["min"], widths.index, strict=True))
     return judge(
         rising and len(widths) > 1 and widths["min"].is_unique,
         f"Tokens of a bucket by those of the window: {told}.",
@@ -238,3 +239,32 @@ def thesis_bins_finer_than_buckets(training_positions: pd.DataFrame, checkpoints
         recomputed=f"{len(narrow)} of {len(rows)}",
         n=len(rows),
     )
+
+
+def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
+    """Over the checkpoints the drop correlates with the logarithm of the window more than with the bias per window.
+
+    Whatever is multiplied by the window follows it.
+
+    Source: thesis, One model in training.
+    """
+    drops = training_trajectory["ap_drop"].astype(float)
+    window = np.log2(training_trajectory["context"].astype(float))
+    bias = training_trajectory["bias_window"].astype(float)
+    alone, product = float(drops.corr(window)), float(drops.corr(bias))
+    given = {
+        name: _partial(drops, bias, held) for name, held in (("log", window), ("plain", training_trajectory["context"]))
+    }
+    return judge(
+        alone > product,
+        f"r is {alone:.3f} with the binary logarithm of the window and {product:.3f} with the bias per window; with "
+        f"the logarithm taken off, the latter is {given['log']:.2f}, with the window itself {given['plain']:.2f}.",
+        recomputed=f"{alone:.3f} against {product:.3f}",
+        n=len(training_trajectory),
+    )
+
+
+def _partial(first: pd.Series, second: pd.Series, held: pd.Series) -> float:
+    """Correlation of two series with a third taken off both."""
+    a, b, c = first.corr(second), first.corr(held), second.corr(held)
+    return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.rounding import Interval, agreement, difference
+from analysis.statistics.rounding import Interval, agreement, difference, half_unit, shared_decimals
 from artifacts import wide
 from artifacts.errors import DataError
 from artifacts.typeset.numbers import finite, round_half_up
@@ -26,7 +26,9 @@ def captured_models(
     """All captured models: facts, plasticity, bias per token and per window, rotation metrics, and both benchmarks.
 
     `bias_window` is the bias per token times the captured context (tokens), comparable across context lengths; it
-    takes the bias to grow evenly with distance. `ap_drop` is the drop as printed; `ap_drop_recomputed` is ap_first_20 -
+    takes the bias to grow evenly with distance. `bias_half` is half a unit of the last place to which a bias was
+    rounded: zeros that end all biases of one table tell nothing and are left off; `bias_window_low` and
+    `bias_window_high` are what it leaves open. `ap_drop` is the drop as printed; `ap_drop_recomputed` is ap_first_20 -
     ap_last_20 of the printed ends, `ap_drop_low` and `ap_drop_high` what their rounding leaves open,
     `ap_drop_rounded` the recomputed drop to the printed digits (halves up) and `ap_drop_agreement` how the two agree.
     `lbp` is the published overall score without thinking, `ruler_128k` the published score at 128k tokens
@@ -48,6 +50,10 @@ def captured_models(
         lost = ", ".join(table.loc[table["ap_overall"].isna(), "model"])
         raise DataError(f"captured_models: no plasticity for {lost}; add them to sources/reported_plasticity.csv")
     table["bias_window"] = table["bias_strength"] * table["captured_context"].astype(float)
+    table["bias_half"] = table["model"].map(_half_units(reported_plasticity, reported_rotation_ruler))
+    for name, sign in (("low", -1.0), ("high", 1.0)):
+        biases = table["bias_strength"] + sign * table["bias_half"]
+        table[f"bias_window_{name}"] = biases * table["captured_context"].astype(float)
     table["log_parameters"] = np.log(table["parameters_nominal_b"])
     full = table["captured_context"].max()
     table["note"] = [_note(row, full) for _, row in table.iterrows()]
@@ -74,6 +80,20 @@ def _drops(plasticity: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _half_units(plasticity: pd.DataFrame, ruler: pd.DataFrame) -> dict[str, float]:
+    """Half a unit of the last place of each model's bias, by model.
+
+    The models of the study's first analyses are printed in one rounding, those that it added for RULER in their own.
+    """
+    biases = plasticity[plasticity["metric"] == "bias_strength"]
+    together = biases[~biases["model"].isin(set(ruler["model"]))]
+    shared = shared_decimals(together["value"].astype(float), int(together["decimals"].max()))
+    return {
+        str(row["model"]): half_unit(shared if row["model"] in set(together["model"]) else int(row["decimals"]))
+        for _, row in biases.iterrows()
+    }
 
 
 def _note(row: pd.Series, full: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pandas as pd
 
@@ -76,7 +77,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
         When the kinds of layers are not those of the model with cross-attention, or the networks differ in size.
     """
     kinds = nope_layer_kinds.sort_values("layer")["kind"].tolist()
-    layers = {key: int(models.set_index("model").loc[key, "layers"]) for key in (CROSSED, PLAIN)}
+    layers = {key: int(_facts(models, key)["layers"]) for key in (CROSSED, PLAIN)}
     own = [place for place, kind in enumerate(kinds) if kind != "cross-attention"]
     if len(kinds) != layers[CROSSED] or len(own) != layers[PLAIN]:
         raise DataError(
@@ -86,7 +87,7 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     text_layer = {layer: place for place, layer in enumerate(own)}
     drawn = {key: _drawn(key, capture_settings, models) for key in (CROSSED, PLAIN)}
     crossed = {(text_layer[layer], head) for layer, head in drawn[CROSSED] if layer in text_layer}
-    heads = layers[PLAIN] * int(models.set_index("model").loc[PLAIN, "query_heads"])
+    heads = layers[PLAIN] * int(_facts(models, PLAIN)["query_heads"])
     counts = {
         "kept_crossed": len(crossed),
         "kept_plain": len(drawn[PLAIN]),
@@ -97,9 +98,15 @@ def twin_heads(capture_settings: pd.DataFrame, models: pd.DataFrame, nope_layer_
     return pd.DataFrame({"quantity": list(counts), "value": [float(each) for each in counts.values()]})
 
 
+def _facts(table: pd.DataFrame, model: str) -> dict[str, Any]:
+    """The row of a model, by column."""
+    (row,) = table[table["model"] == model].to_dict("records")
+    return {str(name): value for name, value in row.items()}
+
+
 def _drawn(model: str, capture_settings: pd.DataFrame, models: pd.DataFrame) -> Heads:
     """Layers and heads that the capture of a model drew."""
-    facts, setting = (table.set_index("model").loc[model] for table in (models, capture_settings))
+    facts, setting = _facts(models, model), _facts(capture_settings, model)
     every = [(layer, head) for layer in range(int(facts["layers"])) for head in range(int(facts["query_heads"]))]
     return frozenset(random.Random(int(setting["seed"])).sample(every, int(setting["heads_sampled"])))
 

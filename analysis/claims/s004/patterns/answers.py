@@ -86,13 +86,11 @@ def c004_ans_figure_i_truncations(drope_captions: pd.DataFrame, error_shares: pd
 def _of_errors(stated: pd.DataFrame, key: str, shares: pd.DataFrame, category: str) -> Verdict:
     row = pick(shares, positional="DroPE", context=2048, category=category)
     reported = quote(stated, statement=key)
-    on_trials = abs(row["share"] - reported.number) <= 0.5
     return judge(
         abs(row["share_of_errors"] - reported.number) <= 0.5,
         f"{row['count']} of {row['errors']} errors are {row['share_of_errors']:.1f} %, {row['count']} of "
         f"{row['trials']} trials "
         f"{row['share']:.0f} %; the source takes near-misses and truncations from different bases.",
-        otherwise="not supported" if on_trials else "contradicted",
         reported=reported.printed,
         recomputed=float(row["share_of_errors"]),
         n=int(row["errors"]),

@@ -12,7 +12,9 @@ POOLED = frozenset({"plasticity_drops", "h1_plasticity", "drop_decline", "head_d
 
 
 def judged(row: pd.Series, value: str, sign: int, key: str, statement: str, units: str) -> Verdict:
-    """Both directions, by the interval over seeds and the corrected test; what cannot be decided says what would.
+    """Both directions, by the plan's exact test, corrected; what cannot be decided says what would.
+
+    Student's interval over seeds stands beside it, and decides nothing that the test has decided.
 
     An item whose quantity is a plasticity is judged as it was measured, and its reason says that it is open.
     """
@@ -37,13 +39,23 @@ def _judged(row: pd.Series, value: str, sign: int, key: str, statement: str, uni
             statement=statement,
         )
     low, high = float(row["low"]), float(row["high"])
-    split = row["p_holm"] < ALPHA and low <= 0 <= high
+    told = f"{told} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
+    if row["p_holm"] < ALPHA and low <= 0 <= high:
+        return Verdict(
+            verdict="holds" if sign * size > 0 else "contradicted",
+            reason=f"{told} The exact test of the plan decides; Student's interval, given beside it, includes zero.",
+            recomputed=f"{size:+.3g}",
+            n=int(row["seeds"]),
+            p_value=float(row["p"]),
+            p_adjusted=float(row["p_holm"]),
+            key=key,
+            statement=statement,
+        )
     return directed(
         size,
         (low, high),
         sign,
-        f"{told} [{low:+.3g}, {high:+.3g}], Holm-corrected p {row['p_holm']:.3g}, the least attainable {least:.3g}."
-        + (" The exact test shows it, Student's interval over seeds does not, and both are asked." if split else ""),
+        told,
         recomputed=f"{size:+.3g}",
         n=int(row["seeds"]),
         p_value=float(row["p"]),

@@ -58,6 +58,20 @@ def thesis_population_planned(
     )
 
 
+def thesis_weights_shipped(subjects: pd.DataFrame, population_record: pd.DataFrame) -> Verdict:
+    """Few of the population's models have their weights in the repository.
+
+    Source: thesis, A population of small models.
+    """
+    shipped, trained = int((subjects["role"] == "lab").sum()), len(population_record)
+    return judge(
+        0 < shipped < trained / 10,
+        f"{shipped} of {trained} models ship with their weights; the record has a hash of the others'.",
+        recomputed=f"{shipped} of {trained}",
+        n=trained,
+    )
+
+
 def thesis_population_contrasts(population_contrasts: pd.DataFrame) -> list[Verdict]:
     """What dropping the rotation does, against training on with it.
 

@@ -54,7 +54,7 @@ def thesis_population_near(population_near: pd.DataFrame) -> list[Verdict]:
 
 
 def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]:
-    """Models with rotation find fewer than one in a hundred keys farther off than one and a half training lengths.
+    """Models with rotation find fewer than one in a hundred keys from one and a half training lengths on.
 
     Post hoc at the base at which it was seen; at the other it was written down before a model of it was trained.
 
@@ -66,8 +66,8 @@ def thesis_population_cliff(population_distances: pd.DataFrame) -> list[Verdict]
     verdicts = []
     for base in BASES:
         statement = (
-            f"At base {base:,} models with rotation find fewer than one in a hundred keys farther off than one and a "
-            "half training lengths."
+            f"At base {base:,} models with rotation find fewer than one in a hundred keys that are one and a half "
+            "training lengths off or farther."
         )
         own = far[far["base"] == base]
         models = own.groupby("model")[["right", "n"]].sum()

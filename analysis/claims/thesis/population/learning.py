@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pandas as pd
 
-from analysis.claims import ALPHA, Verdict, judge, untestable
+from analysis.claims import ALPHA, Verdict, directed, judge, untestable
 from analysis.claims.thesis._open import left_open
 from analysis.statistics.locations.permutation import sign_flip_p
+from analysis.statistics.locations.student import student_interval
+from analysis.statistics.multiplicity import holm_p
 from analysis.statistics.proportion import wilson_interval
 
 BASE = 400  # the rotary base of the arms that the plan contrasts
 LARGER = 10_000
+FAR = {2.0: "two", 4.0: "four", 8.0: "eight"}
+"""Lengths of prompts at which far keys are asked, in training lengths."""
 METRIC = "ap_last_20"
 
 
@@ -47,6 +51,61 @@ def _told(learned: pd.DataFrame) -> Verdict:
         recomputed=f"{kept} of {seeds}",
         n=seeds,
     )
+
+
+def thesis_population_learners(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> list[Verdict]:
+    """Where both models choose among keys at the training length, the one without rotation finds more far keys.
+
+    Post hoc: the primary contrast without the seeds in which a model guesses among the keys of its prompt. Exact sign
+    flips, Holm over the three lengths.
+
+    Source: thesis, A population of small models.
+    """
+    learned = _learned(population_outcomes, population_prompts)
+    kept = [int(seed) for seed, row in learned.iterrows() if row["B"] and row["C"]]
+    found = population_outcomes[
+        (population_outcomes["outcome"] == "keys_far")
+        & (population_outcomes["encoding"] == "own")
+        & (population_outcomes["base"] == BASE)
+        & population_outcomes["seed"].isin(kept)
+    ]
+    shares = found.pivot_table(index=["multiple", "seed"], columns="arm", values="value").reindex(columns=["B", "C"])
+    statement = (
+        "Without seeds in which a model guesses, dropping the rotation finds more far keys at {} training lengths."
+    )
+    differences = {
+        multiple: (part["C"] - part["B"]).dropna().to_numpy(dtype=float)
+        for multiple in FAR
+        if len(part := shares[shares.index.get_level_values("multiple") == multiple])
+    }
+    if not differences or min(map(len, differences.values())) < 2:
+        why = f"Seeds in which both models choose among keys: {len(kept)}; more of the plan would decide it."
+        return [untestable(why, key=f"{each:g}x", statement=statement.format(told)) for each, told in FAR.items()]
+    p = {multiple: sign_flip_p(values) for multiple, values in differences.items()}
+    corrected = dict(zip(p, holm_p([each.p_value for each in p.values()]), strict=True))
+    verdicts = []
+    for multiple, values in differences.items():
+        mean, adjusted = float(values.mean()), float(corrected[multiple])
+        low, high = student_interval(values) or (mean, mean)
+        told = (
+            f"{100 * mean:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}] over {len(values)} seeds, exact p "
+            f"{p[multiple].p_value:.3f}, corrected for three lengths {adjusted:.3f}."
+        )
+        verdicts.append(
+            directed(
+                mean,
+                (low, high),
+                1,
+                told,
+                recomputed=f"{100 * mean:.0f}",
+                n=len(values),
+                p_value=p[multiple].p_value,
+                p_adjusted=adjusted,
+                key=f"{multiple:g}x",
+                statement=statement.format(FAR[multiple]),
+            )
+        )
+    return verdicts
 
 
 def thesis_population_turns(population_outcomes: pd.DataFrame, population_prompts: pd.DataFrame) -> Verdict:

@@ -1,0 +1,88 @@
+"""Drop of plasticity against loss of score: the loss as a share and in points, to each end, over both sets of models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.correlations import correlation
+from analysis.statistics.correlations.coefficient import relabelled, tie_tolerance
+from analysis.statistics.locations.permutation import permutation_p
+from analysis.statistics.sample import FloatArray, IntArray
+from artifacts.errors import DataError
+
+START = "8k"
+ENDS = ("64k", "128k", "256k")
+MODES = ("nonthinking", "thinking")
+UNITS = ("share", "points")
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+JOINT = "128k"  # the end of the joint test
+
+
+def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd.DataFrame:
+    """Pearson's r of the drop with the loss from 8k, by unit of the loss, end, mode and number of models.
+
+    A loss is 1 - s(end) / s(8k) as a `share` and s(8k) - s(end) in `points`. `p` is exact, over relabellings of the
+    models, and not corrected. Rows with mode `both` and n of all models are the joint test: the median over modes, sets
+    of models, drops and coefficients from 8k to 128k, whose p lets the models of the source exchange their drops in all
+    variants at once.
+
+    Raises
+    ------
+    DataError
+        When a length has no score.
+    """
+    models = matched_models.sort_values("in_source", ascending=False, kind="stable", ignore_index=True)
+    inside = int(models["in_source"].astype(bool).sum())
+    scores = lbp_lengths.pivot(index=["mode", "model"], columns="length", values="lbp")
+    if missing := {START, *ENDS} - set(scores.columns):
+        raise DataError(f"lbp_lengths has no scores at {', '.join(sorted(missing))}")
+    rows: list[dict[str, Any]] = []
+    for unit in UNITS:
+        for end in ENDS:
+            for mode in MODES:
+                loss = _loss(scores, models, unit, end, mode)
+                for n in sorted({inside, len(models)}):
+                    found = correlation.pearson(
+                        models["ap_drop"][:n],
+                        pd.Series(loss[:n]),
+                        study="decline_units",
+                        comparison=f"{unit}, {mode}, {end}, n = {n}",
+                        unit="model",
+                        names=("drop", "loss"),
+                    )
+                    told = {"unit": unit, "end": end, "mode": mode, "n": n}
+                    rows.append({**told, "estimate": found.estimate, "p": found.p_value})
+        median, p = _joint(scores, models, unit, inside)
+        rows.append({"unit": unit, "end": JOINT, "mode": "both", "n": len(models), "estimate": median, "p": p})
+    return pd.DataFrame(rows)
+
+
+def _loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
+    """Loss of each model from 8k to an end."""
+    start, last = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
+    return 1 - last / start if unit == "share" else start - last
+
+
+def _joint(scores: pd.DataFrame, models: pd.DataFrame, unit: str, inside: int) -> tuple[float, float]:
+    """The median coefficient over all variants from 8k to 128k, and its exact p."""
+    statistics, ties = [], []
+    for mode in MODES:
+        loss = _loss(scores, models, unit, JOINT, mode)
+        for metric, n in (("ap_drop", inside), ("ap_drop", len(models)), ("total_drop", inside)):
+            drop = models[metric].to_numpy(dtype=float)[:n] * (-1 if metric == "total_drop" else 1)
+            for method in COEFFICIENTS:
+                statistics.append((relabelled(drop, loss[:n], method), n))
+                ties.append(tie_tolerance(drop, loss[:n], method))
+
+    def median(index: IntArray) -> FloatArray:
+        return np.asarray(np.median([size(index[:, :n]) for size, n in statistics], axis=0), dtype=np.float64)
+
+    observed = float(median(np.arange(len(models))[None, :])[0])
+    blocks = [np.arange(inside), np.arange(inside, len(models))]
+    outcome = permutation_p(
+        observed, median, [block for block in blocks if block.size], tie=max(ties), cells_per_draw=len(models) ** 2
+    )
+    return observed, float(outcome.p_value)

@@ -1,0 +1,65 @@
+"""Dropping the rotation beside YaRN at each length, with a temperature on C or without: post hoc but at one length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.locations.permutation import sign_flip_p
+from analysis.studies.population._effects import over_seeds
+
+OUTCOME = "keys_far_extended"  # far keys of the first questions, which all encodings were asked
+WITHOUT = ("own", "temperature")  # how the model without rotation is asked
+YARN = "yarn"
+
+
+def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Far keys of C, as it is and with its temperature, less those of B under YaRN: by base and length of the prompt.
+
+    `dropped` and `stretched` are means over seeds that have both, `difference` that of C less B with Student's
+    interval, `p` exact sign flips over seeds, not corrected. C's temperature is that of the plan, half of YaRN's in
+    the exponent.
+    """
+    far = population_outcomes[population_outcomes["outcome"] == OUTCOME]
+    rows: list[dict[str, Any]] = []
+    for (base, multiple), part in far.groupby(["base", "multiple"]):
+        by_seed = part.pivot_table(index="seed", columns=["arm", "encoding"], values="value")
+        for encoding in WITHOUT:
+            if ("C", encoding) not in by_seed or ("B", YARN) not in by_seed:
+                continue
+            both = by_seed[[("C", encoding), ("B", YARN)]].dropna()
+            values = (both.iloc[:, 0] - both.iloc[:, 1]).to_numpy(dtype=np.float64)
+            if not len(values):
+                continue
+            low, high = over_seeds(values)
+            rows.append(
+                {
+                    "base": int(base),
+                    "multiple": float(multiple),
+                    "encoding": encoding,
+                    "dropped": float(both.iloc[:, 0].mean()),
+                    "stretched": float(both.iloc[:, 1].mean()),
+                    "difference": float(values.mean()),
+                    "low": low,
+                    "high": high,
+                    "seeds": len(values),
+                    "p": sign_flip_p(values).p_value,
+                    "note": "" if low is not None else "low, high: one seed has no interval",
+                }
+            )
+    columns = [
+        "base",
+        "multiple",
+        "encoding",
+        "dropped",
+        "stretched",
+        "difference",
+        "low",
+        "high",
+        "seeds",
+        "p",
+        "note",
+    ]
+    return pd.DataFrame(rows, columns=columns)

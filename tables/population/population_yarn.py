@@ -1,0 +1,40 @@
+"""Far keys without rotation beside the control under YaRN, at each length of the prompt."""
+
+import pandas as pd
+
+from tables import Column, Table, fixed, integer, pvalue
+
+ENCODINGS = {"own": "as it is", "temperature": "with a temperature"}
+
+
+def table(population_yarn: pd.DataFrame) -> Table:
+    """One row a length and way in which the model without rotation is asked, by base."""
+    rows = population_yarn.copy()
+    rows[["dropped", "stretched", "difference", "low", "high"]] *= 100
+    rows["shown"] = [f"base {base:,}" for base in rows["base"]]
+    rows["asked"] = rows["encoding"].map(ENCODINGS)
+    return Table(
+        rows=rows,
+        columns=[
+            Column("multiple", "Length", fixed(0)),
+            Column("asked", "C is asked"),
+            Column("dropped", "C", fixed(1), group="Far keys (%)"),
+            Column("stretched", "B, YaRN", fixed(1), group="Far keys (%)"),
+            Column("difference", "C less B (points)", fixed(1), ci=("low", "high"), reason="note"),
+            Column("p", "$p$", pvalue()),
+            Column("seeds", "Seeds", integer()),
+        ],
+        groups="shown",
+        size="footnotesize",
+        caption=(
+            "Far keys that the model without rotation (C) finds, and its control under YaRN (B), by the length of the "
+            "prompt in training lengths. Unit: one training seed; means, Student's interval of the difference, and "
+            "$p$ of exact sign flips, not corrected."
+        ),
+        short="Dropping the rotation beside YaRN",
+        note=(
+            "The first questions of each length, which all encodings were asked. The plan has C as it is at four "
+            "lengths; the other rows are post hoc. YaRN brings a temperature of its own, in the exponent twice that which C is "
+            "given here, so that neither row compares like with like."
+        ),
+    )

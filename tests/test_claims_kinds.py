@@ -1,0 +1,67 @@
+"""Kinds of statement that numbers alone do not carry: causes, absences and candidates, over the whole ledger."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from artifacts.store.reader import read
+from conftest import ROOT
+
+# What makes a statement one of a cause or of an absence, as far as words tell.
+CAUSE = re.compile(r"\b(because|due to|caus\w+|for want of|explain\w*|driv\w+|detects?|makes?|lets|enabl\w*)\b", re.I)
+ABSENT = re.compile(r"\b(preserv\w*|unaffect\w*|independent|unchanged|not|none)\b", re.I)
+MAYBE = re.compile(r"\b(candidate|may|might|could|likely|possibl\w+)\b", re.I)
+HOLD = {
+    "c000_background_indices": "an architecture, as configured",
+    "c000_f1_not_cause": "the added layers do not run on text",
+    "c000_f2_not_few": "counted layer by layer",
+    "c000_f3_not_depth": "two profiles, as printed",
+    "c000_f3_smaller_llama": "two profiles, as printed",
+    "c000_extremes_sensitivity": "two extremes, as printed",
+    "c002_overlap_absent": "whether a score is published",
+    "c002_onset_correlation_kept": "moves by less than in pre-training",
+    "c004_long_context_open": "what the report does not ask",
+    "c004_ans_rope": "a count of answers",
+    "c004_ctx_rope_collapses": "a count of answers",
+    "c004_rope_within_errors": "a count of answers",
+    "c004_fig13_rope_explodes": "an intervention with its control",
+    "c004_no_valid_answers": "what the script stores",
+    "c004_sink_rates_high": "rates of both models",
+    "c004_not_uniform": "layers, as printed",
+}
+"""Statements of the documents with such words that hold, and what they rest on; a new one is judged by hand first."""
+
+
+def ledger() -> pd.DataFrame:
+    table = read(ROOT, "claims")
+    return table[(table["kind"] == "statement") & (table["source"] != "thesis")]
+
+
+def test_a_cause_or_an_absence_holds_only_where_somebody_has_said_on_what_it_rests() -> None:
+    held = ledger()[ledger()["verdict"].isin(["holds", "holds after rounding"])]
+    worded = {
+        claim
+        for claim, statement in zip(held["claim"], held["statement"], strict=True)
+        if CAUSE.search(statement) or ABSENT.search(statement)
+    }
+    assert worded == set(HOLD)
+
+
+def test_what_a_document_names_as_a_candidate_is_no_headline_that_fails() -> None:
+    table = ledger()
+    named = table[[bool(MAYBE.search(statement)) for statement in table["statement"]]]
+    failing = named[(named["severity"] == "headline") & named["verdict"].isin(["not supported", "contradicted"])]
+    assert failing["claim"].tolist() == []
+    assert {"c000_hypotheses_frequency"} <= set(named["claim"])
+
+
+def test_twins_have_one_verdict() -> None:
+    verdicts = ledger().set_index("claim")["verdict"]
+    for twins in (
+        ("c002_onset_first_fifth_recovers", "c001_first_fifth_early_level", "c002_onset_last_fifth_plummets"),
+        ("c004_ans_truncations", "c004_ans_figure_i_truncations", "c004_ans_figure_i_near_misses"),
+        ("c003_separation.1b", "c003_separation.3b", "c003_near_zero"),
+    ):
+        assert len(set(verdicts[list(twins)])) == 1, twins
