@@ -69,12 +69,13 @@ def heads(**changed):
         ("b", "B", "Qwen3", 1200, 300, 25.0, "YaRN, 4×", "capture", 32768, 131072, 75.0, "x/longbench-pro"),
         ("c", "C", "Llama 3", 900, 300, 33.0, "Llama 3, 8×", "model", 131072, 131072, 0.0, "x/longbench-pro"),
     )
-    return table.assign(**changed)
+    return table.assign(drawn=300).assign(**changed)
 
 
 def test_heads_are_sampled_if_fewer_than_there_are_and_as_many_of_each():
     assert says("thesis_heads_sampled", heads()) == "holds: 25 to 50 %"
-    assert verdict("thesis_heads_sampled", heads(sampled=[300, 300, 400])) == "contradicted"
+    assert verdict("thesis_heads_sampled", heads(drawn=[300, 300, 400])) == "contradicted"
+    assert "239" in reason("thesis_heads_sampled", heads(sampled=[300, 239, 300]))
     assert verdict("thesis_heads_sampled", heads(heads=[300, 1200, 900])) == "contradicted"
 
 
@@ -154,7 +155,7 @@ def test_baselines_differ_after_correction():
     assert says("thesis_knowledge_baselines", table(0.06)) == "contradicted: 0 of 1 differ"
 
 
-@pytest.mark.parametrize(("p", "expected"), [(0.04, "holds: 20.0%"), (0.06, "contradicted: 20.0%")])
+@pytest.mark.parametrize(("p", "expected"), [(0.04, "holds: 20.0%"), (0.06, "not supported: 20.0%")])
 def test_below_chance_is_a_one_sided_test(p, expected):
     columns = "positional task p_below_chance base_right n base_low base_high chance base"
     table = rows(columns, ("DroPE", "imdb", p, 4, 20, 8, 42, 50, 20.0))

@@ -11,7 +11,7 @@ def table(decline_units: pd.DataFrame) -> Table:
     """One row a prompt mode, end and number of models; the joint test of each unit last."""
     keys = ["mode", "end", "n"]
     wide = decline_units.pivot(index=keys, columns="unit", values=["estimate", "p"])
-    wide.columns = pd.Index([f"{unit}_{value}" for value, unit in wide.columns])
+    wide.columns = pd.Index([f"{column[1]}_{column[0]}" for column in wide.columns])
     rows = decline_units[keys].drop_duplicates().merge(wide, left_on=keys, right_index=True)
     rows["mode"] = rows["mode"].map(MODES)
     rows["to"] = rows["end"].str.upper()

@@ -62,7 +62,6 @@ def c000_hypotheses_frequency(
         return judge(
             False,
             f"{told}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
-            reported="candidate",
             recomputed=f"{len(same)} model with the same frequencies falls",
             n=len(rows),
         )
@@ -75,7 +74,6 @@ def c000_hypotheses_frequency(
             else ""
         )
         + ". A capture of one model with its scaling changed would decide it.",
-        reported="candidate",
     )
 
 

@@ -207,9 +207,9 @@ def c002_h5_bottleneck(length_decline: pd.DataFrame, published_lbp: pd.DataFrame
     rows = length_decline[(length_decline["mode"] == "nonthinking") & length_decline["in_source"]].set_index("model")
     own, rest = rows.loc["ministral3-3b"], rows.drop("ministral3-3b")
     lower = rest[rest["lbp_8k"] < own["lbp_8k"]]
-    scores = published_lbp[(published_lbp["model"] == "ministral3-3b") & (published_lbp["mode"] == "nonthinking")]
-    scores = scores[~scores["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
-    falls = 100 * (1 - scores / float(own["lbp_8k"]))
+    printed = published_lbp[(published_lbp["model"] == "ministral3-3b") & (published_lbp["mode"] == "nonthinking")]
+    longer = printed[~printed["length"].isin(["overall", "8k"])].set_index("length")["value"].astype(float)
+    falls = 100 * (1 - longer / own["lbp_8k"])
     kept = bool((falls <= KEPT).all())
     low = len(lower) <= 1
     return judge(

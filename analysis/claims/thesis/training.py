@@ -249,12 +249,11 @@ def thesis_drop_follows_window(training_trajectory: pd.DataFrame) -> Verdict:
     Source: thesis, One model in training.
     """
     drops = training_trajectory["ap_drop"].astype(float)
-    window = np.log2(training_trajectory["context"].astype(float))
+    plain = training_trajectory["context"].astype(float)
+    window = pd.Series(np.log2(plain), index=plain.index)
     bias = training_trajectory["bias_window"].astype(float)
     alone, product = float(drops.corr(window)), float(drops.corr(bias))
-    given = {
-        name: _partial(drops, bias, held) for name, held in (("log", window), ("plain", training_trajectory["context"]))
-    }
+    given = {name: _partial(drops, bias, held) for name, held in (("log", window), ("plain", plain))}
     return judge(
         alone > product,
         f"r is {alone:.3f} with the binary logarithm of the window and {product:.3f} with the bias per window; with "

@@ -1,4 +1,4 @@
-"""Drop of plasticity against loss of score: the loss as a share and in points, to each end, over both sets of models."""
+"""Drop of plasticity against loss of score, the loss as a share and in points, to each end and for both sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.statistics.correlations import correlation
-from analysis.statistics.correlations.coefficient import relabelled, tie_tolerance
+from analysis.statistics.correlations.coefficient import Method, relabelled, tie_tolerance
 from analysis.statistics.locations.permutation import permutation_p
 from analysis.statistics.sample import FloatArray, IntArray
 from artifacts.errors import DataError
@@ -17,7 +17,7 @@ START = "8k"
 ENDS = ("64k", "128k", "256k")
 MODES = ("nonthinking", "thinking")
 UNITS = ("share", "points")
-COEFFICIENTS = ("pearson", "spearman", "kendall")
+COEFFICIENTS: tuple[Method, ...] = ("pearson", "spearman", "kendall")
 JOINT = "128k"  # the end of the joint test
 
 
@@ -63,7 +63,8 @@ def decline_units(lbp_lengths: pd.DataFrame, matched_models: pd.DataFrame) -> pd
 def _loss(scores: pd.DataFrame, models: pd.DataFrame, unit: str, end: str, mode: str) -> FloatArray:
     """Loss of each model from 8k to an end."""
     start, last = (models["model"].map(scores[length].xs(mode)).to_numpy(dtype=float) for length in (START, end))
-    return 1 - last / start if unit == "share" else start - last
+    lost: FloatArray = 1 - last / start if unit == "share" else start - last
+    return lost
 
 
 def _joint(scores: pd.DataFrame, models: pd.DataFrame, unit: str, inside: int) -> tuple[float, float]:

@@ -24,7 +24,8 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
     """
     far = population_outcomes[population_outcomes["outcome"] == OUTCOME]
     rows: list[dict[str, Any]] = []
-    for (base, multiple), part in far.groupby(["base", "multiple"]):
+    for _, part in far.groupby(["base", "multiple"]):
+        base, multiple = int(part["base"].iloc[0]), float(part["multiple"].iloc[0])
         by_seed = part.pivot_table(index="seed", columns=["arm", "encoding"], values="value")
         for encoding in WITHOUT:
             if ("C", encoding) not in by_seed or ("B", YARN) not in by_seed:
@@ -36,8 +37,8 @@ def population_yarn(population_outcomes: pd.DataFrame) -> pd.DataFrame:
             low, high = over_seeds(values)
             rows.append(
                 {
-                    "base": int(base),
-                    "multiple": float(multiple),
+                    "base": base,
+                    "multiple": multiple,
                     "encoding": encoding,
                     "dropped": float(both.iloc[:, 0].mean()),
                     "stretched": float(both.iloc[:, 1].mean()),

@@ -62,7 +62,7 @@ def thesis_population_learners(population_outcomes: pd.DataFrame, population_pro
     Source: thesis, A population of small models.
     """
     learned = _learned(population_outcomes, population_prompts)
-    kept = [int(seed) for seed, row in learned.iterrows() if row["B"] and row["C"]]
+    kept = learned.index[learned["B"].astype(bool) & learned["C"].astype(bool)].tolist()
     found = population_outcomes[
         (population_outcomes["outcome"] == "keys_far")
         & (population_outcomes["encoding"] == "own")
