@@ -52,8 +52,8 @@ def thesis_heads_left(
         ),
         judge(
             drawn - analysed == int(pick(capture_heads, model="llama3.2-11b")["drawn"]) - kept,
-            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn:,} were drawn of them; of the draw "
-            f"with layers of cross-attention {kept} are left.",
+            f"{analysed:,} heads of {len(analysed_heads)} models are counted, {drawn:,} were drawn of them; of the "
+            f"draw with layers of cross-attention {kept} are left.",
             recomputed=f"{analysed:,}",
             n=len(analysed_heads),
             key="all",
