@@ -24,7 +24,7 @@ from tests.soak import frame
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 LATE = 5.0  # seconds from a Ctrl-C after which its end is late, on a machine that does other things as well
-ASIDE = (".git", "out/state", "out/logs", "out/aside")  # how something was made, not what
+ASIDE = (".git", ".jobs", "out/state", "out/logs", "out/aside")  # how something was made, not what
 _SECONDS = re.compile(rb'"(seconds|created|hash|blake2)": [^,}]*,?')
 _MADE = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE)
 _HEADS = ("heads", "capture", "--bins", "2", "--min-queries", "4", "--name", "own")
