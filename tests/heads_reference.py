@@ -7,6 +7,7 @@ import numpy as np
 from scipy import stats
 
 from analysis.heads.head import Head
+from analysis.rotary import NO_ROTATION
 
 
 def head_with(seed: int = 0, **changes: Any) -> Head:
@@ -33,6 +34,7 @@ def head_with(seed: int = 0, **changes: Any) -> Head:
         key_documents=key_documents,
         context=given["context"],
         buckets=given["buckets"],
+        rotary=NO_ROTATION,
     )
 
 
@@ -92,7 +94,7 @@ def eligible(head: Head, i: int, j: int, b: int, bins: int, tau: float, pairs: s
 
 def law(head: Head, own: list[int], tau: float, estimator: str) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of the queries at tau."""
-    if estimator in ("bucket_full", "empirical", "bucket_diag"):
+    if estimator in ("aligned_full", "bucket_full", "empirical", "bucket_diag"):
         queries = head.queries[own].astype(np.float64)
         covariance = np.cov(queries, rowvar=False)
         return queries.mean(axis=0), np.diag(np.diag(covariance)) if estimator == "bucket_diag" else covariance

@@ -18,6 +18,7 @@ from analysis.heads.laws import ESTIMATORS, householder, pooled_law
 from analysis.heads.moments import class_moments
 from analysis.heads.pairs import CHUNK, PAIR_MODES
 from analysis.heads.plasticity import PlasticityOptions, plasticity, setting
+from analysis.rotary import NO_ROTATION
 from heads_reference import head_with, reference
 
 FULL = ("bucket_full", "pooled_full", "empirical")
@@ -252,6 +253,7 @@ def gaussian(
         key_documents=np.zeros(len(keys), dtype=np.int64),
         context=1000,
         buckets=10,
+        rotary=NO_ROTATION,
     )
 
 
@@ -378,7 +380,7 @@ def test_a_cap_draws_with_its_seed_and_states_its_error() -> None:
 def test_gap_to_counting_shrinks_with_the_model_and_grows_without_it() -> None:
     head = head_with(seed=17, queries=4000, keys=100, dimension=4)
     gaps = {gap.estimator: gap for gap in gaps_to_empirical(head, PlasticityOptions(), pairs_per_bin=200)}
-    assert set(gaps) == {"bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
+    assert set(gaps) == {"aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
     right, wrong = gaps["bucket_full"], gaps["bucket_diag"]
     assert right.by_pair.value is not None
     assert wrong.by_pair.value is not None
@@ -388,7 +390,7 @@ def test_gap_to_counting_shrinks_with_the_model_and_grows_without_it() -> None:
     assert right.by_pair.count == wrong.by_pair.count
     assert right.by_bin.count == 8
     few = gaps_to_empirical(head, PlasticityOptions(min_queries=10**6))
-    assert [gap.by_pair.value for gap in few] == [None] * 4
+    assert [gap.by_pair.value for gap in few] == [None] * 5
     assert few[0].by_bin.reason == "no query bin has a pair"
 
 
@@ -412,7 +414,7 @@ def test_a_drift_that_is_nearly_all_keeps_the_digits_of_the_residual() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"estimator": "bucket"}, "estimator 'bucket'; give one of bucket_full"),
+        ({"estimator": "bucket"}, "estimator 'bucket'; give one of aligned_full, bucket_full"),
         ({"pairs": "later"}, "pairs 'later'; give one of earlier"),
         ({"precision": "half"}, "give one of single, double"),
         ({"min_queries": 1}, "a covariance needs at least 2"),
@@ -460,6 +462,7 @@ def test_memory_does_not_grow_with_the_pairs_of_a_long_document() -> None:
         key_documents=np.zeros(n, dtype=np.int64),
         context=n,
         buckets=8,
+        rotary=NO_ROTATION,
     )
     small = replace(head, keys=head.keys[:500], key_positions=np.arange(500), key_documents=np.zeros(500, dtype=int))
     plasticity(small, PlasticityOptions(bins=8))  # what is compiled is no memory of the pairs
@@ -500,6 +503,7 @@ def test_listed_pairs_are_counted_exactly(exponent: int) -> None:
         key_documents=np.zeros(60, dtype=np.int64),
         context=1000,
         buckets=1,
+        rotary=NO_ROTATION,
     )
     shared = setting(head, PlasticityOptions())
     later, earlier = np.tril_indices(60, -1)

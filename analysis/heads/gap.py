@@ -6,12 +6,12 @@ import numpy as np
 
 from analysis.heads.competition import counted_pairs, listed_pairs
 from analysis.heads.head import Float64Array, Head
-from analysis.heads.laws import Estimator
+from analysis.heads.laws import ALIGNED, Estimator, binned
 from analysis.heads.missing import Scalar
 from analysis.heads.pairs import drawn_pairs
 from analysis.heads.plasticity import PlasticityOptions, Prepared, laws_of, prepared
 
-MODELS: tuple[Estimator, ...] = ("bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
+MODELS: tuple[Estimator, ...] = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag")
 PAIRS_PER_BIN = 500
 
 
@@ -38,11 +38,13 @@ class Gap:
 def gaps_to_empirical(
     head: Head,
     options: PlasticityOptions | None = None,
-    estimators: tuple[Estimator, ...] = MODELS,
+    estimators: tuple[Estimator, ...] | None = None,
     pairs_per_bin: int = PAIRS_PER_BIN,
     given: Prepared | None = None,
 ) -> tuple[Gap, ...]:
-    """Compare estimators with the distribution-free one.
+    """Compare estimators with the distribution-free one, which counts the queries that each of them describes.
+
+    Those of queries turned to one position are held against a count of turned queries.
 
     Parameters
     ----------
@@ -50,31 +52,39 @@ def gaps_to_empirical(
         The head.
     options : Options, optional
         Pairs, bins, least queries, seed and precision; its cap is not used.
-    estimators : tuple of str
-        Which to compare.
+    estimators : tuple of str, optional
+        Which to compare; by default `MODELS`, those that a rotation makes only where the head's is known.
     pairs_per_bin : int
         Pairs drawn from each bin, without replacement.
     given : Prepared, optional
         What `plasticity` was given for the same head and options, so that nothing is done twice.
     """
-    chosen = replace(options or PlasticityOptions(), cap=None)
-    known = given or prepared(head, chosen)
-    shared, precision = known.shared, chosen.precision if head.keys.dtype == np.float32 else "double"
-    laws = {
-        name: known.laws if name == known.estimator else laws_of(head, shared, name, precision=chosen.precision)
-        for name in estimators
-    }
-    apart: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in estimators}
-    for place in known.laws:
-        generator = np.random.default_rng([chosen.seed, place])
-        later, earlier, _ = drawn_pairs(shared.keys, shared.counts[place], pairs_per_bin, generator)
-        counted, without = counted_pairs(shared.keys, later, earlier, shared.queries, place)
-        for estimator in estimators:
-            law = laws[estimator][place]
-            model = listed_pairs(shared.keys, later, earlier, law, shared.queries, place, precision=precision)
-            use = ~(without | model.same_key | model.no_variance)
-            if use.any():
-                apart[estimator].append((model.plasticity - counted)[use])
+    wanted = estimators or tuple(name for name in MODELS if head.rotary is not None or name not in ALIGNED)
+    chosen = options or PlasticityOptions(estimator=wanted[0])
+    known = given or prepared(head, replace(chosen, cap=None))
+    precision = chosen.precision if head.keys.dtype == np.float32 else "double"
+    apart: dict[Estimator, list[Float64Array]] = {estimator: [] for estimator in wanted}
+    for aligned in (True, False):
+        names = [name for name in wanted if (name in ALIGNED) == aligned]
+        if not names:
+            continue
+        shared = known.shared
+        if aligned != (known.estimator in ALIGNED):
+            shared = replace(shared, queries=binned(head, shared.queries.counts.size, aligned))
+        laws = {
+            name: known.laws if name == known.estimator else laws_of(head, shared, name, precision=chosen.precision)
+            for name in names
+        }
+        for place in known.laws:
+            generator = np.random.default_rng([chosen.seed, place])
+            later, earlier, _ = drawn_pairs(shared.keys, shared.counts[place], pairs_per_bin, generator)
+            counted, without = counted_pairs(shared.keys, later, earlier, shared.queries, place)
+            for name in names:
+                law = laws[name][place]
+                model = listed_pairs(shared.keys, later, earlier, law, shared.queries, place, precision=precision)
+                use = ~(without | model.same_key | model.no_variance)
+                if use.any():
+                    apart[name].append((model.plasticity - counted)[use])
     return tuple(_gap(estimator, bins) for estimator, bins in apart.items())
 
 

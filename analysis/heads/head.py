@@ -1,9 +1,15 @@
 """One attention head's captured queries and keys."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from analysis.rotary import Rotary
 
 FloatArray = npt.NDArray[np.floating]
 Float32Array = npt.NDArray[np.float32]
@@ -28,12 +34,15 @@ class Head:
         Length of the captured context in tokens.
     buckets : int
         Equal buckets of the context that the capture drew its tokens from.
+    rotary : Rotary, optional
+        How positions turn queries and keys, `NO_ROTATION` where they do not; None where that is not known, which
+        leaves the estimators of queries as they were captured.
 
     Raises
     ------
     ValueError
-        If shapes do not match, a vector is not finite, a position lies outside the context, or there are fewer than
-        three queries or three keys, or all at one position.
+        If shapes do not match, a vector is not finite, a position lies outside the context, the rotation turns more
+        dimensions than there are, or there are fewer than three queries or three keys, or all at one position.
     """
 
     queries: FloatArray
@@ -44,6 +53,7 @@ class Head:
     key_documents: IntArray
     context: int
     buckets: int = 16
+    rotary: Rotary | None = None
 
     def __post_init__(self) -> None:
         if self.context < 1 or not 1 <= self.buckets <= self.context:
@@ -59,6 +69,13 @@ class Head:
             raise ValueError(
                 f"queries have {self.queries.shape[1]} dimensions, keys {self.keys.shape[1]}; give equal ones"
             )
+        if self.rotary is not None and self.rotary.end > self.dimension:
+            raise ValueError(f"a rotation up to dimension {self.rotary.end} of vectors of {self.dimension} dimensions")
+
+    @property
+    def turns(self) -> bool:
+        """Whether positions turn its vectors, as far as is known."""
+        return self.rotary is not None and not self.rotary.still
 
     @property
     def dimension(self) -> int:

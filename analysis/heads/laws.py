@@ -9,10 +9,12 @@ from scipy.linalg import lapack
 
 from analysis.heads.head import Float64Array, FloatArray, Head, IntArray
 from analysis.heads.moments import Moments, Precision, centred, class_moments, mean_and_products
+from analysis.rotary import centres
 
-Estimator = Literal["bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical"]
+Estimator = Literal["aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical"]
 ESTIMATORS: tuple[str, ...] = get_args(Estimator)
 POOLED = ("pooled_full", "pooled_diag")
+ALIGNED = ("aligned_full",)  # of queries turned to the centre of their bin
 
 # Above this share of variance along the drift, the residual covariance is formed from residuals: subtracting would
 # lose the digits that matter.
@@ -21,6 +23,11 @@ STEEP = 0.9999
 # Products in single precision do not suit queries of which some dimension has less than this share of its variance for
 # itself: the rest follows from position and other dimensions.
 OWN = 1e-3
+
+UNKNOWN = (
+    "the rotation of this head is not known, so its queries cannot be turned to one position; give its `rotary` "
+    "(NO_ROTATION where nothing turns), or an estimator of queries as captured, such as bucket_full"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +60,7 @@ class Binned:
     Parameters
     ----------
     queries : ndarray, shape (n, d)
-        Queries as captured.
+        Queries as captured, or turned to the centres of their bins.
     order : ndarray of int, shape (n,)
         Queries by bin.
     edges : ndarray of int, shape (bins + 1,)
@@ -75,13 +82,24 @@ class Binned:
         return self.queries[self.order[self.edges[place] : self.edges[place + 1]]]
 
 
-def binned(head: Head, bins: int) -> Binned:
-    """Sort a head's queries into bins."""
+def binned(head: Head, bins: int, aligned: bool = False) -> Binned:
+    """Sort a head's queries into bins, turned to the centre of each by the head's own rotation where `aligned` is true.
+
+    Raises
+    ------
+    ValueError
+        If they are to be turned and the head's rotation is not known.
+    """
     bin_of = head.query_bins(bins)
+    queries = head.queries
+    if aligned:
+        if head.rotary is None:
+            raise ValueError(UNKNOWN)
+        queries = head.rotary.turned(queries, centres(head.context, bins)[bin_of] - head.query_positions)
     counts = np.bincount(bin_of, minlength=bins).astype(np.int64)
     sums = np.bincount(bin_of, weights=head.query_positions.astype(np.float64), minlength=bins)
     return Binned(
-        queries=head.queries,
+        queries=queries,
         order=np.argsort(bin_of, kind="stable"),
         edges=np.r_[0, np.cumsum(counts)],
         counts=counts,
@@ -132,8 +150,9 @@ def bucket_law(queries: FloatArray, estimator: str, precision: Precision = "doub
     ----------
     queries : ndarray, shape (n, d)
         At least two queries.
-    estimator : {"bucket_full", "bucket_diag", "empirical"}
-        `bucket_diag` keeps the variances of the original dimensions; `empirical` has the law of `bucket_full`.
+    estimator : {"aligned_full", "bucket_full", "bucket_diag", "empirical"}
+        `bucket_diag` keeps the variances of the original dimensions; the others have mean and
+        full covariance of the queries that are given.
     precision : {"single", "double"}
         Precision of the products of a full covariance; single where it suits.
     """

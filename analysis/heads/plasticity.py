@@ -7,7 +7,7 @@ import numpy as np
 from analysis.heads import laws as describe
 from analysis.heads.competition import Sums, all_pairs, sampled_pairs
 from analysis.heads.head import Float64Array, Head, IntArray
-from analysis.heads.laws import ESTIMATORS, POOLED, Binned, Estimator, Law
+from analysis.heads.laws import ALIGNED, ESTIMATORS, POOLED, Binned, Estimator, Law
 from analysis.heads.missing import Row
 from analysis.heads.moments import PRECISIONS, Moments, Precision
 from analysis.heads.pairs import PAIR_MODES, Keys, PairMode, competing, limits, pair_counts
@@ -24,7 +24,10 @@ class PlasticityOptions:
     Parameters
     ----------
     estimator : str
-        `bucket_full` (mean and full covariance of the queries in the bin), `pooled_full` (mean linear in position and
+        `aligned_full` (mean and full covariance of the bin's queries, each turned to the bin's centre c by the head's
+        own rotation, R(c - t) q_t, so that a bin shows content at one position whatever its width), `bucket_full` (the
+        same of the queries as captured: where a rotation turns them within the bin, its spread counts as content, and
+        the wider the bin, the higher plasticity), `pooled_full` (mean linear in position and
         residual covariance of all queries), `pooled_diag` and `bucket_diag` (diagonal covariance; they depend on the
         basis), or `empirical` (counted over the queries of the bin; unbiased, so it can exceed 1 by 1 / (n - 1)).
     pairs : str
@@ -52,7 +55,7 @@ class PlasticityOptions:
         If an option is unknown or out of range.
     """
 
-    estimator: Estimator = "bucket_full"
+    estimator: Estimator = "aligned_full"
     pairs: PairMode = "earlier"
     bins: int | None = None
     min_queries: int = MIN_QUERIES
@@ -168,8 +171,8 @@ def plasticity(
 ) -> Plasticity:
     """Estimate the attention plasticity of a head.
 
-    For keys k1, k2 and queries of a bin, m and v are the mean and the variance of q.(k1 - k2); the plasticity of the
-    pair is 4 p (1 - p) = 1 - erf(m / sqrt(2 v))^2 with p = Phi(m / sqrt v).
+    For keys k1, k2 and queries of a bin (at its centre, with `aligned_full`), m and v are the mean and the variance of
+    q.(k1 - k2); the plasticity of the pair is 4 p (1 - p) = 1 - erf(m / sqrt(2 v))^2 with p = Phi(m / sqrt v).
 
     Parameters
     ----------
@@ -181,6 +184,11 @@ def plasticity(
         Moments of the queries, where they are known; used by the pooled estimators.
     given : Prepared, optional
         What `prepared` made of the same, where it is needed elsewhere too.
+
+    Raises
+    ------
+    ValueError
+        With `aligned_full`, if the head's rotation is not known.
     """
     chosen = options or PlasticityOptions()
     known = given or prepared(head, chosen, queries)
@@ -208,7 +216,7 @@ def plasticity(
 def setting(head: Head, options: PlasticityOptions, keys: Keys | None = None) -> Setting:
     """Sort queries into bins, and keys into groups where they are not given so."""
     bins = options.bins or head.buckets
-    queries = describe.binned(head, bins)
+    queries = describe.binned(head, bins, options.estimator in ALIGNED)
     groups = keys or competing(
         head.keys, head.key_positions, head.key_documents, head.context, head.buckets, options.pairs
     )

@@ -1,0 +1,167 @@
+"""The rotary embedding of a head as plain numbers, and vectors turned from one position to another.
+
+A rotary embedding acts on a vector x at position t as R(t) x, where R(t) turns each pair of dimensions p by the angle
+t w_p (Su et al. 2021, arXiv 2104.09864). So the vector q_t = R(t) x that is captured at t shows what the same content
+would be at another position c:
+
+    R(c - t) q_t = R(c) x,
+
+exactly, with the frequencies w_p of the model. A constant factor on the turned dimensions (YaRN) stays what it is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, ParamSpec, TypeVar, cast, get_args
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+P = ParamSpec("P")
+R = TypeVar("R")
+FloatArray = npt.NDArray[np.floating]
+IntArray = npt.NDArray[np.int64]
+Layout = Literal["half", "interleaved"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rotary:
+    """How positions turn the vectors of a head.
+
+    Parameters
+    ----------
+    frequencies : tuple of float
+        Radians a token, one a pair of dimensions; empty where nothing turns.
+    layout : {"half", "interleaved"}
+        Pairs of the turned dimensions, counted from `start`: p and p + m of m pairs (Llama), or 2p and 2p + 1 (GPT-J).
+    start : int
+        First turned dimension: 0 where the first ones turn (partial rotation), later where the last ones do (the
+        decoupled part of multi-head latent attention).
+    factor : float
+        By which the embedding multiplies the turned dimensions besides (YaRN's attention factor). Turning to another
+        position leaves it in place.
+
+    Raises
+    ------
+    ValueError
+        If a frequency is not finite, the layout is unknown, or start or factor are out of range.
+    """
+
+    frequencies: tuple[float, ...]
+    layout: Layout = "half"
+    start: int = 0
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.frequencies).all():
+            raise ValueError("a frequency of the rotation is not finite; give radians a token")
+        if self.layout not in LAYOUTS:
+            raise ValueError(f"layout {self.layout!r} of the rotation; give one of {', '.join(LAYOUTS)}")
+        if self.start < 0 or not (np.isfinite(self.factor) and self.factor > 0):
+            raise ValueError(f"rotation from dimension {self.start} with factor {self.factor}; give 0 or more, above 0")
+
+    @property
+    def end(self) -> int:
+        """Dimension after the last that turns."""
+        return self.start + 2 * len(self.frequencies)
+
+    @property
+    def still(self) -> bool:
+        """Whether no position turns anything."""
+        return not any(self.frequencies)
+
+    def turned(self, vectors: FloatArray, tokens: IntArray) -> FloatArray:
+        """Give the vectors as they would be `tokens` positions later: R(tokens) v, in their precision.
+
+        Parameters
+        ----------
+        vectors : ndarray, shape (n, d)
+            Queries or keys after the rotary embedding.
+        tokens : ndarray of int, shape (n,)
+            Positions by which each is moved; below zero towards the beginning.
+        """
+        if self.still or not len(vectors):
+            return vectors
+        tokens = np.asarray(tokens, dtype=np.int64)
+        least = int(tokens.min())
+        # angles of all distances between the least and the largest, where that is fewer than one a vector
+        every = np.arange(least, int(tokens.max()) + 1)
+        if every.size > tokens.size:
+            every, rows = np.unique(tokens, return_inverse=True)
+        else:
+            rows = tokens - least
+        angles = np.outer(every.astype(np.float64), self.frequencies)
+        cosines, sines = np.cos(angles).astype(vectors.dtype), np.sin(angles).astype(vectors.dtype)
+        step, apart = (1, len(self.frequencies)) if self.layout == "half" else (2, 1)
+        turned = np.empty(vectors.shape, vectors.dtype)
+        _turn(vectors, rows, cosines, sines, self.start, step, apart, turned)
+        return turned
+
+    def record(self) -> dict[str, Any]:
+        """The rotation as plain JSON values."""
+        return {
+            "frequencies": list(self.frequencies),
+            "layout": self.layout,
+            "start": self.start,
+            "factor": self.factor,
+        }
+
+
+NO_ROTATION = Rotary(frequencies=())
+"""Of a head that positions do not turn."""
+
+
+def from_record(row: dict[str, Any]) -> Rotary:
+    """Give the rotation of which `Rotary.record` made a record."""
+    return Rotary(
+        frequencies=tuple(float(each) for each in row["frequencies"]),
+        layout=row["layout"],
+        start=int(row["start"]),
+        factor=float(row["factor"]),
+    )
+
+
+def centres(context: int, bins: int) -> IntArray:
+    """Give the integer position at the centre of each of equal bins of a context, shape (bins,).
+
+    Bin b holds the positions t with t * bins // context == b; of an even number of them the centre is the first after
+    the middle.
+    """
+    edges = -(-np.arange(bins + 1, dtype=np.int64) * context // bins)
+    return edges[:-1] + (edges[1:] - edges[:-1]) // 2
+
+
+def _compiled(function: Callable[P, R]) -> Callable[P, R]:
+    make = numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, nogil=True)
+    return cast(Callable[P, R], make(function))
+
+
+@_compiled
+def _turn(
+    vectors: FloatArray,
+    rows: IntArray,
+    cosines: FloatArray,
+    sines: FloatArray,
+    start: int,
+    step: int,
+    apart: int,
+    turned: FloatArray,
+) -> None:
+    """Write each vector, turned by the angles of its row, to `turned`."""
+    n, d = vectors.shape
+    pairs = cosines.shape[1]
+    for i in range(n):
+        for j in range(d):
+            turned[i, j] = vectors[i, j]
+        row = rows[i]
+        if step == 1:  # neighbours in memory, so that the loop is vectorised
+            for p in range(pairs):
+                first, second = vectors[i, start + p], vectors[i, start + apart + p]
+                turned[i, start + p] = first * cosines[row, p] - second * sines[row, p]
+                turned[i, start + apart + p] = second * cosines[row, p] + first * sines[row, p]
+        else:
+            for p in range(pairs):
+                first, second = vectors[i, start + 2 * p], vectors[i, start + 2 * p + 1]
+                turned[i, start + 2 * p] = first * cosines[row, p] - second * sines[row, p]
+                turned[i, start + 2 * p + 1] = second * cosines[row, p] + first * sines[row, p]

@@ -1,0 +1,163 @@
+"""Exchange of positions: what was planted for a position, and for content, comes back by its size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from analysis.heads.exchange import exchange, exchanged_pairs, opposite_signs
+from analysis.heads.head import Head
+from analysis.heads.plasticity import PlasticityOptions, plasticity
+from analysis.rotary import NO_ROTATION, Rotary, centres
+
+CONTEXT, BINS, DOCUMENTS, KEYS, D = 256, 8, 300, 16, 10
+ROTARY = Rotary(frequencies=(0.02, 0.9))  # four of ten dimensions; the first pair turns by 5 radians in all
+OPTIONS = PlasticityOptions(pairs="earlier_bucket")
+
+
+def made(rotary: Rotary, width: int, *, position: float, content: float, drift: float = 0.0, seed: int = 0) -> Head:
+    """A head whose scores are content plus position.
+
+    Turned dimensions hold the same vector in every query and key, so that their score is `position` times the cosine of
+    the distance's angle; dimension 4 of a key is its own preference, scaled by `content`, and dimension 5 drifts with
+    its position by `drift` a token. Queries vary in the dimensions from 6 on alone.
+    """
+    rng = np.random.default_rng(seed)
+    middles = centres(CONTEXT, BINS)
+    places = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
+    key_places = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :KEYS])
+    queries, keys = np.zeros((DOCUMENTS, BINS, D)), np.zeros((DOCUMENTS, KEYS, D))
+    queries[..., 0], keys[..., 0] = position, 1.0
+    queries[..., 4], keys[..., 4] = 1.0, content * rng.normal(size=keys.shape[:2])
+    queries[..., 5], keys[..., 5] = 1.0, drift * key_places
+    queries[..., 6:], keys[..., 6:] = rng.normal(size=(DOCUMENTS, BINS, 4)), rng.normal(size=(DOCUMENTS, KEYS, 4))
+    return Head(
+        queries=rotary.turned(queries.reshape(-1, D), places.ravel()),
+        query_positions=places.ravel(),
+        query_documents=np.repeat(np.arange(DOCUMENTS), BINS),
+        keys=rotary.turned(keys.reshape(-1, D), key_places.ravel()),
+        key_positions=key_places.ravel(),
+        key_documents=np.repeat(np.arange(DOCUMENTS), KEYS),
+        context=CONTEXT,
+        buckets=BINS,
+        rotary=rotary,
+    )
+
+
+@pytest.mark.parametrize("width", [1, 4, 32])
+def test_a_planted_position_and_content_come_back_at_every_width(width):
+    """The position part of each pair is the planted cosine, the content part the planted preference."""
+    pairs = exchanged_pairs(made(ROTARY, width, position=3.0, content=0.7), OPTIONS, 400)
+    away = [pairs.centre - side for side in (pairs.nearer, pairs.farther)]
+    planted = 3.0 * (np.cos(0.02 * away[0]) - np.cos(0.02 * away[1]))
+    # means over 300 queries whose own dimensions are not of mean 0 exactly
+    np.testing.assert_allclose((pairs.gap - pairs.gap_exchanged) / 2, planted, atol=1e-9)
+    content = (pairs.gap + pairs.gap_exchanged) / 2
+    assert np.std(content) == pytest.approx(0.7 * np.sqrt(2), rel=0.15)
+    np.testing.assert_allclose(pairs.variance, pairs.variance_exchanged, rtol=1e-9)
+
+
+@pytest.mark.parametrize("width", [1, 32])
+@pytest.mark.parametrize("position", [0.0, 1.0, 4.0, -4.0])
+def test_crowding_grows_with_what_is_planted_and_by_its_sign(width, position):
+    found = exchange(exchanged_pairs(made(ROTARY, width, position=position, content=0.5), OPTIONS, 400))
+    if position == 0:
+        assert found.position_part == pytest.approx(0, abs=1e-12)
+        assert found.sway == pytest.approx(0, abs=1e-12)
+        return
+    weak = exchange(exchanged_pairs(made(ROTARY, width, position=position / 2, content=0.5), OPTIONS, 400))
+    assert found.position_part == pytest.approx(2 * weak.position_part, rel=1e-6)
+    assert found.sway > weak.sway > 0
+    assert found.plasticity < weak.plasticity
+
+
+@pytest.mark.parametrize("width", [1, 4, 32])
+def test_without_rotation_the_exchange_changes_nothing_and_drift_is_the_linear_share(width):
+    """Zero to the last bit; what drifts with the position is told by the line through the keys' distances."""
+    steady = exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=0.0, drift=0.03), OPTIONS, 400)
+    assert not steady.sway.any()
+    np.testing.assert_array_equal(steady.gap, steady.gap_exchanged)
+    found = exchange(steady)
+    assert (found.position_part, found.probability_change) == (0, 0)
+    assert found.linear_slope == pytest.approx(0.03, rel=0.05)
+    assert found.linear_share > 0.9
+    assert found.nearer_wins > 0.65
+    assert exchange(exchanged_pairs(made(NO_ROTATION, width, position=2.0, content=1.0), OPTIONS)).linear_share < 0.02
+
+
+def test_the_law_agrees_with_counting_queries():
+    """Queries of a bin at one position: how many of them change their winner when the keys change places."""
+    head = made(ROTARY, 1, position=1.5, content=0.6)
+    pairs = exchanged_pairs(head, OPTIONS, 50)
+    for place in (3, 6):
+        queries = head.queries[head.query_bins(BINS) == place]
+        mine = np.flatnonzero(pairs.bin == place)
+        changed = []
+        for row in mine:
+            documents = [
+                set(head.key_documents[head.key_positions == t]) for t in (pairs.nearer[row], pairs.farther[row])
+            ]
+            for document in documents[0] & documents[1]:
+                near, far = (
+                    head.keys[(head.key_documents == document) & (head.key_positions == t)][0]
+                    for t in (pairs.nearer[row], pairs.farther[row])
+                )
+                if not np.isclose(np.mean(queries @ (near - far)), pairs.gap[row]):
+                    continue
+                apart = np.array([pairs.nearer[row] - pairs.farther[row]])
+                moved = ROTARY.turned(near[None], -apart)[0] - ROTARY.turned(far[None], apart)[0]
+                changed.append(np.mean((queries @ (near - far) > 0) != (queries @ moved > 0)))
+                break
+        assert len(changed) == len(mine)
+        np.testing.assert_allclose(pairs.sway[mine], changed, atol=0.12)
+        assert np.mean(pairs.sway[mine]) == pytest.approx(np.mean(changed), abs=0.015)
+
+
+def test_plasticity_of_the_pairs_is_that_of_the_head():
+    head = made(ROTARY, 32, position=1.5, content=0.6)
+    pairs, whole = exchanged_pairs(head, OPTIONS, 10**9), plasticity(head, OPTIONS).profile
+    for place in range(1, BINS):
+        assert exchange(pairs, pairs.bin == place).plasticity == pytest.approx(whole.values[place], abs=1e-6)
+        assert exchange(pairs, pairs.bin == place).pairs == whole.counts[place]
+
+
+def test_keys_of_two_texts_are_a_null():
+    """Content is no text's: the null gives what pairs of one text give; and no pair is of one text."""
+    head = made(ROTARY, 32, position=1.5, content=0.6)
+    one = exchange(exchanged_pairs(head, OPTIONS, 4000))
+    two = exchange(exchanged_pairs(head, OPTIONS, 4000, across_documents=True))
+    for name in ("sway", "plasticity", "position_part", "gap"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name), abs=0.01)
+    assert one.pairs > two.pairs > 0.9 * one.pairs
+    alone = replace(head, key_documents=np.zeros_like(head.key_documents))
+    assert exchange(exchanged_pairs(alone, OPTIONS, 100, across_documents=True)).pairs == 0
+
+
+def test_cells_without_pairs_have_no_values():
+    pairs = exchanged_pairs(made(ROTARY, 1, position=1.0, content=0.5), OPTIONS, 20)
+    empty = exchange(pairs, pairs.apart > 10**6)
+    assert (empty.pairs, empty.sway, empty.linear_share) == (0, None, None)
+
+
+def test_a_head_of_unknown_rotation_is_refused_by_name():
+    with pytest.raises(ValueError, match="rotation of this head is not known"):
+        exchanged_pairs(replace(made(ROTARY, 1, position=1.0, content=0.5), rotary=None), OPTIONS)
+
+
+@pytest.mark.parametrize("correlation", [-1.0, -0.999, -0.5, 0.0, 0.3, 0.9999, 1 - 1e-13, 1.0])
+@pytest.mark.parametrize(
+    "means", [(0.0, 0.0), (0.0, -1.2), (0.7, 0.0), (1.5, 1.4), (2.0, -0.3), (-4.0, 4.0), (9.0, 9.0)]
+)
+def test_opposite_signs_agree_with_integration(means, correlation):
+    """By numbers: given the first variable, the second is normal again."""
+    a, b = means
+    found = opposite_signs(np.array([a]), np.array([b]), np.array([correlation]))[0]
+    x = np.linspace(-9, 9, 200_001)
+    rest = np.sqrt(max(0.0, 1 - correlation**2))
+    middle = b + correlation * x
+    above = norm.cdf(middle / rest) if rest > 1e-6 else (middle > 0).astype(float)
+    other = np.where(a + x > 0, 1 - above, above)
+    assert found == pytest.approx(np.trapezoid(other * norm.pdf(x), x), abs=2e-4)

@@ -1,0 +1,189 @@
+"""Queries turned to one position: what is left is content, whatever the width of a bin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from analysis.heads.gap import gaps_to_empirical
+from analysis.heads.head import Head
+from analysis.heads.plasticity import PlasticityOptions, plasticity
+from analysis.rotary import NO_ROTATION, Rotary, centres, from_record
+
+CONTEXT, BINS, DOCUMENTS, D = 512, 8, 400, 12
+FAST = Rotary(frequencies=(1.0, 0.4, 0.15, 0.05))  # eight of the twelve dimensions
+KINDS = (
+    FAST,
+    replace(FAST, layout="interleaved"),
+    replace(FAST, start=4),  # the last dimensions turn
+    replace(FAST, layout="interleaved", start=2, factor=1.3),
+    Rotary(frequencies=(0.7,)),
+    NO_ROTATION,
+)
+
+
+def matrix(rotary: Rotary, t: float, d: int = D) -> np.ndarray:
+    """R(t) from its definition, one plane after the other, the factor left out."""
+    turn = np.eye(d)
+    m = len(rotary.frequencies)
+    for p, frequency in enumerate(rotary.frequencies):
+        i, j = (p, p + m) if rotary.layout == "half" else (2 * p, 2 * p + 1)
+        i, j = rotary.start + i, rotary.start + j
+        c, s = np.cos(t * frequency), np.sin(t * frequency)
+        turn[[i, i, j, j], [i, j, i, j]] = (c, -s, s, c)
+    return turn
+
+
+def made(rotary: Rotary, width: int, shift: int = 0, kind: type = np.float64, seed: int = 0) -> Head:
+    """A head whose content does not depend on position: one query a bin and text, within the bin's middle words."""
+    rng = np.random.default_rng(seed)
+    mixing, mean = rng.normal(size=(D, D)) / np.sqrt(D), 0.8 * rng.normal(size=D)
+    middles = centres(CONTEXT, BINS)
+    drawn = np.random.default_rng(width).integers(width, size=(DOCUMENTS, BINS)) - width // 2 + middles
+    content = rng.normal(size=(DOCUMENTS, BINS, D)) @ mixing + mean
+    key_places = np.sort(rng.permuted(np.tile(np.arange(CONTEXT), (DOCUMENTS, 1)), axis=1)[:, :12])
+    keys = rng.normal(size=(DOCUMENTS, 12, D))
+
+    def rotated(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+        flat = rotary.turned(rows.reshape(-1, D), places.ravel() + shift)
+        flat[:, rotary.start : rotary.end] *= rotary.factor
+        return flat.astype(kind)
+
+    return Head(
+        queries=rotated(content, drawn),
+        query_positions=drawn.ravel() + shift,
+        query_documents=np.repeat(np.arange(DOCUMENTS), BINS),
+        keys=rotated(keys, key_places),
+        key_positions=key_places.ravel() + shift,
+        key_documents=np.repeat(np.arange(DOCUMENTS), 12),
+        context=CONTEXT + shift,
+        buckets=BINS if not shift else (CONTEXT + shift) * BINS // CONTEXT,
+        rotary=rotary,
+    )
+
+
+def profile(head: Head, **options) -> np.ndarray:
+    return plasticity(head, PlasticityOptions(pairs="earlier_bucket", **options)).profile.values
+
+
+@pytest.mark.parametrize("rotary", KINDS)
+def test_turning_is_the_rotation_by_its_definition(rotary):
+    rng = np.random.default_rng(1)
+    rows, tokens = rng.normal(size=(50, D)), rng.integers(-300, 300, 50)
+    wanted = np.stack([matrix(rotary, t) @ row for t, row in zip(tokens, rows, strict=True)])
+    np.testing.assert_allclose(rotary.turned(rows, tokens), wanted, atol=1e-12)
+    single = rotary.turned(rows.astype(np.float32), tokens)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, wanted, atol=2e-6)
+    np.testing.assert_allclose(rotary.turned(rotary.turned(rows, tokens), -tokens), rows, atol=1e-12)
+    assert from_record(rotary.record()) == rotary
+
+
+@pytest.mark.parametrize("rotary", KINDS)
+def test_plasticity_of_turned_queries_does_not_depend_on_the_width(rotary):
+    """Content is the same at every position: aligned widths agree to what the draw of positions leaves, .01."""
+    exact = profile(made(rotary, 1))
+    for width in (2, 8, 64):
+        np.testing.assert_allclose(profile(made(rotary, width)), exact, atol=1e-9)
+
+
+@pytest.mark.parametrize("rotary", KINDS[:4])
+def test_pooled_bins_count_the_turn_as_content(rotary):
+    exact, pooled = profile(made(rotary, 1)), profile(made(rotary, 64), estimator="bucket_full")
+    assert np.nanmin(pooled - exact) > 0.02
+
+
+@pytest.mark.parametrize("width", [1, 16])
+def test_without_rotation_turned_and_captured_queries_are_the_same(width):
+    head = made(NO_ROTATION, width)
+    np.testing.assert_array_equal(profile(head), profile(head, estimator="bucket_full"))
+
+
+@pytest.mark.parametrize("rotary", KINDS)
+def test_single_positions_agree_with_brute_force(rotary):
+    """Queries at one position need no turn, and the definition is a loop over pairs."""
+    head = made(rotary, 1)
+    found = profile(head)
+    places = head.query_bins(BINS)
+    for bin_ in (3, 7):
+        rows = head.queries[places == bin_]
+        mean, covariance = rows.mean(axis=0), np.cov(rows.T)
+        start, values = bin_ * CONTEXT // BINS, []
+        for document in range(DOCUMENTS):
+            keys = head.keys[(head.key_documents == document) & (head.key_positions < start)]
+            for i in range(len(keys)):
+                for j in range(i):
+                    w = keys[i] - keys[j]
+                    p = norm.cdf(w @ mean / np.sqrt(w @ covariance @ w))
+                    values.append(4 * p * (1 - p))
+        assert found[bin_] == pytest.approx(np.mean(values), abs=1e-6)  # products in single precision
+
+
+@pytest.mark.parametrize("rotary", KINDS)
+def test_a_shift_of_all_positions_changes_nothing(rotary):
+    """Scores depend on distances alone, and so does plasticity: bins are those of a longer context."""
+    shift = CONTEXT // BINS * 3
+    here, there = profile(made(rotary, 16)), profile(made(rotary, 16, shift=shift))
+    np.testing.assert_allclose(there[3:], here, atol=1e-9)
+
+
+def test_single_precision_is_close_to_double():
+    for width in (1, 64):
+        np.testing.assert_allclose(profile(made(FAST, width, kind=np.float32)), profile(made(FAST, width)), atol=2e-5)
+
+
+def test_a_wrong_rotation_is_seen():
+    """Turned by the opposite angles, or paired otherwise, a wide bin is no narrow one."""
+    head = made(FAST, 64)
+    exact = profile(made(FAST, 1))
+    for wrong in (
+        replace(FAST, frequencies=tuple(-each for each in FAST.frequencies)),
+        replace(FAST, layout="interleaved"),
+        replace(FAST, start=4),
+    ):
+        assert np.nanmax(np.abs(profile(replace(head, rotary=wrong)) - exact)) > 0.02
+
+
+def test_the_law_of_turned_queries_is_held_against_a_count_of_them():
+    gaps = {gap.estimator: gap.by_bin.value for gap in gaps_to_empirical(made(FAST, 64), pairs_per_bin=300)}
+    assert set(gaps) == {"aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag"}
+    assert gaps["aligned_full"] < 0.01
+    assert "aligned_full" not in {gap.estimator for gap in gaps_to_empirical(replace(made(FAST, 64), rotary=None))}
+
+
+def test_a_head_of_unknown_rotation_is_refused_by_name():
+    head = replace(made(FAST, 8), rotary=None)
+    with pytest.raises(ValueError, match=r"rotation of this head is not known.*NO_ROTATION.*bucket_full"):
+        plasticity(head)
+    assert np.isfinite(profile(head, estimator="bucket_full")[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"frequencies": (np.nan,)}, "not finite"),
+        ({"layout": "thirds"}, "give one of half, interleaved"),
+        ({"start": -1}, "from dimension -1"),
+        ({"factor": 0.0}, "factor 0.0"),
+    ],
+)
+def test_a_rotation_out_of_range_is_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        replace(FAST, **changes)
+
+
+def test_a_rotation_of_more_dimensions_than_there_are_is_refused():
+    with pytest.raises(ValueError, match="up to dimension 14 of vectors of 12"):
+        replace(made(FAST, 1), rotary=replace(FAST, start=6))
+
+
+@pytest.mark.parametrize(("context", "bins"), [(512, 32), (100, 7), (9, 9), (17, 4)])
+def test_centres_lie_in_their_bins(context, bins):
+    middles = centres(context, bins)
+    np.testing.assert_array_equal(middles * bins // context, np.arange(bins))
+    for place, middle in enumerate(middles):
+        members = np.flatnonzero(np.arange(context) * bins // context == place)
+        assert middle == members[len(members) // 2]
