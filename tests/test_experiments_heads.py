@@ -72,6 +72,9 @@ def write(folder, position, document, vectors):
     parquet.write_table(arrow.table(rows), folder / "data.parquet")
 
 
+POOLED = PlasticityOptions(estimator="bucket_full")  # as of captures that do not say how positions turn queries
+
+
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     """A capture of two layers with two query heads a key head: content alone, and a planted drift and separation."""
@@ -214,16 +217,15 @@ def test_parallel_and_alone_agree_and_nothing_is_done_twice(planted, target, tmp
     for path in sorted((target / "artifacts").rglob("*.*")):
         assert path.read_bytes() == (other / path.relative_to(target)).read_bytes(), path
     capture = open_capture(planted, context=CONTEXT, group=2)
-    first, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
+    first, old = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     assert old
     assert first.layer == 0
     # other options are another finding, and a finding that was cut short is made anew
-    assert not load_or_analyse(capture, capture.heads[0], PlasticityOptions(pairs="same_bucket"), target / "out/heads")[
-        1
-    ]
+    other_pairs = dataclasses.replace(POOLED, pairs="same_bucket")
+    assert not load_or_analyse(capture, capture.heads[0], other_pairs, target / "out/heads")[1]
     for path in (target / "out/heads").iterdir():
         path.write_text(path.read_text()[:50])
-    assert load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads") == (first, False)
+    assert load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads") == (first, False)
 
 
 def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
@@ -240,7 +242,7 @@ def test_a_run_that_was_stopped_goes_on(planted, target, monkeypatch):
         measure(target, planted)
     assert not (target / "artifacts/measurements").exists()
     monkeypatch.undo()
-    outcome = heads.measure(described(target), str(planted), PlasticityOptions(), context=CONTEXT, group=2, jobs=1)
+    outcome = heads.measure(described(target), str(planted), POOLED, context=CONTEXT, group=2, jobs=1)
     assert (outcome.heads, outcome.kept) == (4, 2)
 
 
@@ -275,10 +277,10 @@ def test_another_content_is_another_finding(planted, target, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(planted, copy)
     capture = open_capture(copy, context=CONTEXT, group=2)
-    before, _ = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
+    before, _ = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     shutil.rmtree(copy / "l00h00q")
     write(copy / "l00h00q", *side("content", "q", 99))
-    after, old = load_or_analyse(capture, capture.heads[0], PlasticityOptions(), target / "out/heads")
+    after, old = load_or_analyse(capture, capture.heads[0], POOLED, target / "out/heads")
     assert not old
     assert after.metrics != before.metrics
 
@@ -316,10 +318,10 @@ def test_a_head_without_variance_is_missing_with_its_reason(planted):
     capture = open_capture(planted, context=CONTEXT, group=2)
     from analysis.measure.heads.finding import DECILES, LENGTHS, METRICS, Finding, analyse
 
-    findings = [analyse(capture, head, PlasticityOptions()) for head in capture.heads]
+    findings = [analyse(capture, head, POOLED) for head in capture.heads]
     lost = Finding(5, 0, 0, "")
     lost.without((*METRICS, *DECILES, *LENGTHS), "three queries")
-    tables = frames([*findings, lost], PlasticityOptions(), CONTEXT, BUCKETS)
+    tables = frames([*findings, lost], POOLED, CONTEXT, BUCKETS)
     row = tables["head_metrics"].iloc[-1]
     assert np.isnan(row["ap_overall"])
     assert row["reason"] == "three queries"
@@ -406,7 +408,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
         "from analysis.models.captures.reading import open_capture\n"
         "if __name__ == '__main__':\n"
         "    capture = open_capture(sys.argv[1], context=1600, group=2)\n"
-        "    for _ in analysis._outcomes(capture, PlasticityOptions(), Path(sys.argv[2]), 2):\n"
+        "    for _ in analysis._outcomes(capture, PlasticityOptions(estimator='bucket_full'), Path(sys.argv[2]), 2):\n"
         "        import multiprocessing\n"
         "        print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "        time.sleep(10_000)\n"
@@ -424,7 +426,7 @@ def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):
 
 def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, monkeypatch):
     capture, folder = open_capture(planted, context=CONTEXT, group=2), target / "out/heads"
-    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, POOLED, folder, 2, "local", Resources())
     files = sorted(folder.glob("*.json"))
     assert len(files) == len(capture.heads) == 4
     before = {path: path.stat().st_mtime_ns for path in files}
@@ -437,10 +439,10 @@ def test_jobs_analyse_what_is_missing_and_the_command_gathers(planted, target, m
         return real(function, arguments, *rest, **more)
 
     monkeypatch.setattr(head_jobs, "run_jobs", watched)
-    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, POOLED, folder, 2, "local", Resources())
     assert [len(each["numbers"]) for each in asked] == [1], "one head is missing"
     assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}
-    head_jobs.analyse_missing(capture, PlasticityOptions(), folder, 2, "local", Resources())
+    head_jobs.analyse_missing(capture, POOLED, folder, 2, "local", Resources())
     assert len(asked) == 1, "nothing is"
     measure(target, planted)
     assert {path: path.stat().st_mtime_ns for path in files[1:]} == {path: before[path] for path in files[1:]}

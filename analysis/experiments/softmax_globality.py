@@ -13,7 +13,7 @@ from analysis.measure.surveys import surveys
 
 SETTINGS: dict[str, Any] = {
     "top_changes": "share of queries from the second on whose heaviest key is another than the query's before",
-    "estimator": "bucket_full",
+    "estimator": "aligned_full",
     "pairs": "earlier",
 }
 

@@ -12,7 +12,7 @@ from analysis.measure.subject import Options, Subject
 from artifacts.errors import DataError
 
 METRICS = ("ap_overall", "ap_first_20", "ap_last_20", "ap_drop", "r_k_a", "bias_strength")
-SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS, "estimator": "bucket_full", "pairs": "earlier"}
+SETTINGS: dict[str, Any] = {"documents": DOCUMENTS, "buckets": BUCKETS, "estimator": "aligned_full", "pairs": "earlier"}
 
 
 def measure(subject: Subject, options: Options) -> list[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from artifacts.store.rules import Rule, anything, either, flag, listed, number, one_of, text, whole
 
-ESTIMATORS = ("bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
+ESTIMATORS = ("aligned_full", "bucket_full", "pooled_full", "pooled_diag", "bucket_diag", "empirical")
 PAIRS = ("earlier", "earlier_bucket", "same_bucket")
 SEPARATIONS = ("distance", "centroid")
 DTYPES = ("auto", "bf16", "fp16", "fp32")

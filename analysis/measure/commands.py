@@ -85,7 +85,11 @@ def capture(obj: dict[str, Any], /, publish: str | None, send: bool, **asked: An
 
 @click.command()
 @click.argument("place", metavar="CAPTURE")
-@click.option("--estimator", type=click.Choice(ESTIMATORS), default="bucket_full", show_default=True)
+@click.option(
+    "--estimator",
+    type=click.Choice(ESTIMATORS),
+    help="Of queries by bin [aligned_full; bucket_full where the capture does not say how positions turn queries].",
+)
 @click.option("--pairs", type=click.Choice(PAIRS), default="earlier", show_default=True, help="Keys that compete.")
 @click.option("--bins", type=click.IntRange(1), help="Query bins over the context [the capture's buckets].")
 @click.option("--min-queries", type=click.IntRange(2), default=30, show_default=True, help="Fewer leave a bin out.")

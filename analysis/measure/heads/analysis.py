@@ -33,7 +33,7 @@ from analysis.measure.heads.frames import frames, half_metrics
 from analysis.measure.measurements import checked_name, others, refuse, save, slug
 from analysis.models import text_sets
 from analysis.models.captures import manifest, sampling
-from analysis.models.captures.reading import Capture, open_capture
+from analysis.models.captures.reading import UNTOLD, Capture, open_capture
 from artifacts.errors import DataError, ThesisError
 from artifacts.store.files import digest
 from artifacts.store.measurement import path_of
@@ -42,6 +42,7 @@ SHOWN = 5  # failures that an error lists
 WAITING = 4  # groups of heads for each process, at least, for a group to be one piece of work
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 LIBRARIES = ("numba", "numpy", "scipy")
+WIDER = "where a rotation turned them, plasticity is the higher the wider the bins are"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -332,11 +333,19 @@ def _read(settings: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
     return {"texts": place, "text_hash": hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}
 
 
+def _default(capture: Capture) -> Estimator:
+    """The estimator of a capture for which none was asked."""
+    if capture.rotations is not None:
+        return "aligned_full"
+    print(f"{capture.root}: {UNTOLD}, so queries are taken as captured (bucket_full): {WIDER}", file=sys.stderr)
+    return "bucket_full"
+
+
 def run(
     root: Path,
     place: str,
     *,
-    estimator: Estimator,
+    estimator: Estimator | None,
     pairs: PairMode,
     bins: int | None,
     min_queries: int,
@@ -349,11 +358,17 @@ def run(
 ) -> list[str]:
     """The command: measure, and say on standard error how long it took.
 
+    Without an estimator, queries are turned to the centres of their bins; of a capture that does not say how its model
+    turns them they are taken as captured, which is said.
+
     Returns
     -------
     list of str
         Paths of the tables, below the project.
     """
+    if estimator is None:
+        given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
+        estimator = _default(open_capture(place, **given))
     options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )

@@ -13,6 +13,7 @@ import numpy as np
 from analysis.heads.components import position_weights
 from analysis.heads.gap import gaps_to_empirical
 from analysis.heads.head import Head
+from analysis.heads.laws import ALIGNED
 from analysis.heads.missing import Row, Scalar
 from analysis.heads.moments import HeadMoments, head_moments
 from analysis.heads.pca import COMPONENTS, pca
@@ -23,6 +24,7 @@ from analysis.measure.cache import JSON, Form, cache_name, cached
 from analysis.measure.heads.key_side import KeySide
 from analysis.models.captures import layout, sampling
 from analysis.models.captures import reading as captures
+from analysis.rotary import Rotary
 from artifacts.errors import DataError
 from artifacts.store.files import digest
 
@@ -159,6 +161,8 @@ def place(
     vectors = queries + (keys or KeySide(capture, head, options)).digest
     asked = {"options": options, "context": capture.context, "buckets": capture.buckets, "head": head}
     asked["vectors"] = vectors
+    if options.estimator in ALIGNED:
+        asked["rotation"] = capture.rotation(head.layer)
     if capture.only is not None:
         asked["documents"] = capture.documents
     return folder / f"{cache_name(analyse, asked)}{FINDING.suffix}", vectors
@@ -192,6 +196,7 @@ def analyse(
         When a file of the head is absent or damaged.
     """
     queries, keys = capture.queries(head), keys or KeySide(capture, head, options)
+    rotation = capture.rotation(head.layer)
     finding = Finding(head.layer, head.query, head.key, vectors, len(queries.position), len(keys.positions))
     try:
         data = Head(
@@ -203,12 +208,16 @@ def analyse(
             key_documents=keys.documents,
             context=capture.context,
             buckets=capture.buckets,
+            rotary=rotation if isinstance(rotation, Rotary) else None,
         )
     except ValueError as error:
         finding.without((*METRICS, *DECILES, *LENGTHS), str(error))
         return finding
     moments = head_moments(data, options.precision, keys.moments)
-    _plasticity(finding, data, moments, options, keys)
+    if isinstance(rotation, str) and options.estimator in ALIGNED:
+        finding.without((*PLASTICITY, *DECILES, *LENGTHS, *GAPS), rotation)
+    else:
+        _plasticity(finding, data, moments, options, keys)
     _try(finding, ROTATION, lambda: _rotation(finding, data, moments, capture.context, options))
     _try(finding, COMPONENT[:5], lambda: _components(finding, moments))
     weights = position_weights(moments.queries)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.models.architecture import Layer, check_call, run, survey, undefined
 from analysis.models.attention.calls import Call, Observer, recording
 from analysis.models.attention.projections import projecting
+from analysis.models.attention.rotations import records, rotations
 from analysis.models.captures import dataset_card, layout, manifest, parts
 from analysis.models.captures.options import CaptureOptions
 from analysis.models.captures.progress import Clock, Report
@@ -206,7 +207,8 @@ def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], d
         return
     if occupied:
         raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
-    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions})
+    turning = {} if options.pre_rope else {"rotations": records(rotations(loaded.model, options.context))}
+    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **turning})
 
 
 def _check_length(options: CaptureOptions, loaded: Loaded) -> None:

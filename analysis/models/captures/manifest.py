@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.models.architecture import Layer, QueryScale
 from analysis.models.captures.sampling import Head
+from analysis.rotary import NO_ROTATION, Rotary, from_record
 from artifacts.errors import DataError, ModelError
 from artifacts.store.files import write
 
@@ -66,6 +67,10 @@ def _wrong(found: Mapping[str, Any]) -> str:
         return "`versions` is no mapping"
     if not isinstance(found.get("documents", []), list):
         return "`documents` is no list"
+    try:
+        rotations_of(found)
+    except (KeyError, TypeError, ValueError) as error:
+        return f"`rotations` do not say how layers turn ({error})"
     return ""
 
 
@@ -119,6 +124,20 @@ def layers_of(found: Mapping[str, Any]) -> tuple[Layer, ...]:
         Layer(**{**row, "query_scale": QueryScale(**row["query_scale"]) if row["query_scale"] else None})
         for row in found["settings"]["layers"]
     )
+
+
+def rotations_of(found: Mapping[str, Any]) -> dict[int, Rotary | str] | None:
+    """How each layer that a manifest lists turns its vectors, or why that is not known; None of an earlier version."""
+    if found["settings"].get("pre_rope"):
+        # vectors before their rotation: no position has turned them
+        return {int(row[0]): NO_ROTATION for row in found["settings"]["captured_heads"]}
+    if "rotations" not in found:
+        return None
+    return {
+        int(layer): str(row["refused"]) if "refused" in row else from_record(row)
+        for row in found["rotations"]
+        for layer in row["layers"]
+    }
 
 
 def heads_of(found: Mapping[str, Any]) -> tuple[Head, ...]:

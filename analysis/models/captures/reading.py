@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from scipy.linalg import hadamard
 from analysis.models.captures import layout, manifest
 from analysis.models.captures.sampling import Head, Side
 from analysis.models.libraries import need
+from analysis.rotary import Rotary
 from artifacts.errors import DataError
 
 GROUPS = 8  # of documents that are halved
+UNTOLD = "the capture does not say how its model turns queries by position"
 SAMPLED_FILES = 16  # read to infer the bucket size of a capture without a manifest
 
 
@@ -56,6 +58,8 @@ class Capture:
         What our own captures say of themselves.
     only : tuple of int or None
         Only the documents of these numbers.
+    rotations : mapping or None
+        By layer, how positions turn its vectors, or why that is not known; None where nothing says.
     """
 
     root: Path
@@ -64,11 +68,18 @@ class Capture:
     heads: tuple[Head, ...]
     manifest: dict[str, Any] | None = None
     only: tuple[int, ...] | None = None
+    rotations: Mapping[int, Rotary | str] | None = None
 
     @property
     def buckets(self) -> int:
         """Number of buckets."""
         return -(-self.context // self.bucket_size)
+
+    def rotation(self, layer: int) -> Rotary | str:
+        """How positions turn queries and keys of a layer, or why that is not known."""
+        if self.rotations is None:
+            return UNTOLD
+        return self.rotations.get(layer, f"the capture does not say how layer {layer} turns its queries")
 
     def queries(self, head: Head) -> Vectors:
         """Queries of a head."""
@@ -192,7 +203,8 @@ def open_capture(
         absent = [head for head in heads if (head.layer, head.query) not in files["q"]]
         if absent:
             raise DataError(f"{root}: {len(absent)} heads of its manifest have no file (first: {absent[0]})")
-        return Capture(root, settings["context"], settings["context"] // settings["buckets"], heads, noted)
+        size = settings["context"] // settings["buckets"]
+        return Capture(root, settings["context"], size, heads, noted, rotations=manifest.rotations_of(noted))
     size, top = _bucket_size(root, files)
     if context is None:
         context = size * (top + 1)

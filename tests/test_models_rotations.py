@@ -1,0 +1,203 @@
+"""The rotation of every layer, read from random models of each kind: layers that cannot be read are refused by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from analysis.models.architecture import run, survey  # noqa: E402
+from analysis.models.attention.calls import recording  # noqa: E402
+from analysis.models.attention.rotations import records, rotations  # noqa: E402
+from analysis.models.captures.manifest import rotations_of  # noqa: E402
+from analysis.rotary import NO_ROTATION, Rotary  # noqa: E402
+
+pytestmark = pytest.mark.models
+CONTEXT = 200
+PLACES = [0, 1, 6, 17, 63, 64, 150, CONTEXT - 1]
+BASE: dict[str, Any] = {
+    **{"vocab_size": 64, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2},
+    **{"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 256},
+    **{"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
+}
+LATENT = {
+    **{"num_key_value_heads": 4, "kv_lora_rank": 16, "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 16},
+    **{"n_routed_experts": 4, "num_experts_per_tok": 1, "n_group": 1, "topk_group": 1, "moe_intermediate_size": 16},
+}
+WIDE = {"head_dim": 16}
+FOUR = {"num_hidden_layers": 4}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model, and what its rotation is: layout, first turned dimension, pairs; layers without rotation."""
+
+    name: str
+    changes: dict[str, Any]
+    layout: str = "half"
+    start: int = 0
+    pairs: int = 8
+    still: tuple[int, ...] = ()
+    factor: float = 1.0
+
+    def model(self) -> Any:
+        kinds: Any = transformers
+        config = getattr(kinds, f"{self.name}TextConfig", None) or getattr(kinds, f"{self.name}Config")
+        made = getattr(kinds, f"{self.name}ForCausalLM", None) or getattr(kinds, f"{self.name}LMHeadModel")
+        torch.manual_seed(0)
+        model = made(config(**BASE | self.changes)).eval()
+        with torch.no_grad():
+            for part in model.parameters():  # norms that differ by dimension, weights of ordinary size
+                part.copy_(torch.randn_like(part) * (0.2 if part.ndim > 1 else 0.3) + (part.ndim == 1))
+        return model
+
+
+def rope(kind: str, **more: Any) -> dict[str, Any]:
+    return {"rope_parameters": {"rope_type": kind, "rope_theta": 1e4, **more}}
+
+
+SHORT = {"original_max_position_embeddings": 64}
+YARN = 0.1 * np.log(4) + 1
+KINDS = [
+    Kind("Llama", rope("default")),
+    Kind("Llama", rope("linear", factor=4.0)),
+    Kind("Llama", rope("dynamic", factor=4.0) | {"max_position_embeddings": 64}),
+    Kind("Llama", rope("yarn", factor=4.0, **SHORT), factor=YARN),
+    Kind("Llama", rope("llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, **SHORT)),
+    Kind(
+        "Llama",
+        rope("longrope", factor=4.0, short_factor=[1.0] * 8, long_factor=[1.0 + p for p in range(8)], **SHORT),
+        factor=np.sqrt(1 + np.log(4) / np.log(64)),
+    ),
+    Kind("Llama", rope("linear", factor=1e30), still=(0, 1)),
+    Kind("GPTNeoX", {"rotary_pct": 0.25}, pairs=2),
+    Kind("Phi", {}, pairs=4),
+    Kind("Phi3", {}),
+    Kind("StableLm", {}, pairs=2),
+    Kind("Qwen3", WIDE),
+    Kind("Olmo2", {}),
+    Kind("Gemma3", WIDE | {"num_hidden_layers": 6, "sliding_window": 32}),
+    Kind("GptOss", WIDE | {"num_local_experts": 2, "num_experts_per_tok": 1} | rope("default")),
+    Kind("Glm", WIDE, layout="interleaved", pairs=4),
+    Kind("Cohere", {}, layout="interleaved"),
+    Kind("Cohere2", FOUR, layout="interleaved", still=(3,)),
+    Kind("Ernie4_5", WIDE, layout="interleaved"),
+    Kind("Helium", WIDE, layout="interleaved"),
+    Kind("SmolLM3", FOUR | {"no_rope_layer_interval": 4}, still=(3,)),
+    Kind("Exaone4", FOUR | {"sliding_window": 32}, still=(3,)),
+    Kind("DeepseekV2", LATENT | {"q_lora_rank": None}, layout="interleaved", start=16, pairs=4),
+    Kind("DeepseekV3", LATENT | {"q_lora_rank": 24, "first_k_dense_replace": 1}, start=16, pairs=4),
+    Kind(
+        "Llama4",
+        FOUR
+        | WIDE
+        | {"intermediate_size_mlp": 32, "num_local_experts": 2, "num_experts_per_tok": 1, "attention_chunk_size": 128},
+        layout="interleaved",
+        still=(3,),
+    ),
+    Kind(
+        "Ministral3",
+        WIDE | rope("yarn", factor=4.0, llama_4_scaling_beta=0.1, mscale=1.0, mscale_all_dim=1.0, **SHORT),
+    ),
+    Kind("GPT2", {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 256}, still=(0, 1)),
+    Kind("OPT", {"ffn_dim": 64, "word_embed_proj_dim": 64}, still=(0, 1)),
+]
+
+
+def names(kind: Kind) -> str:
+    parameters = kind.changes.get("rope_parameters") or {}
+    return f"{kind.name}-{parameters.get('rope_type', 'own')}{'-still' if kind.still == (0, 1) else ''}"
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("kind", KINDS, ids=names)
+def test_the_rotation_of_each_kind_is_read_and_checked(kind, precision):
+    """Layout, place and number of pairs are the architecture's own; layers without rotation are told from others."""
+    model = kind.model()
+    if precision == "bfloat16":
+        model = model.to(torch.bfloat16)
+    found = rotations(model, CONTEXT)
+    for layer, one in found.items():
+        assert isinstance(one, Rotary), one
+        if layer in kind.still:
+            assert one == NO_ROTATION
+        else:
+            assert (one.layout, one.start, len(one.frequencies)) == (kind.layout, kind.start, kind.pairs)
+            assert one.factor == pytest.approx(kind.factor, rel=1e-6 if precision == "float32" else 5e-3)
+    assert rotations_of({"settings": {"captured_heads": []}, "rotations": records(found)}) == found
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.still != (0, 1)], ids=names)
+def test_one_word_at_many_positions_has_one_query_once_turned(kind):
+    """Queries of the first layer depend on word and position alone: turned to one position they are the same."""
+    model = kind.model()
+    [rotary] = {one for layer, one in rotations(model, CONTEXT).items() if layer == 0}
+    scale = survey(model)[0].query_scale
+    seen = []
+    tokens = torch.full((1, len(PLACES)), 7)
+    places = torch.tensor([PLACES])
+    with recording(model, lambda call: seen.append(call.query[0].double().numpy()) if call.layer == 0 else None):
+        run(model, tokens, position_ids=places, attention_mask=torch.ones_like(tokens))
+    [queries] = seen
+    if scale is not None:
+        queries = queries / scale.at(np.array(PLACES))[None, :, None]
+    assert np.abs(queries - queries[:, -1:]).max() > 0.1 * np.abs(queries).max()  # they differ as captured
+    for head in queries:
+        turned = rotary.turned(head, PLACES[-1] - np.array(PLACES))
+        np.testing.assert_allclose(turned, np.broadcast_to(head[-1], head.shape), atol=3e-4 * np.abs(head).max())
+
+
+def test_frequencies_of_a_length_are_those_of_texts_of_that_length():
+    """Dynamic NTK and long RoPE turn short texts otherwise than long ones."""
+    for kind in (KINDS[2], KINDS[5]):
+        model = kind.model()
+        short, long, again = (rotations(model, context)[0] for context in (32, CONTEXT, 32))
+        assert short == again != long
+        assert short.frequencies == pytest.approx([1e4 ** (-p / 8) for p in range(8)])
+
+
+def test_a_norm_behind_the_rotation_is_refused_by_name():
+    """Its weights differ by dimension, so that turning does not pass through it."""
+    found = rotations(Kind("HunYuanDenseV1", WIDE).model(), CONTEXT)
+    for reason in found.values():
+        assert isinstance(reason, str)
+        assert reason.startswith("HunYuanDenseV1Attention: ")
+    [record] = records(found)
+    assert record["layers"] == [0, 1]
+    assert "refused" in record
+
+
+def test_a_rotation_that_is_not_the_one_given_is_refused():
+    """A layer that turns by other angles than its cosines and sines say: here, twice as fast."""
+    from transformers.models.llama import modeling_llama
+
+    model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
+    twice = lambda q, k, c, s, **rest: own(q, k, c**2 - s**2, 2 * c * s, **rest)  # noqa: E731
+    modeling_llama.apply_rotary_pos_emb = twice
+    try:
+        found = rotations(model, CONTEXT)
+    finally:
+        modeling_llama.apply_rotary_pos_emb = own
+    assert all("turned back to position 0 are not those before the rotation" in str(one) for one in found.values())
+
+
+def test_a_factor_that_grows_with_the_position_is_refused():
+    from transformers.models.llama import modeling_llama
+
+    model, own = KINDS[0].model(), modeling_llama.apply_rotary_pos_emb
+
+    def grown(q, k, c, s, **rest):
+        q, k = own(q, k, c, s, **rest)
+        return q * (1 + 0.1 * torch.arange(q.shape[2]))[:, None], k
+
+    modeling_llama.apply_rotary_pos_emb = grown
+    try:
+        found = rotations(model, CONTEXT)
+    finally:
+        modeling_llama.apply_rotary_pos_emb = own
+    assert all("factor that depends on the token" in str(one) for one in found.values())
