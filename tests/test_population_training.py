@@ -26,6 +26,7 @@ from analysis.population import (  # noqa: E402
     experiments,
     geometry,
     outcomes,
+    reach,
     tables,
     training,
     work,
@@ -204,6 +205,7 @@ def _few(monkeypatch):
     for module, sizes in (
         (outcomes, {"CONTEXTS": 8, "FEWER": 4, "SEQUENCES": 2, "SIGNED": 2}),
         (geometry, {"DOCUMENTS": 40, "SUNK": 4}),
+        (reach, {"DOCUMENTS": 40, "DRAWN": 50, "EXCHANGED": 50}),
         (ablation, {"CONTEXTS": {1: 4, 4: 4}, "TEXTS": 2}),
         (experiments, {"OPTIONS": Options(texts=2, items=4)}),
     ):
@@ -228,9 +230,9 @@ def test_rows_are_written_once_and_a_rerun_leaves_them(tmp_path):
         path.unlink()
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == []
     assert tables.lacking(tmp_path, "b400-s3-C") == []
-    path = tables.folder(tmp_path, "population_quantities")
+    path = tables.folder(tmp_path, "retrained_quantities")
     path.write_text("\n".join(path.read_text().splitlines()[:1]) + "\n")  # a table that came later
-    assert tables.lacking(tmp_path, "b400-s3-C") == ["population_quantities"]
+    assert tables.lacking(tmp_path, "b400-s3-C") == ["retrained_quantities"]
     assert work.family(str(tmp_path), 400, 3, "AC", recipe=MICRO) == ["b400-s3-A", "b400-s3-C"]
     assert work.family(str(tmp_path), 400, 3, "C", again=True, recipe=MICRO) == ["b400-s3-C"]
     assert {name: tables.folder(tmp_path, name).read_bytes() for name in tables.TABLES} == before

@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.jobs import JobProgress, Resources, open_executor, run_jobs
 from analysis.measure.bar import bar
+from analysis.population import pack as packs
 from analysis.population import tables, work
 from analysis.population.recipe import ARMS, BASES, SEEDS, Recipe, Which
 from artifacts.store.reader import read
@@ -41,6 +42,8 @@ def run(
     arms: Sequence[str] = (),
     again: bool = False,
     compare: bool = False,
+    pack: Path | None = None,
+    weights: Path | None = None,
     jobs: int = 1,
     executor: str = "local",
     partition: str | None = None,
@@ -49,15 +52,27 @@ def run(
 ) -> list[str]:
     """Train and measure what is asked for; give a line a model.
 
+    Parameters
+    ----------
+    pack : Path or None
+        Write the models asked for to this folder instead.
+    weights : Path or None
+        Read models from this folder, which `pack` wrote, in place of training them.
+
     Raises
     ------
+    ModelError
+        When that folder lacks a model, or a model that is packed is not measured.
     JobsFailed
         When a family failed; the others are done and their rows are written.
     """
     wanted = [base for base in BASES if not bases or str(base) in bases]
     asked = families(seeds or SEEDS, wanted, [arm for arm in ARMS if arm in (arms or ARMS)])
+    models = [Which(base, seed, arm) for base, seed, some in asked for arm in some]
+    if pack is not None:
+        return [str(place) for place in packs.pack(root, pack, models)]
     if compare:
-        return [line for base, seed, some in asked for arm in some for line in compared(root, Which(base, seed, arm))]
+        return [line for which in models for line in compared(root, which, weights=weights)]
     known = tables.complete_models(root)
     missing = [
         (base, seed, some)
@@ -67,7 +82,9 @@ def run(
     if not missing:
         return [f"all {sum(len(some) for *_, some in asked)} models are measured; --again measures them anew"]
     calls: list[dict[str, Any]] = [
-        {"root": str(root), "base": base, "seed": seed, "arms": some, "again": again} for base, seed, some in missing
+        {"root": str(root), "base": base, "seed": seed, "arms": some, "again": again}
+        | ({} if weights is None else {"weights": str(weights.absolute())})
+        for base, seed, some in missing
     ]
     names = [f"base {base}, seed {seed}, {some}" for base, seed, some in missing]
     folder = root / work.HOME / "jobs"
@@ -89,10 +106,13 @@ def run(
     return [f"{model}: trained and measured" for some in reports for model in some]
 
 
-def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str]:
+def compared(root: Path, which: Which, recipe: Recipe | None = None, weights: Path | None = None) -> list[str]:
     """Measure a model and hold its rows against those that are kept: the largest difference of each table."""
     recipe = recipe or Recipe()
-    made = work.load_or_train(root, which, recipe, lambda text: print(text, file=sys.stderr))
+    if weights is not None:
+        made = packs.packed(weights, which, recipe)
+    else:
+        made = work.load_or_train(root, which, recipe, lambda text: print(text, file=sys.stderr))
     lines = _rounding(root, which, made.trained.arithmetic)
     for name, rows in work.measure(made, recipe, tell=lambda text: None).items():
         mark, value = ("seed", which.seed) if name == tables.OF_SEEDS else ("model", which.name)
@@ -105,7 +125,7 @@ def compared(root: Path, which: Which, recipe: Recipe | None = None) -> list[str
 
 def _rounding(root: Path, which: Which, here: str) -> list[str]:
     """A line where the model that is compared was trained with other rounding than the one whose rows are kept."""
-    models = read(root, "population_models") if tables.folder(root, "population_models").is_file() else pd.DataFrame()
+    models = read(root, tables.MODELS) if tables.folder(root, tables.MODELS).is_file() else pd.DataFrame()
     known = models[models["model"] == which.name]["arithmetic"] if len(models) else models
     if not len(known) or known.iloc[0] == here:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from analysis.measure.choices import EXECUTORS
 from analysis.population.recipe import ARMS, BASES, TUNING
 
+FOLDER = click.Path(file_okay=False, path_type=Path)
 LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 
 
@@ -19,6 +21,8 @@ LETTERS = "; ".join(f"{arm}: {text}" for arm, text in ARMS.items())
 @click.option("--again", is_flag=True, help="Measure also models whose rows are there, and write them anew.")
 @click.option("--compare", is_flag=True, help="Measure again, write nothing, and say how far that is from the rows.")
 @click.option("--export", is_flag=True, help="Write seed 1 of A, B, C at base 400 to artifacts/models instead.")
+@click.option("--pack", type=FOLDER, help="Write the models to FOLDER instead: weights, cards, checksums.")
+@click.option("--weights", type=FOLDER, help="Read the models from a FOLDER that --pack wrote; none is trained.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes, one thread each.")
 @click.option("--executor", type=click.Choice(EXECUTORS), default="local", show_default=True)
 @click.option("--partition", help="Slurm's partition.")
@@ -37,6 +41,10 @@ def population(obj: dict[str, Any], /, seeds: tuple[int, ...], export: bool, **a
     primary = str(BASES[0])
     if "E" in asked["arms"] and asked["bases"] and primary not in asked["bases"]:
         raise click.UsageError(f"--arm E has no base of the rotation and stands with {primary}: ask for it by itself")
+    if sum((export, asked["pack"] is not None, asked["compare"])) > 1:
+        raise click.UsageError("--export, --pack and --compare do one thing each; give one of them")
+    if asked["weights"] is not None and (export or asked["pack"] is not None):
+        raise click.UsageError("--weights is for measuring; --export and --pack write models that were trained here")
     if export:
         if seeds or asked["bases"] or asked["arms"]:
             raise click.UsageError("--export writes the three subjects that ship; leave --seed, --base and --arm out")

@@ -27,6 +27,7 @@ SUBJECTS = {
     "tiny-drope": Which(400, 1, "C"),
 }
 FACTS, CARD = "lab.json", "README.md"
+RUNS = ("retrained", "population")  # tables of the second run, and of the first, whose models shipped
 
 
 def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
@@ -41,31 +42,43 @@ def export(root: Path, recipe: Recipe | None = None) -> list[Path]:
     written: list[Path] = []
     for name, which in SUBJECTS.items():
         made = load_or_train(root, which, recipe, report)
-        held = _measured(root, made)
-        written += _publish(folder(root, name), name, made, recipe, held)
+        held = measured(root, made)
+        written += publish(folder(root, name), name, made, recipe, held)
     return written
 
 
-def _measured(root: Path, made: Made) -> dict[str, pd.DataFrame]:
-    """The model's rows of the tables that its card is made of."""
+def measured(root: Path, made: Made) -> dict[str, pd.DataFrame]:
+    """The model's rows of the tables that its card is made of (models, keys, tasks): those of its very weights.
+
+    Raises
+    ------
+    ModelError
+        When neither run measured it, or both measured other weights.
+    """
     which = made.which
     anew = f"python build.py lab population --seed {which.seed} --base {which.base} --arm {which.arm}"
-    held = {}
-    for name in ("population_models", "population_keys", "population_tasks"):
-        rows = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({"model": []})
-        held[name] = rows[rows["model"] == which.name]
-        if held[name].empty:
-            raise ModelError(f"{name} has no row of {which.name}, and its card is made of these; measure it: {anew}")
-    known = str(held["population_models"]["weights"].iloc[0])
-    if known != made.digest:
-        raise ModelError(
-            f"{which.name}: its weights ({made.digest}) are not those that were measured ({known}); measure them: "
-            f"{anew} --again"
-        )
-    return held
+    known = []
+    for run in RUNS:
+        held = {short: _rows(root, f"{run}_{short}", which.name) for short in ("models", "keys", "tasks")}
+        if all(len(rows) for rows in held.values()):
+            known.append(str(held["models"]["weights"].iloc[0]))
+            if known[-1] == made.digest:
+                return held
+    if not known:
+        raise ModelError(f"{RUNS[0]}_models has no row of {which.name}, and its card is made of it; measure it: {anew}")
+    raise ModelError(
+        f"{which.name}: its weights ({made.digest}) are not those that were measured ({', '.join(known)}); measure "
+        f"them: {anew} --again"
+    )
 
 
-def _publish(place: Path, name: str, made: Made, recipe: Recipe, held: dict[str, pd.DataFrame]) -> list[Path]:
+def _rows(root: Path, name: str, model: str) -> pd.DataFrame:
+    rows = read(root, name) if tables.folder(root, name).is_file() else pd.DataFrame({"model": []})
+    return rows[rows["model"] == model]
+
+
+def publish(place: Path, name: str, made: Made, recipe: Recipe, held: dict[str, pd.DataFrame]) -> list[Path]:
+    """Write a model's folder as any tool loads it, with its card and facts; return the files."""
     transformers = need("transformers", "to write a model's folder")
     model = transformers.LlamaForCausalLM(architecture(recipe, made.which)).half()
     model.load_state_dict(made.trained.weights)
@@ -77,7 +90,7 @@ def _publish(place: Path, name: str, made: Made, recipe: Recipe, held: dict[str,
         for path in sorted(Path(there).iterdir()):
             written.append(place / path.name)
             write(written[-1], path.read_bytes())
-    write(place / CARD, card.text(facts, held["population_keys"], held["population_tasks"]).encode())
+    write(place / CARD, card.text(facts, held["keys"], held["tasks"]).encode())
     write(place / FACTS, (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode())
     return [*written, place / CARD, place / FACTS]
 

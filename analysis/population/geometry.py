@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.heads.head import Head as Vectored
-from analysis.heads.plasticity import PlasticityOptions, plasticity
+from analysis.heads.laws import Estimator
+from analysis.heads.plasticity import PlasticityOptions
 from analysis.language import documents
 from analysis.language.words import tokens, world
 from analysis.measure.heads.finding import METRICS, analyse
 from analysis.models.attention.calls import Call, recording
+from analysis.models.attention.rotations import rotations
 from analysis.models.captures.reading import Capture, Vectors
 from analysis.models.captures.sampling import Head
 from analysis.models.libraries import need
 from analysis.population import prompts
 from analysis.population.recipe import Recipe
+from analysis.rotary import Rotary
+from artifacts.errors import ModelError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -30,7 +36,7 @@ DOCUMENTS = 256  # with one query and one key of each head a bucket and document
 SUNK = 48  # of the documents, those that sinks are measured on
 PASS = 32  # documents at a time
 REACH = 4  # training lengths over which plasticity is followed
-PAIRS = 20_000  # of keys a bin, drawn, where bins are many
+ESTIMATORS: tuple[Estimator, ...] = ("aligned_full", "bucket_full")
 SINKS = ("sink", "sink_null", "sink_backcopy", "value_ratio")
 
 
@@ -50,26 +56,27 @@ class Held(Capture):
 
 
 def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
-    """Rows `layer, head`, all metrics of the head geometry, and sinks.
+    """Rows `estimator, layer, head`: all metrics of the head geometry, those of plasticity by estimator, and sinks.
 
     `sink` is the mean attention of rows 1 and later to the first word of mixed documents, `sink_backcopy` of texts
     with copies on a sign, `sink_null` what even attention gives; `value_ratio` is the length of the first word's value
     over the mean length of the others'.
     """
-    mixed = _mixed(recipe.length)
-    held = capture_vectors(model, recipe.length, mixed)
-    sinks = sunk(model, mixed[:SUNK])
+    texts = mixed(recipe.length)
+    held = capture_vectors(model, recipe.length, texts)
+    sinks = sunk(model, texts[:SUNK])
     signed = [words for words, _ in prompts.backcopies(world(), SUNK, recipe.length)]
     copies = sunk(model, signed)
     rows = []
-    for head in held.heads:
-        finding = analyse(held, head, PlasticityOptions())
+    for estimator, head in itertools.product(ESTIMATORS, held.heads):
+        finding = analyse(held, head, PlasticityOptions(estimator=estimator))
         place = (head.layer, head.query)
         values = {name: finding.metrics.get(name) for name in METRICS}
         reasons = dict.fromkeys(finding.reasons[name] for name in METRICS if name in finding.reasons)
         mass, null, ratio = sinks[place]
         rows.append(
             {
+                "estimator": estimator,
                 "layer": head.layer,
                 "head": head.query,
                 **values,
@@ -80,46 +87,22 @@ def head_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
     return rows
 
 
-def reach_rows(model: PreTrainedModel, recipe: Recipe) -> list[Row]:
-    """Rows `layer, head, low`: plasticity of the queries from word `low` to `high` of texts beyond the training length.
+def known_rotations(model: PreTrainedModel, length: int) -> dict[int, Rotary]:
+    """Give the rotation of every layer at texts of a length, which this model must show.
 
-    A quarter of the text is a training length; the keys are all that come before. Bins are as wide as within the
-    training length, since rotation moves the queries of a wide one as content would.
+    Raises
+    ------
+    ModelError
+        When a layer does not.
     """
-    length = REACH * recipe.length
-    held = capture_vectors(model, length, _mixed(length), REACH * BUCKETS)
-    options = PlasticityOptions(cap=PAIRS)
-    rows = []
-    for place in held.heads:
-        queries, keys = held.queries(place), held.keys(place)
-        head = Vectored(
-            queries=queries.vectors,
-            query_positions=queries.position.astype(np.int64),
-            query_documents=queries.document.astype(np.int64),
-            keys=keys.vectors,
-            key_positions=keys.position.astype(np.int64),
-            key_documents=keys.document.astype(np.int64),
-            context=length,
-            buckets=REACH * BUCKETS,
-        )
-        profile = plasticity(head, options).profile
-        for quarter in range(REACH):
-            part = slice(quarter * BUCKETS, (quarter + 1) * BUCKETS)
-            known = ~np.isnan(profile.values[part])
-            edges = {"low": quarter * recipe.length, "high": (quarter + 1) * recipe.length}
-            rows.append(
-                {
-                    "layer": place.layer,
-                    "head": place.query,
-                    **edges,
-                    "plasticity": float(profile.values[part][known].mean()) if known.any() else None,
-                    "reason": "" if known.any() else profile.reasons[part][0],
-                }
-            )
-    return rows
+    found = rotations(model, length)
+    refused = [f"layer {layer}: {one}" for layer, one in found.items() if isinstance(one, str)]
+    if refused:
+        raise ModelError("; ".join(refused))
+    return {layer: one for layer, one in found.items() if isinstance(one, Rotary)}
 
 
-def _mixed(length: int) -> list[list[str]]:
+def mixed(length: int) -> list[list[str]]:
     """Held-out documents as in training, the same for all models."""
     draws = (random.Random(f"population/geometry/{number}") for number in range(DOCUMENTS))
     return [documents.sequence(world(True), draw, length)[0] for draw in draws]
@@ -131,9 +114,8 @@ def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]],
     size = length // buckets
     draws = {side: random.integers(size, size=(len(texts), buckets)) + size * np.arange(buckets) for side in "qk"}
     parts: dict[tuple[int, int, str], list[Any]] = {}
-    at = 0
 
-    def record(call: Call) -> None:
+    def record(call: Call, at: int) -> None:
         assert call.layer is not None
         for side, vectors in (("q", call.query), ("k", call.key)):
             places = draws[side][at : at + vectors.shape[0]]
@@ -141,8 +123,7 @@ def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]],
                 drawn = vectors[:, head].float().numpy()[np.arange(len(places))[:, None], places]
                 parts.setdefault((call.layer, head, side), []).append(drawn)
 
-    for at in range(0, len(texts), PASS):
-        _read(model, texts[at : at + PASS], record)
+    read_texts(model, texts, record)
     count = len(texts)
     bucket = np.tile(np.arange(buckets, dtype=np.int32), count)
     document = np.repeat(np.arange(count, dtype=np.int32), buckets)
@@ -153,7 +134,8 @@ def capture_vectors(model: PreTrainedModel, length: int, texts: list[list[str]],
         for (layer, head, side), some in parts.items()
     }
     heads = tuple(sorted({Head(layer, head, head) for layer, head, _ in files}))
-    return Held(root=Path(), context=length, bucket_size=size, heads=heads, files=files)
+    turning = known_rotations(model, length)
+    return Held(root=Path(), context=length, bucket_size=size, heads=heads, files=files, rotations=turning)
 
 
 def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int], tuple[float, float, float]]:
@@ -162,7 +144,7 @@ def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int]
     sums: dict[tuple[int, int], list[float]] = {}
     null = 0.0
 
-    def record(call: Call) -> None:
+    def record(call: Call, at: int) -> None:
         nonlocal null
         count = call.query.shape[2]
         later = torch.ones(count, count, dtype=torch.bool).triu(1)
@@ -177,13 +159,18 @@ def sunk(model: PreTrainedModel, texts: list[list[str]]) -> dict[tuple[int, int]
             total[1] += ratio * call.query.shape[0]
             total[2] += call.query.shape[0]
 
-    for at in range(0, len(texts), PASS):
-        _read(model, texts[at : at + PASS], record)
+    read_texts(model, texts, record)
     return {place: (mass / count, null, ratio / count) for place, (mass, ratio, count) in sums.items()}
 
 
-def _read(model: PreTrainedModel, texts: list[list[str]], record: Any) -> None:
+def read_texts(model: PreTrainedModel, texts: list[list[str]], record: Callable[[Call, int], None]) -> None:
+    """Read equally long texts, some at a time; hand every attention call on with the number of its first text."""
     torch = need("torch")
     model.train(False)
-    with torch.inference_mode(), recording(model, record):
-        model(torch.tensor([tokens(words) for words in texts]), use_cache=False)
+    for at in range(0, len(texts), PASS):
+        with torch.inference_mode(), recording(model, functools.partial(_hand_on, record, at)):
+            model(torch.tensor([tokens(words) for words in texts[at : at + PASS]]), use_cache=False)
+
+
+def _hand_on(record: Callable[[Call, int], None], at: int, call: Call) -> None:
+    record(call, at)

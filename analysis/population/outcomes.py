@@ -27,6 +27,7 @@ CONTEXTS = 200  # of a length: 500 questions for a key
 FEWER = 80  # under an untrained extension: 200 questions
 EXTENDED = (2, 4, 8)  # multiples of the training length that an extension is for
 EXTENSIONS = ("pi", "ntk", "yarn")
+OWN_POWER = {"yarn": 2}  # of the temperature that an extension brings along
 TEMPERATURE = 0.1  # 1 + .1 ln s on the scores of a model without rotation
 SEQUENCES = 48  # of held-out text for losses
 SIGNED = 24  # of these with copies on a sign
@@ -47,6 +48,26 @@ def key_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callabl
     return rows
 
 
+def extension_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+    """Rows `encoding, temperature, multiple, asked, right, nats, letters`: extensions like for like.
+
+    Every encoding is asked without a temperature and with it, whatever it comes with by itself: `temperature` is the
+    power of 1 + .1 ln s that multiplies all scores, 0 without, 2 as in YaRN (whose factor is on queries and on keys), 1
+    as in the plan.
+    """
+    rotates = which.positional == "rope"
+    asked = [(name, power) for name in ("own", *(EXTENSIONS if rotates else ())) for power in (0, 2)]
+    rows = []
+    for multiple in EXTENDED:
+        contexts = prompts.keys(which.seed, round(multiple * recipe.length), FEWER)
+        for name, power in [*asked, *([] if rotates else [("own", 1)])]:
+            tell(f"keys at {multiple:g}x, {name} with temperature {power}")
+            with encoded(model, name, multiple), heated(model, multiple, power - OWN_POWER.get(name, 0)):
+                replies = answers(model, contexts, decode=True)
+            rows.append({"encoding": name, "temperature": power, "multiple": multiple, **_class_letter(replies)})
+    return rows
+
+
 def _extensions(which: Which) -> tuple[str, ...]:
     return EXTENSIONS if which.arm in ("A", "B") else ("temperature",) if which.arm == "C" else ()
 
@@ -58,18 +79,25 @@ def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None
     `pi`, `ntk` and `yarn` change the rotation; `temperature` multiplies all scores by 1 + .1 ln s.
     """
     if name == "temperature":
-        parts: list[Any] = [part for part in model.modules() if hasattr(part, "scaling") and hasattr(part, "layer_idx")]
-        before = [part.scaling for part in parts]
-        try:
-            for part in parts:
-                part.scaling *= 1 + TEMPERATURE * math.log(multiple)
+        with heated(model, multiple, 1):
             yield
-        finally:
-            for part, old in zip(parts, before, strict=True):
-                part.scaling = old
         return
     with nullcontext() if name == "own" else encoding(model, name, factor=multiple):
         yield
+
+
+@contextmanager
+def heated(model: PreTrainedModel, multiple: float, power: int) -> Iterator[None]:
+    """The model with all scores multiplied by (1 + .1 ln s) to a power, s the multiple of the training length."""
+    parts: list[Any] = [part for part in model.modules() if hasattr(part, "scaling") and hasattr(part, "layer_idx")]
+    before = [part.scaling for part in parts]
+    try:
+        for part in parts:
+            part.scaling *= (1 + TEMPERATURE * math.log(multiple)) ** power
+        yield
+    finally:
+        for part, old in zip(parts, before, strict=True):
+            part.scaling = old
 
 
 def _class_letter(found: Sequence[Answer]) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -13,7 +14,7 @@ from typing import Any
 
 from analysis.jobs import report
 from analysis.models.libraries import need, version
-from analysis.population import ablation, experiments, geometry, outcomes, tables
+from analysis.population import ablation, experiments, geometry, outcomes, reach, tables
 from analysis.population.arithmetic import joined
 from analysis.population.recipe import Recipe, Which
 from analysis.population.training import Trained, model_of, train
@@ -43,7 +44,15 @@ class Made:
         return state.hexdigest()[:16]
 
 
-def family(root: str, base: int, seed: int, arms: str, again: bool = False, recipe: Recipe | None = None) -> list[str]:
+def family(
+    root: str,
+    base: int,
+    seed: int,
+    arms: str,
+    again: bool = False,
+    recipe: Recipe | None = None,
+    weights: str | None = None,
+) -> list[str]:
     """Train and measure the arms asked for, one after the other, leaving out those whose rows are there.
 
     The work of one job. An arm that others start from is trained where its weights are gone, also when its rows are
@@ -60,6 +69,8 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
         Measure also what was measured.
     recipe : Recipe or None
         The default when None.
+    weights : str or None
+        A folder that `pack.pack` wrote: models are read from there in place of training them.
 
     Returns
     -------
@@ -75,6 +86,8 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
     """
     need("torch", "to train the population")
     need("transformers", "to train the population")
+    from analysis.population.pack import packed
+
     place, recipe, written = Path(root), recipe or Recipe(), []
     if shutil.disk_usage(place).free < FREE:
         raise ThesisError(f"{place}: less than {FREE >> 20} MiB of disk are free; a family of models needs so much")
@@ -84,7 +97,7 @@ def family(root: str, base: int, seed: int, arms: str, again: bool = False, reci
         if not wanted:
             continue
         start = time.process_time()
-        made = load_or_train(place, which, recipe)
+        made = load_or_train(place, which, recipe) if weights is None else packed(Path(weights), which, recipe)
         middle = time.process_time()
         rows = measure(made, recipe, wanted)
         tables.add(place, rows, manifest(recipe))
@@ -98,7 +111,7 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
     torch = need("torch")
     torch.set_num_threads(1)
     path = root / HOME / "weights" / f"{which.name}.pt"
-    asked = {"model": which.name, "recipe": recipe.facts(which.arm)}
+    asked = asked_for(which, recipe)
     if path.is_file():
         try:
             saved = torch.load(path, weights_only=True)
@@ -106,7 +119,7 @@ def load_or_train(root: Path, which: Which, recipe: Recipe, tell: Callable[[str]
         except Exception as error:  # torch raises whatever the damaged part led to
             raise ModelError(f"{path}: damaged ({type(error).__name__}); delete it: rm {path}") from error
         if old != asked:
-            raise ModelError(f"{path}: of another recipe ({_differing(old, asked)}); delete it: rm {path}")
+            raise ModelError(f"{path}: of another recipe ({differing(old, asked)}); delete it: rm {path}")
         if "arithmetic" not in facts:
             raise ModelError(
                 f"{path}: of an earlier version, without its arithmetic; go on with that one, or delete it: rm {path}"
@@ -140,7 +153,13 @@ def _keep(path: Path, content: dict[str, Any]) -> None:
     write(path, stream.getvalue())
 
 
-def _differing(old: dict[str, Any], new: dict[str, Any]) -> str:
+def asked_for(which: Which, recipe: Recipe) -> dict[str, Any]:
+    """What determines a training: the model, and the part of the recipe that its arm depends on."""
+    return {"model": which.name, "recipe": json.loads(json.dumps(recipe.facts(which.arm)))}
+
+
+def differing(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """Names of the recipe in which two of `asked_for` differ."""
     one, two = old.get("recipe", {}), new["recipe"]
     return ", ".join(sorted(name for name in {*one, *two} if one.get(name) != two.get(name))) or "another model"
 
@@ -156,21 +175,25 @@ def measure(
     def say(text: str) -> None:
         tell(f"{which.name}: {text}")
 
+    beyond = functools.cache(lambda: reach.rows(model, recipe))
     makers: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "population_heads": lambda: geometry.head_rows(model, recipe),
-        "population_reach": lambda: geometry.reach_rows(model, recipe),
-        "population_keys": lambda: outcomes.key_rows(model, which, recipe, say),
-        "population_tasks": lambda: outcomes.task_rows(model, which, recipe, say),
-        "population_losses": lambda: outcomes.loss_rows(model, recipe),
-        "population_ablation": lambda: ablation.ablation_rows(model, which, recipe, say),
-        "population_quantities": lambda: experiments.experiment_rows(model, which, recipe, say),
-        "population_curves": lambda: made.trained.curves,
-        "population_models": lambda: [facts(made, recipe)],
+        "retrained_heads": lambda: geometry.head_rows(model, recipe),
+        "retrained_reach": lambda: beyond()["retrained_reach"],
+        "retrained_aligned": lambda: beyond()["retrained_aligned"],
+        "retrained_exchange": lambda: beyond()["retrained_exchange"],
+        "retrained_keys": lambda: outcomes.key_rows(model, which, recipe, say),
+        "retrained_extensions": lambda: outcomes.extension_rows(model, which, recipe, say),
+        "retrained_tasks": lambda: outcomes.task_rows(model, which, recipe, say),
+        "retrained_losses": lambda: outcomes.loss_rows(model, recipe),
+        "retrained_ablation": lambda: ablation.ablation_rows(model, which, recipe, say),
+        "retrained_quantities": lambda: experiments.experiment_rows(model, which, recipe, say),
+        "retrained_curves": lambda: made.trained.curves,
+        "retrained_models": lambda: [facts(made, recipe)],
     }
     say("measuring")
     by_table = {name: make() for name, make in makers.items() if name in wanted}
     named = {name: [{"model": which.name, **row} for row in rows] for name, rows in by_table.items()}
-    if "population_keys" not in wanted:  # the letters' order is that of the prompts
+    if "retrained_keys" not in wanted:  # the letters' order is that of the prompts
         return named
     prompts = [{"seed": which.seed, **row} for row in outcomes.prompt_rows(which.seed, recipe)]
     return {**named, tables.OF_SEEDS: prompts}

@@ -1,0 +1,108 @@
+"""All trained models as one folder fit for an archive: weights, cards and checksums; and models read from such a one.
+
+`FOLDER/MODEL` is a model's folder as any tool loads it (half precision, tokenizer, card), with `training.json` in it:
+recipe, arithmetic and curves of its training. `FOLDER/SHA256SUMS` names every file, as `sha256sum --check` reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.jobs import report
+from analysis.models.libraries import need
+from analysis.population.export import measured, publish
+from analysis.population.recipe import Recipe, Which
+from analysis.population.training import Trained
+from analysis.population.work import Made, asked_for, differing, load_or_train
+from artifacts.errors import ModelError
+from artifacts.store.files import write
+
+TRAINING, WEIGHTS, SUMS, README = "training.json", "model.safetensors", "SHA256SUMS", "README.md"
+TIED = ("lm_head.weight", "model.embed_tokens.weight")  # one matrix under two names, saved under the second
+TEXT = """# Models of the population
+
+{count} small language models that differ in their positions, trained by one recipe. Each folder holds one model as
+`transformers` loads it, a card that says what it was measured to do, and `{training}`, which says how it was trained.
+`sha256sum --check {sums}` tells whether a file is damaged. `python build.py lab population --weights FOLDER` measures
+these models in place of training them.
+"""
+
+
+def pack(root: Path, folder: Path, models: Sequence[Which], recipe: Recipe | None = None) -> list[Path]:
+    """Write models to a folder, in addition to those that it holds; models whose weights are gone are trained first.
+
+    Returns
+    -------
+    list of Path
+        The models' folders.
+
+    Raises
+    ------
+    ModelError
+        When a model is not measured, or its weights are not those that were measured.
+    """
+    recipe, places = recipe or Recipe(), []
+    sums = _sums(folder) if (folder / SUMS).is_file() else {}
+    for which in models:
+        made = load_or_train(root, which, recipe, report)
+        place = folder / which.name
+        files = publish(place, which.name, made, recipe, measured(root, made))
+        facts = {name: value for name, value in vars(made.trained).items() if name != "weights"}
+        write(place / TRAINING, (json.dumps({"made": asked_for(which, recipe), "facts": facts}) + "\n").encode())
+        for path in (*files, place / TRAINING):
+            sums[path.relative_to(folder).as_posix()] = _digest(path)
+        places.append(place)
+    count = len({name.partition("/")[0] for name in sums if "/" in name})
+    write(folder / README, TEXT.format(count=count, training=TRAINING, sums=SUMS).encode())
+    sums[README] = _digest(folder / README)
+    write(folder / SUMS, "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())).encode())
+    return places
+
+
+def packed(folder: Path, which: Which, recipe: Recipe) -> Made:
+    """Read a model from a folder that `pack` wrote, in place of training it; on one thread from here on.
+
+    Raises
+    ------
+    ModelError
+        When the folder lacks the model, a file is damaged, or the model is of another recipe.
+    """
+    torch, safetensors = need("torch"), need("safetensors.torch", "to read packed models")
+    torch.set_num_threads(1)
+    known = _sums(folder)
+    for name in (TRAINING, WEIGHTS):
+        key = f"{which.name}/{name}"
+        if key not in known or not (folder / key).is_file():
+            raise ModelError(f"{folder}: has no {key}; give a folder that has it, or train: leave --weights out")
+        if _digest(folder / key) != known[key]:
+            raise ModelError(f"{folder / key}: damaged, its checksum is not that of {SUMS}; get the folder again")
+    told: dict[str, Any] = json.loads((folder / which.name / TRAINING).read_text(encoding="utf-8"))
+    asked = asked_for(which, recipe)
+    if told["made"] != asked:
+        raise ModelError(f"{folder / which.name}: of another recipe ({differing(told['made'], asked)})")
+    weights = {name: part.float() for name, part in safetensors.load_file(folder / which.name / WEIGHTS).items()}
+    weights.setdefault(TIED[0], weights[TIED[1]])
+    return Made(which, Trained(weights, **told["facts"]))
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    path = folder / SUMS
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror}); give a folder that --pack wrote") from None
+    found: dict[str, str] = {}
+    for line in lines:
+        digest, _, name = line.partition("  ")
+        if len(digest) != 64 or not name:
+            raise ModelError(f"{path}: {line[:40]!r} is no checksum and file name; get the folder again")
+        found[name] = digest
+    return found
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

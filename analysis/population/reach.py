@@ -1,0 +1,193 @@
+"""Beyond the training length: plasticity at one position and in bins, and what the exchange of positions changes.
+
+Texts of four training lengths are read once. Bins have fixed centres and one query a text, drawn from the middle 1, 2,
+4, 8 or 16 words of a bin; the pairs of keys are the same for every width and every model.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.heads.exchange import Exchange, ExchangedPairs, exchange, exchanged_pairs
+from analysis.heads.head import Head, IntArray
+from analysis.heads.plasticity import PlasticityOptions, plasticity
+from analysis.models.attention.calls import Call
+from analysis.population.geometry import (
+    BUCKETS,
+    DOCUMENTS,
+    ESTIMATORS,
+    REACH,
+    known_rotations,
+    mixed,
+    read_texts,
+)
+from analysis.population.recipe import Recipe
+from analysis.rotary import Rotary
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+Row = dict[str, Any]
+WIDTHS = (1, 2, 4, 8, 16)  # words that the queries of a bin come from; bins lie as far apart as the last
+WIDEST = WIDTHS[-1]
+DRAWN = 1_000  # pairs of keys a bin for plasticity
+EXCHANGED = 1_000  # and for the exchange of positions
+APART = (0, 32, 64, 128, 256, 512)  # words between two keys, and from the query to their middle
+REACHED = "reach"  # the queries of the first run, in bins of a half of the widest
+Held = dict[tuple[int, int], dict[str | int, Any]]
+
+
+def rows(model: PreTrainedModel, recipe: Recipe) -> dict[str, list[Row]]:
+    """Rows of `retrained_reach`, `retrained_aligned` and `retrained_exchange` of a model.
+
+    Raises
+    ------
+    ModelError
+        When the rotation of a layer cannot be read from the model.
+    """
+    length = REACH * recipe.length
+    turning = known_rotations(model, length)
+    places = positions(length)
+    held = _vectors(model, mixed(length), places)
+    tables: dict[str, list[Row]] = {"retrained_reach": [], "retrained_aligned": [], "retrained_exchange": []}
+    for (layer, head), parts in sorted(held.items()):
+        place = {"layer": layer, "head": head}
+        made = {kind: _head(parts, places, kind, turning[layer], length) for kind in (REACHED, *WIDTHS)}
+        tables["retrained_reach"] += [{**place, **row} for row in _reached(made[REACHED], recipe)]
+        tables["retrained_aligned"] += [{**place, **row} for row in _by_width(made, recipe)]
+        tables["retrained_exchange"] += [{**place, **row} for row in _exchanged(made, recipe)]
+    return tables
+
+
+def positions(length: int) -> dict[str | int, IntArray]:
+    """Positions that are drawn in each text, by kind of queries, and of the keys ("k"); shapes (texts, bins).
+
+    Those of the first run come first, from the generator that it had, so that they are the same ones.
+    """
+    random = np.random.default_rng(0)
+    buckets = REACH * BUCKETS
+    size = length // buckets
+    drawn: dict[str | int, IntArray] = {}
+    for kind in (REACHED, "k"):
+        drawn[kind] = random.integers(size, size=(DOCUMENTS, buckets)) + size * np.arange(buckets)
+    middles = WIDEST * np.arange(length // WIDEST) + WIDEST // 2
+    for width in WIDTHS:
+        drawn[width] = random.integers(width, size=(DOCUMENTS, middles.size)) + middles - width // 2
+    return drawn
+
+
+def _vectors(model: PreTrainedModel, texts: list[list[str]], places: Mapping[str | int, IntArray]) -> Held:
+    """Drawn queries, by kind, and keys of every head: arrays (texts, bins, d)."""
+    held: dict[tuple[int, int], dict[str | int, list[Any]]] = {}
+
+    def record(call: Call, at: int) -> None:
+        assert call.layer is not None
+        for kind, drawn in places.items():
+            vectors = call.key if kind == "k" else call.query
+            some = drawn[at : at + len(vectors)]
+            for head in range(vectors.shape[1]):
+                kept = vectors[:, head].float().numpy()[np.arange(len(some))[:, None], some]
+                held.setdefault((call.layer, head), {}).setdefault(kind, []).append(kept)
+
+    read_texts(model, texts, record)
+    return {place: {kind: np.concatenate(some) for kind, some in kinds.items()} for place, kinds in held.items()}
+
+
+def _head(
+    parts: Mapping[str | int, Any], places: Mapping[str | int, IntArray], kind: str | int, rotary: Rotary, length: int
+) -> Head:
+    queries, keys = parts[kind], parts["k"]
+    return Head(
+        queries=queries.reshape(-1, queries.shape[-1]),
+        query_positions=places[kind].ravel(),
+        query_documents=np.repeat(np.arange(len(queries)), queries.shape[1]),
+        keys=keys.reshape(-1, keys.shape[-1]),
+        key_positions=places["k"].ravel(),
+        key_documents=np.repeat(np.arange(len(keys)), keys.shape[1]),
+        context=length,
+        buckets=REACH * BUCKETS if kind == REACHED else length // WIDEST,
+        rotary=rotary,
+    )
+
+
+def _quarters(recipe: Recipe) -> list[Row]:
+    return [{"low": quarter * recipe.length, "high": (quarter + 1) * recipe.length} for quarter in range(REACH)]
+
+
+def _profile(head: Head, options: PlasticityOptions, recipe: Recipe) -> list[Row]:
+    """Rows `low, high, plasticity, reason`, the mean over bins of a training length each."""
+    profile = plasticity(head, options).profile
+    found = []
+    for number, edges in enumerate(_quarters(recipe)):
+        size = profile.values.size // REACH
+        part = slice(number * size, (number + 1) * size)
+        known = ~np.isnan(profile.values[part])
+        value = float(profile.values[part][known].mean()) if known.any() else None
+        found.append({**edges, "plasticity": value, "reason": "" if known.any() else profile.reasons[part][0]})
+    return found
+
+
+def _reached(head: Head, recipe: Recipe) -> list[Row]:
+    """Plasticity as in the first run, whose bins are eight words wide."""
+    found = _profile(head, PlasticityOptions(estimator="bucket_full", cap=DRAWN), recipe)
+    return [{"estimator": "bucket_full", **row} for row in found]
+
+
+def _by_width(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
+    """Plasticity by estimator, width of the bins and training length."""
+    found = []
+    for width in WIDTHS:
+        made: list[Row] = []
+        for estimator in ESTIMATORS:
+            # at one position, and where nothing turns, queries are the same turned and as captured
+            if not made or (width > 1 and heads[width].turns):
+                options = PlasticityOptions(estimator=estimator, pairs="earlier_bucket", cap=DRAWN)
+                made = _profile(heads[width], options, recipe)
+            found += [{"estimator": estimator, "width": width, **row} for row in made]
+    return found
+
+
+def _exchanged(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
+    """Exchange of positions by training length, by distance between the keys, and by that from the query."""
+    options = PlasticityOptions(pairs="earlier_bucket")
+    found = []
+    for width, texts in ((WIDEST, "one"), (WIDTHS[0], "one"), (WIDEST, "two")):
+        pairs = exchanged_pairs(heads[width], options, EXCHANGED, across_documents=texts == "two")
+        whole = {"low": 0, "high": REACH * recipe.length}
+        cells = [(edges, None, None) for edges in _quarters(recipe)]
+        if (width, texts) == (WIDEST, "one"):
+            ranges = list(itertools.pairwise(round(edge * recipe.length / 128) for edge in APART))
+            cells += [(edges, apart, None) for edges in _quarters(recipe) for apart in ranges]
+            cells += [(whole, None, away) for away in ranges]
+        for edges, apart, away in cells:
+            result = exchange(pairs, _cell(pairs, edges, apart, away))
+            found.append({"width": width, "texts": texts, **_edges(edges, apart, away, recipe), **_values(result)})
+    return found
+
+
+def _cell(pairs: ExchangedPairs, edges: Row, apart: tuple[int, int] | None, away: tuple[int, int] | None) -> Any:
+    chosen = (pairs.centre >= edges["low"]) & (pairs.centre < edges["high"])
+    for distance, limits in ((pairs.apart, apart), (pairs.away, away)):
+        if limits is not None:
+            chosen &= (distance >= limits[0]) & (distance < limits[1])
+    return chosen
+
+
+def _edges(edges: Row, apart: tuple[int, int] | None, away: tuple[int, int] | None, recipe: Recipe) -> Row:
+    every = (0, REACH * recipe.length)
+    return {
+        **edges,
+        "apart_low": (apart or every)[0],
+        "apart_high": (apart or every)[1],
+        "away_low": (away or every)[0],
+        "away_high": (away or every)[1],
+    }
+
+
+def _values(found: Exchange) -> Row:
+    return {**asdict(found), "reason": "" if found.pairs else "no pair of keys at these distances"}
