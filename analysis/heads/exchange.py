@@ -15,10 +15,13 @@ the first above zero where position favours the nearer key. Without rotation not
 construction, and position can act only through what drifts in the keys themselves, which the linear share measures.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, owens_t
 
 from analysis.heads.competition import NEGLIGIBLE
@@ -176,7 +179,7 @@ def exchanged_pairs(
     known = given or prepared(head, chosen)
     shared, keys = known.shared, known.shared.keys
     middles = centres(head.context, shared.queries.counts.size)
-    parts = []
+    parts: list[tuple[NDArray[Any], ...]] = []
     for place, law in known.laws.items():
         generator = np.random.default_rng([chosen.seed, place])
         later, earlier, _ = drawn_pairs(keys, shared.counts[place], pairs_per_bin, generator)
@@ -186,7 +189,7 @@ def exchanged_pairs(
             order = np.lexsort((generator.random(earlier.size), farther))[: earlier.size // 2 * 2]
             other = order.reshape(-1, 2)[:, ::-1].ravel()
             order, other = (rows[keys.groups[later[order]] != keys.groups[earlier[other]]] for rows in (order, other))
-            far = head.rotary.turned(far[other], farther[order] - farther[other])
+            far = head.rotary.turned(far[other], farther[order] - farther[other]).astype(np.float64, copy=False)
             near, nearer, farther = near[order], nearer[order], farther[order]
         difference = near - far
         # without rotation the two are the same arrays of numbers, so that the exchange changes nothing, exactly
@@ -212,12 +215,25 @@ def exchanged_pairs(
                 np.einsum("ij,ij->i", moved, moved_exchanged)[use],
             )
         )
-    names = ("bin", "centre", "nearer", "farther", "gap", "variance", "gap_exchanged", "variance_exchanged")
-    if not parts:
-        empty = {name: np.zeros(0, dtype=np.int64 if place < 4 else np.float64) for place, name in enumerate(names)}
-        return ExchangedPairs(**empty, covariance=np.zeros(0))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return ExchangedPairs(**dict(zip((*names, "covariance"), columns, strict=True)))
+    return ExchangedPairs(
+        bin=_integers(parts, 0),
+        centre=_integers(parts, 1),
+        nearer=_integers(parts, 2),
+        farther=_integers(parts, 3),
+        gap=_numbers(parts, 4),
+        variance=_numbers(parts, 5),
+        gap_exchanged=_numbers(parts, 6),
+        variance_exchanged=_numbers(parts, 7),
+        covariance=_numbers(parts, 8),
+    )
+
+
+def _integers(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> IntArray:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(part[column] for part in parts)])
+
+
+def _numbers(parts: Sequence[tuple[NDArray[Any], ...]], column: int) -> Float64Array:
+    return np.concatenate([np.zeros(0), *(part[column] for part in parts)])
 
 
 def exchange(pairs: ExchangedPairs, chosen: BoolArray | None = None) -> Exchange:
