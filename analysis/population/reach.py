@@ -39,6 +39,7 @@ DRAWN = 1_000  # pairs of keys a bin for plasticity
 EXCHANGED = 1_000  # and for the exchange of positions
 APART = (0, 32, 64, 128, 256, 512)  # words between two keys, and from the query to their middle
 REACHED = "reach"  # the queries of the first run, in bins of a half of the widest
+Range = tuple[int, int]
 Held = dict[tuple[int, int], dict[str | int, Any]]
 
 
@@ -159,7 +160,7 @@ def _exchanged(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
     for width, texts in ((WIDEST, "one"), (WIDTHS[0], "one"), (WIDEST, "two")):
         pairs = exchanged_pairs(heads[width], options, EXCHANGED, across_documents=texts == "two")
         whole = {"low": 0, "high": REACH * recipe.length}
-        cells = [(edges, None, None) for edges in _quarters(recipe)]
+        cells: list[tuple[Row, Range | None, Range | None]] = [(edges, None, None) for edges in _quarters(recipe)]
         if (width, texts) == (WIDEST, "one"):
             ranges = list(itertools.pairwise(round(edge * recipe.length / 128) for edge in APART))
             cells += [(edges, apart, None) for edges in _quarters(recipe) for apart in ranges]
@@ -170,7 +171,7 @@ def _exchanged(heads: Mapping[str | int, Head], recipe: Recipe) -> list[Row]:
     return found
 
 
-def _cell(pairs: ExchangedPairs, edges: Row, apart: tuple[int, int] | None, away: tuple[int, int] | None) -> Any:
+def _cell(pairs: ExchangedPairs, edges: Row, apart: Range | None, away: Range | None) -> Any:
     chosen = (pairs.centre >= edges["low"]) & (pairs.centre < edges["high"])
     for distance, limits in ((pairs.apart, apart), (pairs.away, away)):
         if limits is not None:
@@ -178,7 +179,7 @@ def _cell(pairs: ExchangedPairs, edges: Row, apart: tuple[int, int] | None, away
     return chosen
 
 
-def _edges(edges: Row, apart: tuple[int, int] | None, away: tuple[int, int] | None, recipe: Recipe) -> Row:
+def _edges(edges: Row, apart: Range | None, away: Range | None, recipe: Recipe) -> Row:
     every = (0, REACH * recipe.length)
     return {
         **edges,

@@ -77,6 +77,7 @@ def add(root: Path, tables: Mapping[str, Sequence[dict[str, Any]]], manifest: Ma
         for name in sorted(tables, key=lambda name: name == MODELS):
             keys, path = list(TABLES[name]), folder(root, name)
             fresh = pd.DataFrame(tables[name])
+            fresh = fresh[[*keys, *(column for column in fresh.columns if column not in keys)]]
             if path.is_file():
                 old = read(root, name)
                 mark = "seed" if name == OF_SEEDS else "model"

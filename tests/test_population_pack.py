@@ -1,0 +1,148 @@
+"""Models as a folder for an archive, and read from it in place of training: the same weights, or a refusal by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from click.testing import CliRunner  # noqa: E402
+
+from analysis.population import command, pack, work  # noqa: E402
+from analysis.population.recipe import Recipe, Which  # noqa: E402
+from analysis.population.training import Trained  # noqa: E402
+from artifacts.errors import ModelError  # noqa: E402
+from build import main  # noqa: E402
+from conftest import ROOT  # noqa: E402
+
+pytestmark = pytest.mark.models
+ROPE, DROPE = Which(400, 1, "A"), Which(400, 1, "C")
+SHIPPED = {ROPE: "tiny-rope", DROPE: "tiny-drope"}
+
+
+def shipped(which: Which) -> work.Made:
+    """A model that ships, whose rows are among the measurements, as its training left it."""
+    from safetensors.torch import load_file
+
+    place = ROOT / "artifacts/models" / SHIPPED[which]
+    weights = {name: part.float() for name, part in load_file(place / "model.safetensors").items()}
+    weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
+    told = json.loads((place / "lab.json").read_text())
+    curves = [{"step": 100, "metric": "loss", "value": 1.0625}]
+    trained = Trained(weights, told["steps"], told["rounds"], told["key_loss"], told["reached"], curves, "0123abcd")
+    return work.Made(which, trained)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("pack")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pack, "load_or_train", lambda root, which, recipe, tell: shipped(which))
+        for which in SHIPPED:  # one after the other: the second adds to the first
+            assert pack.pack(ROOT, place, [which]) == [place / which.name]
+    return place
+
+
+@pytest.mark.parametrize("which", SHIPPED, ids=lambda which: which.arm)
+def test_what_is_packed_is_read_with_its_weights_and_facts(folder, which):
+    read, wanted = pack.packed(folder, which, Recipe()), shipped(which)
+    assert read.digest == wanted.digest
+    assert vars(read.trained) | {"weights": 0} == vars(wanted.trained) | {"weights": 0}
+    assert all(part.dtype == torch.float32 for part in read.trained.weights.values())
+
+
+def test_any_tool_can_check_and_load_it(folder):
+    assert subprocess.run(["sha256sum", "--check", "--quiet", pack.SUMS], cwd=folder, check=False).returncode == 0
+    listed = {line.partition("  ")[2] for line in (folder / pack.SUMS).read_text().splitlines()}
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert files - listed == {pack.SUMS}
+    assert "2 small language models" in (folder / "README.md").read_text()
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder / DROPE.name)
+    assert model.config.rope_parameters["factor"] == 1e30
+    assert "arm C" in (folder / DROPE.name / "README.md").read_text()
+
+
+def copied(folder, tmp_path):
+    for path in folder.rglob("*"):
+        if path.is_file():
+            (place := tmp_path / path.relative_to(folder)).parent.mkdir(exist_ok=True)
+            place.write_bytes(path.read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [pack.WEIGHTS, pack.TRAINING])
+def test_a_damaged_file_is_refused(folder, tmp_path, name):
+    path = copied(folder, tmp_path) / ROPE.name / name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=rf"{ROPE.name}/{name}: damaged, its checksum"):
+        pack.packed(tmp_path, ROPE, Recipe())
+    assert pack.packed(tmp_path, DROPE, Recipe()).digest == shipped(DROPE).digest
+
+
+def test_another_recipe_and_an_absent_model_are_refused(folder, tmp_path):
+    with pytest.raises(ModelError, match=r"of another recipe \(spread\)"):
+        pack.packed(folder, ROPE, dataclasses.replace(Recipe(), spread=0.03))
+    with pytest.raises(ModelError, match=r"has no b10000-s2-A/training.json; .* leave --weights out"):
+        pack.packed(folder, Which(10_000, 2, "A"), Recipe())
+    with pytest.raises(ModelError, match=r"SHA256SUMS: cannot be read .*--pack wrote"):
+        pack.packed(tmp_path, ROPE, Recipe())
+    (tmp_path / pack.SUMS).write_text("abc\n")
+    with pytest.raises(ModelError, match=r"'abc' is no checksum"):
+        pack.packed(tmp_path, ROPE, Recipe())
+
+
+def test_weights_that_were_not_measured_are_not_packed(tmp_path, monkeypatch):
+    made = shipped(ROPE)
+    made.trained.weights["model.norm.weight"] = made.trained.weights["model.norm.weight"] + 1
+    monkeypatch.setattr(pack, "load_or_train", lambda *rest: made)
+    with pytest.raises(ModelError, match="are not those that were measured"):
+        pack.pack(ROOT, tmp_path / "pack", [ROPE])
+    assert not (tmp_path / "pack").exists()
+
+
+def test_packed_models_are_measured_and_none_is_trained(folder, tmp_path, monkeypatch):
+    seen = []
+
+    def measured(made, recipe, wanted):
+        seen.append(made.digest)
+        return {}
+
+    monkeypatch.setattr(work, "measure", measured)
+    monkeypatch.setattr(work, "load_or_train", lambda *rest: pytest.fail("a model was trained"))
+    monkeypatch.setattr(work.tables, "add", lambda *rest: [])
+    assert work.family(str(tmp_path), 400, 1, "AC", weights=str(folder)) == [ROPE.name, DROPE.name]
+    assert seen == [shipped(which).digest for which in SHIPPED]
+    with pytest.raises(ModelError, match="has no b400-s1-B"):
+        work.family(str(tmp_path), 400, 1, "B", weights=str(folder))
+
+
+def test_a_comparison_reads_packed_models_too(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        work,
+        "measure",
+        lambda made, recipe, tell: {"retrained_models": [{"model": made.which.name, **work.facts(made, recipe)}]},
+    )
+    lines = command.compared(tmp_path, ROPE, weights=folder)
+    assert lines == ["b400-s1-A, retrained_models: 1 rows, 0 kept"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--pack", "x", "--compare"], "give one of them"),
+        (["--pack", "x", "--export"], "give one of them"),
+        (["--weights", "x", "--export"], "--weights is for measuring"),
+        (["--weights", "x", "--pack", "y"], "--weights is for measuring"),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_usage(options, words):
+    done = CliRunner().invoke(main, ["lab", "population", *options])
+    assert done.exit_code == 2
+    assert words in done.output
