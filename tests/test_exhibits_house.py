@@ -267,7 +267,8 @@ def test_the_ledger_is_readable():
 
 
 def test_estimators_have_words():
-    assert estimator("bucket_full", "earlier").endswith("pairs of keys before the query")
+    assert estimator("bucket_full", "earlier").endswith("as captured, pairs of keys before the query")
+    assert "turned to one position" in estimator("aligned_full", "earlier")
     with pytest.raises(DataError, match="no words for the estimator 'guess'"):
         estimator("guess", "earlier")
 

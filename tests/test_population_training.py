@@ -10,9 +10,11 @@ from click.testing import CliRunner
 
 from artifacts.errors import ModelError
 from artifacts.store.descriptor import resource
+from artifacts.store.measurement import path_of, put
 from artifacts.store.paths import SCHEMA
 from artifacts.store.reader import read
 from artifacts.store.schema import check
+from artifacts.store.table_file import words
 from build import main
 from conftest import ROOT
 
@@ -265,11 +267,14 @@ def test_the_arm_that_never_rotates_stands_with_the_primary_base_alone():
         assert (done.exit_code, "--arm E has no base of the rotation" in done.output) == (2, True)
 
 
-def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways():
+def test_a_comparison_says_when_the_trainings_were_rounded_in_two_ways(tmp_path):
     which = Which(400, 1, "C")
+    (tmp_path / "artifacts").mkdir()
+    shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
+    put(tmp_path, tables.MODELS, "population", words(path_of(ROOT, "population_models", "population")))
     known = read(ROOT, "population_models").set_index("model").loc[which.name, "arithmetic"]
-    assert command._rounding(ROOT, which, known) == []
-    [line] = command._rounding(ROOT, which, "01234567")
+    assert command._rounding(tmp_path, which, known) == []
+    [line] = command._rounding(tmp_path, which, "01234567")
     assert f"of a training with arithmetic {known}, and this one had 01234567" in line
 
 

@@ -32,7 +32,8 @@ METRICS: Mapping[str, str] = {
 """Metric keys as a reader sees them."""
 
 ESTIMATORS: Mapping[str, str] = {
-    "bucket_full": "normal law with full covariance in each query bin",
+    "aligned_full": "normal law with full covariance of each bin's queries, turned to one position",
+    "bucket_full": "normal law with full covariance of each bin's queries, as captured",
     "pooled_full": "normal law with full covariance over all queries",
     "pooled_diag": "normal law of independent dimensions over all queries",
     "bucket_diag": "normal law of independent dimensions in each query bin",

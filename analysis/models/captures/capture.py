@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.models.architecture import Layer, check_call, run, survey, undefined
 from analysis.models.attention.calls import Call, Observer, recording
 from analysis.models.attention.projections import projecting
-from analysis.models.attention.rotations import records, rotations
+from analysis.models.attention.rotations import Rotations, records, rotations
 from analysis.models.captures import dataset_card, layout, manifest, parts
 from analysis.models.captures.options import CaptureOptions
 from analysis.models.captures.progress import Clock, Report
@@ -94,8 +94,8 @@ def record(
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
     drawn = draw_heads(layers, options.heads, sliding=options.sliding)
-    _begin(options, loaded, layers, drawn)
     _check_length(options, loaded)
+    _begin(options, loaded, layers, drawn)
     _check_memory(options, loaded, layers)
     clock = Clock(options.context, progress, total, shard)
     with ExitStack() as stack:
@@ -207,8 +207,33 @@ def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], d
         return
     if occupied:
         raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
-    turning = {} if options.pre_rope else {"rotations": records(rotations(loaded.model, options.context))}
+    turning = {} if options.pre_rope else {"rotations": records(_rotations(options, loaded))}
     manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **turning})
+
+
+def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
+    """How each layer turns its queries; where not even a few tokens fit into memory, what fits is told."""
+    words = int(loaded.model.config.get_text_config().vocab_size)
+    with _told_what_fits(options, loaded, need("torch").arange(options.context)[None] % words):
+        return rotations(loaded.model, options.context)
+
+
+@contextmanager
+def _told_what_fits(
+    options: CaptureOptions, loaded: Loaded, tokens: Any, before: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Say which context fits where memory runs out; `before` is called first."""
+    try:
+        yield
+        return
+    except Exception as error:
+        if not memory.exhausted(error):
+            raise
+        spent = str(error).splitlines()[0] if str(error) else type(error).__name__
+    # Outside the handler: the traceback holds on to the tensors of the failed forward.
+    before()
+    fits = memory.largest_context(lambda count: run(loaded.model, tokens[:, :count]), options.context)
+    raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 
 def _check_length(options: CaptureOptions, loaded: Loaded) -> None:
@@ -230,17 +255,8 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
 def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
     tokens = need("torch").tensor(document.tokens)[None]
     check_tokens(loaded.model, tokens, loaded.tokenizer)
-    try:
+    with _told_what_fits(options, loaded, tokens, recorder.abandon):
         run(loaded.model, tokens)
-        return
-    except Exception as error:
-        if not memory.exhausted(error):
-            raise
-        spent = str(error).splitlines()[0] if str(error) else type(error).__name__
-    # Outside the handler: the traceback holds on to the tensors of the failed forward.
-    recorder.abandon()
-    fits = memory.largest_context(lambda count: run(loaded.model, tokens[:, :count]), options.context)
-    raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 
 def _too_big(options: CaptureOptions, what: str, fits: int, bound: str) -> str:
