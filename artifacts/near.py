@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 SHOWN = 6  # names that a message lists
@@ -26,4 +25,6 @@ def or_known(name: object, known: Iterable[object]) -> str:
 
 def close_to(name: object, names: Iterable[object], most: int = 3, cutoff: float = 0.6) -> list[str]:
     """The names most like one, the nearest first; with a `cutoff` of 0 there always are some."""
+    import difflib  # 7 ms, which a build with nothing to do would wait for
+
     return difflib.get_close_matches(str(name), sorted(set(map(str, names))), n=most, cutoff=cutoff)
