@@ -291,3 +291,45 @@ def test_weights_of_another_recipe_are_refused(tmp_path):
     work.load_or_train(tmp_path, Which(400, 3, "A"), MICRO, lambda text: None)
     with pytest.raises(ModelError, match=r"of another recipe \(spread\); delete it"):
         work.load_or_train(tmp_path, Which(400, 3, "A"), dataclasses.replace(MICRO, spread=0.03), lambda text: None)
+
+
+@pytest.mark.usefixtures("_few")
+def test_extensions_are_asked_like_for_like_and_each_question_once(start, monkeypatch):
+    """What two tables ask alike is asked once: the model as it is, and extensions with the temperature of their own."""
+    asked = []
+    real = outcomes.answers
+    monkeypatch.setattr(outcomes, "answers", lambda *rest, **more: asked.append(1) or real(*rest, **more))
+    for arm, kinds in (("A", 8), ("C", 3)):
+        which, asked[:] = Which(400, 3, arm), []
+        questions = outcomes.KeyQuestions(model_of(MICRO, which, start.weights), which, MICRO, lambda text: None)
+        keys = {(row["encoding"], row["multiple"]): row["letters"] for row in outcomes.key_rows(questions, which)}
+        rows = outcomes.extension_rows(questions, which)
+        assert len(rows) == 3 * kinds
+        assert len(asked) == 5 + 3 * (kinds - 1)
+        own = {"pi": 0, "ntk": 0, "yarn": 2, "temperature": 1}
+        for row in rows:
+            name = "temperature" if (row["encoding"], row["temperature"]) == ("own", 1) else row["encoding"]
+            if name == "own" and row["temperature"] == 0:
+                assert keys["own", row["multiple"]].startswith(row["letters"])
+            elif row["temperature"] == own.get(name):
+                assert keys[name, row["multiple"]] == row["letters"]
+
+
+def test_yarn_without_its_temperature_is_its_rotation_alone(start):
+    """Scores divided by the factor on queries and on keys are those of a configuration whose factor is 1."""
+    from analysis.models.attention.positions import encoding
+
+    model = model_of(MICRO, Which(400, 3, "A"), start.weights).eval()
+    tokens = torch.arange(2, 300)[None] % 100
+    plain = model_of(MICRO, Which(400, 3, "A"), start.weights).eval()
+    with torch.inference_mode():
+        with encoding(model, "yarn", factor=4), outcomes.heated(model, 4, -2):
+            cooled = model(tokens, use_cache=False).logits
+        config = model.config.__class__.from_dict(plain.config.to_dict())
+        config.rope_parameters = {
+            **{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": MICRO.length},
+            **{"rope_theta": 400.0, "attention_factor": 1.0},
+        }
+        plain.model.rotary_emb = type(plain.model.rotary_emb)(config=config)
+        torch.testing.assert_close(cooled, plain(tokens, use_cache=False).logits, atol=1e-5, rtol=1e-4)
+        assert (model(tokens, use_cache=False).logits - cooled).abs().max() > 1e-4  # and is undone

@@ -34,21 +34,59 @@ SIGNED = 24  # of these with copies on a sign
 EDGES = (0, 128, 256, 512)  # of positions that losses are told for
 
 
-def key_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+class KeyQuestions:
+    """Questions for keys put to one model, each under an encoding and a temperature once.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+    which : Which
+        Whose seed decides on the questions.
+    recipe : Recipe
+    tell : Callable
+        Called with a line before questions are put.
+    """
+
+    def __init__(self, model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> None:
+        self._model, self._which, self._recipe, self._tell = model, which, recipe, tell
+        self._known: dict[tuple[str, int, float], list[Answer]] = {}
+
+    def answers(self, encoding: str, temperature: int, multiple: float, contexts: int) -> list[Answer]:
+        """Answers to the questions of the first contexts of a length.
+
+        Parameters
+        ----------
+        encoding : str
+            "own", or an extension of the rotation.
+        temperature : int
+            Power of 1 + .1 ln s on all scores, whatever the encoding comes with by itself.
+        multiple : float
+            Length of the prompts in training lengths.
+        contexts : int
+            At most so many as were asked for first under the same encoding, temperature and length.
+        """
+        asked = prompts.keys(self._which.seed, round(multiple * self._recipe.length), contexts)
+        key = (encoding, temperature, multiple)
+        if key not in self._known:
+            self._tell(f"keys at {multiple:g}x, {encoding} with temperature {temperature}")
+            power = temperature - OWN_POWER.get(encoding, 0)
+            with encoded(self._model, encoding, multiple), heated(self._model, multiple, power):
+                self._known[key] = answers(self._model, asked, decode=True)
+        return self._known[key][: sum(len(context.asks) for context in asked)]
+
+
+def key_rows(questions: KeyQuestions, which: Which) -> list[Row]:
     """Rows `encoding, multiple, asked, right, nats, letters` for keys."""
     rows = []
     for multiple in prompts.MULTIPLES:
-        length = round(multiple * recipe.length)
         for name in ("own", *(_extensions(which) if multiple in EXTENDED else ())):
-            tell(f"keys at {multiple:g}x, {name}")
-            count = CONTEXTS if name == "own" else FEWER
-            with encoded(model, name, multiple):
-                replies = answers(model, prompts.keys(which.seed, length, count), decode=True)
+            encoding, power = ("own", 1) if name == "temperature" else (name, OWN_POWER.get(name, 0))
+            replies = questions.answers(encoding, power, multiple, CONTEXTS if name == "own" else FEWER)
             rows.append({"encoding": name, "multiple": multiple, **_class_letter(replies)})
     return rows
 
 
-def extension_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: Callable[[str], None]) -> list[Row]:
+def extension_rows(questions: KeyQuestions, which: Which) -> list[Row]:
     """Rows `encoding, temperature, multiple, asked, right, nats, letters`: extensions like for like.
 
     Every encoding is asked without a temperature and with it, whatever it comes with by itself: `temperature` is the
@@ -59,11 +97,8 @@ def extension_rows(model: PreTrainedModel, which: Which, recipe: Recipe, tell: C
     asked = [(name, power) for name in ("own", *(EXTENSIONS if rotates else ())) for power in (0, 2)]
     rows = []
     for multiple in EXTENDED:
-        contexts = prompts.keys(which.seed, round(multiple * recipe.length), FEWER)
         for name, power in [*asked, *([] if rotates else [("own", 1)])]:
-            tell(f"keys at {multiple:g}x, {name} with temperature {power}")
-            with encoded(model, name, multiple), heated(model, multiple, power - OWN_POWER.get(name, 0)):
-                replies = answers(model, contexts, decode=True)
+            replies = questions.answers(name, power, multiple, FEWER)
             rows.append({"encoding": name, "temperature": power, "multiple": multiple, **_class_letter(replies)})
     return rows
 
@@ -74,14 +109,10 @@ def _extensions(which: Which) -> tuple[str, ...]:
 
 @contextmanager
 def encoded(model: PreTrainedModel, name: str, multiple: float) -> Iterator[None]:
-    """The model under an untrained extension to a multiple of its training length.
+    """The model under an untrained extension of its rotation (`pi`, `ntk`, `yarn`), or its own.
 
-    `pi`, `ntk` and `yarn` change the rotation; `temperature` multiplies all scores by 1 + .1 ln s.
+    An extension reaches a multiple of the training length.
     """
-    if name == "temperature":
-        with heated(model, multiple, 1):
-            yield
-        return
     with nullcontext() if name == "own" else encoding(model, name, factor=multiple):
         yield
 

@@ -175,14 +175,15 @@ def measure(
     def say(text: str) -> None:
         tell(f"{which.name}: {text}")
 
+    questions = outcomes.KeyQuestions(model, which, recipe, say)
     beyond = functools.cache(lambda: reach.rows(model, recipe))
     makers: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "retrained_heads": lambda: geometry.head_rows(model, recipe),
         "retrained_reach": lambda: beyond()["retrained_reach"],
         "retrained_aligned": lambda: beyond()["retrained_aligned"],
         "retrained_exchange": lambda: beyond()["retrained_exchange"],
-        "retrained_keys": lambda: outcomes.key_rows(model, which, recipe, say),
-        "retrained_extensions": lambda: outcomes.extension_rows(model, which, recipe, say),
+        "retrained_keys": lambda: outcomes.key_rows(questions, which),
+        "retrained_extensions": lambda: outcomes.extension_rows(questions, which),
         "retrained_tasks": lambda: outcomes.task_rows(model, which, recipe, say),
         "retrained_losses": lambda: outcomes.loss_rows(model, recipe),
         "retrained_ablation": lambda: ablation.ablation_rows(model, which, recipe, say),
