@@ -137,3 +137,24 @@ def test_a_drawing_of_matplotlib_itself_compiles_at_its_width_with_its_picture_a
     fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
     names = {font["/BaseFont"].partition("+")[2] for font in fonts}
     assert names == {"TeXGyrePagella-Regular", "CMSY10"}, "the text's font, and the minus sign of its mathematics"
+
+
+@pytest.mark.parametrize("style", ["usetex", "xkcd"])
+def test_a_drawing_in_tex_of_its_own_and_one_in_another_style_compile(style, format_folder, caplog):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure as Drawing
+
+    from figures import from_matplotlib
+
+    settings = (
+        {"text.usetex": True} if style == "usetex" else {"font.family": ["No Such Face"], "path.sketch": (1, 100, 2)}
+    )
+    with matplotlib.rc_context(settings):
+        drawing = Drawing()
+        drawing.subplots().plot([1, 2], [1, 2])
+        drawing.suptitle(r"\textbf{half}: 50\%" if style == "usetex" else "50%")
+    figure = from_matplotlib(drawing, caption="c")
+    write(figure, style, format_folder)
+    compile_(style, format_folder, "-fmt=figure")
+    assert "findfont" not in caplog.text

@@ -124,7 +124,11 @@ def _drawn(drawing: Drawing, width: float, height: float | None, reason: str, fi
     if not 0.8 <= share <= 1.25:
         points = f"{10 * share:.1f} pt in place of 10"
         way += f"; at {100 * share:.0f}% of its size (texts of {points}): draw it {width / _MM:.1f} in wide"
-    box = "\\newsavebox{\\drawing}\\begin{lrbox}{\\drawing}%\n" + commands + "\\end{lrbox}%\n"
+    box = (
+        "\\providecommand{\\mathdefault}[1]{#1}%\n\\newsavebox{\\drawing}\\begin{lrbox}{\\drawing}%\n"
+        + commands
+        + "\\end{lrbox}%\n"
+    )
     body = f"{box}\\resizebox{{{width:.4g}mm}}{{!}}{{\\usebox{{\\drawing}}}}"
     files = {f"-img{i}.png": content for i, content in enumerate(sheet.pictures)}
     return Figure(body=_with_way(body, way), files=files, width=width, way=way, **fields)
@@ -138,8 +142,11 @@ def _faultless(drawing: Drawing) -> tuple[Any, float]:
     SpecError
         Matplotlib or LaTeX cannot draw it; in one line.
     """
+    from figures._press.matplotlib.usual import quiet_fonts
+
     try:
-        return _sheet(drawing)
+        with quiet_fonts():
+            return _sheet(drawing)
     except (ThesisError, NotImplementedError):
         raise
     except Exception as error:

@@ -25,7 +25,7 @@ from matplotlib.ticker import AutoLocator, ScalarFormatter
 from figures._press.matplotlib.artists import HOUSE_TEXT, WRITERS, image_of
 from figures._press.matplotlib.page import laid_out
 from figures._press.matplotlib.panel import Marks, Panel, Ticks, kind_of, set_lines
-from figures._press.matplotlib.usual import NotConverted, new, require, require_usual
+from figures._press.matplotlib.usual import NotConverted, new, quiet_fonts, require, require_usual
 from figures._press.ticks import is_year
 
 MOST_POINTS = 2000
@@ -78,7 +78,7 @@ def pgfplots(drawing: Drawing, width: float, height: float | None) -> str:
         With the first artist or property that is not known to come out right.
     """
     require(not any(text.get_usetex() for text in drawing.findobj(Text)), "a text that is TeX (usetex)")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), quiet_fonts():
         warnings.simplefilter("ignore")  # of fonts that this document does not use
         drawing.draw_without_rendering()  # settles limits, ticks and their texts
     require_usual(drawing, new(lambda: Drawing()), _FIGURE, "the figure")

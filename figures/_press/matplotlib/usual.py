@@ -6,7 +6,9 @@ under matplotlib's own defaults. So nothing that a later version adds, and nobod
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, cast
 
@@ -68,6 +70,18 @@ def require_usual(artist: Artist, new: Artist, heeded: Collection[str], what: st
 def _getters(kind: type[Artist]) -> tuple[str, ...]:
     settable = ArtistInspector(kind).get_setters()
     return tuple(sorted(name for name in settable if name not in _SILENT and hasattr(kind, f"get_{name}")))
+
+
+@contextmanager
+def quiet_fonts() -> Iterator[None]:
+    """Let matplotlib look for fonts without a word: the document has its own."""
+    log = logging.getLogger("matplotlib.font_manager")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def new(make: Any) -> Any:
