@@ -255,7 +255,14 @@ def test_queries_scaled_by_position_cannot_be_dropped() -> None:
         configured(model.config, "drope")
 
 
-@pytest.mark.parametrize("name", ["gpt_neo", "bloom", "mpt", "gptj", "falcon"])
+def test_learned_positions_are_no_rotation() -> None:
+    model = built("gpt_neo")
+    assert positional(model) == "none"
+    with pytest.raises(ModelError, match="rotates nothing"), encoding(model, "drope"):
+        pass
+
+
+@pytest.mark.parametrize("name", ["bloom", "mpt", "gptj", "falcon"])
 def test_models_without_rotary_modules(name: str) -> None:
     model = built(name)
     with pytest.raises(ModelError, match=r"no rotary module|position bias"), encoding(model, "drope"):

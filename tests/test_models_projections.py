@@ -129,7 +129,7 @@ def test_a_norm_after_the_rotation_is_refused() -> None:
         no_rope_layers=[1, 1, 1],
         attention_chunk_size=16,
     )
-    with pytest.raises(ModelError, match="a capture without --pre-rope does without"):
+    with pytest.raises(ModelError, match="cannot be had; an experiment that reads them"):
         unrotated(transformers.Llama4ForCausalLM(config).eval(), 12)
 
 

@@ -13,6 +13,7 @@ from artifacts.near import nearest
 
 ANCHORING = "anchoring"
 CONTEXT = "context_length"
+OWN_TEXTS = ("text_kinds",)  # experiments that compare texts written here, and read no others
 
 
 def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
@@ -42,6 +43,9 @@ def ask(root: Path, names: Sequence[str], **asked: Any) -> list[str]:
         )
     everything, model, against = asked["everything"], asked["model"], asked["against"]
     chosen = choose(names, everything)
+    if everything and asked["place"] and (own := [name for name in chosen if name in OWN_TEXTS and name not in names]):
+        chosen = tuple(name for name in chosen if name not in own)
+        print(f"without {', '.join(own)}, which reads texts that are written here: --texts was given", file=sys.stderr)
     if not model:
         raise SpecError("which model? give --model tiny-rope, a local folder or a Hub id")
     if against == model:

@@ -53,6 +53,9 @@ def run(
         resolve(root, model), revision, dtype, quantize, device=device, trust_remote_code=trust_remote_code
     )
     options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
+    size = options.context // options.buckets
+    if options.rate >= size and options.context % options.buckets == 0:
+        print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)
     resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
     if capture.is_finished(options):
         print("captured already, with these very options", file=sys.stderr)

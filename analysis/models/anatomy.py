@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.models.attention.calls import unsupported
 from artifacts.errors import ModelError
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 MLP = ("mlp", "feed_forward", "block_sparse_moe", "ffn")
-OUT = ("o_proj", "dense", "out_proj")
+OUT = ("o_proj", "dense", "out_proj", "c_proj")
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def blocks(model: PreTrainedModel) -> tuple[Block, ...]:
                 )
             by_layer[int(layer)] = Block(int(layer), module, attention, mlp, out, *_heads(model, attention))
     if not by_layer:
+        if not any("ttention" in type(module).__name__ for module in model.modules()):
+            raise ModelError(unsupported(model))
         raise ModelError(f"{type(model).__name__}: no decoder block with attention and MLP found")
     return tuple(by_layer[layer] for layer in sorted(by_layer))
 

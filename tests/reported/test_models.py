@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,16 @@ import torch
 import transformers
 
 import gguf_made
-from analysis.models.architecture import survey
+from analysis.measure.commands import run as run_command
+from analysis.models.architecture import forward, survey
+from analysis.models.attention.positions import positional, rotary
+from analysis.models.attention.projections import projecting
 from analysis.models.captures import capture as capturing
 from analysis.models.captures.options import CaptureOptions
+from analysis.models.checkpoints.builtin import resolve
+from analysis.models.checkpoints.estimate import estimate
 from analysis.models.checkpoints.gguf import dequantise
-from analysis.models.checkpoints.loading import ModelSource
+from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.texts import Source, documents, texts
 from analysis.models.vocabulary import check_tokens
 from artifacts.errors import DataError, ModelError
@@ -433,3 +439,64 @@ def test_a_token_that_the_embedding_has_no_row_for(place: Path, tmp_path: Path) 
         capturing.capture(asked(tmp_path / "short", tmp_path))
     with pytest.raises(ModelError, match="the embedding has 20 rows"):
         check_tokens(transformers.LlamaForCausalLM(config), torch.tensor([[3, 20]]))
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize("kind", ["GPT2", "OPT", "BioGpt"])
+def test_models_that_rotate_nothing(kind: str) -> None:
+    """Ask a model with learned positions for its encoding, and for queries and keys before any rotation."""
+    sizes: dict[str, Any] = {**ENCODER, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
+    model = causal(getattr(transformers, f"{kind}Config")(**sizes))
+    assert positional(model) == "none"
+    seen: list[bool] = []
+    with projecting(model) as held:
+        forward(model, torch.arange(8)[None], lambda call: seen.append(held.before(call)[0] is call.query))
+    assert seen == [True] * 3
+    with pytest.raises(ModelError, match="rotates nothing, so there is no rotation to change"):
+        rotary(model)
+
+
+@pytest.mark.reported(outcome="right")
+def test_a_rotation_by_complex_numbers() -> None:
+    """Ask Llama 4, whose rotary module gives complex numbers, for its encoding."""
+    sizes = {**SIZES, "num_local_experts": 2, "intermediate_size_mlp": 48, "head_dim": 8}
+    assert positional(causal(transformers.Llama4TextConfig(**sizes))) == "rope"
+
+
+@pytest.mark.reported(outcome="refused")
+def test_what_is_no_model(place: Path, tmp_path: Path) -> None:
+    """Name a file of texts, an encoder with a decoder, and settings of the wrong kind as a model."""
+    written(tmp_path / "texts.jsonl", AS_LINES)
+    with pytest.raises(ModelError, match=r"a file, and no model; .* texts go to --texts"):
+        resolve(tmp_path, str(tmp_path / "texts.jsonl"))
+    config = transformers.T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=1, num_heads=4)
+    transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
+    with pytest.raises(ModelError, match=r"its architecture \(t5\) is no causal language model"):
+        load(ModelSource(str(tmp_path / "t5"), device="cpu"))
+    held = json.loads((place / "config.json").read_text())
+    folder = tmp_path / "odd"
+    shutil.copytree(place, folder)
+    for changed, words in (
+        ({"hidden_act": "nope"}, r"KeyError: 'nope'\); check hidden_act = 'nope'"),
+        ({"rope_parameters": {"rope_type": "default", "rope_theta": "large"}}, r"rope_theta = 'large'"),
+    ):
+        (folder / "config.json").write_text(json.dumps(held | changed))
+        source = ModelSource(str(folder), device="cpu")
+        with pytest.raises(ModelError, match=words):
+            estimate(source, context=8)
+        with pytest.raises(ModelError, match=words):
+            load(source)
+
+
+@pytest.mark.reported(outcome="right")
+def test_all_experiments_with_texts_of_ones_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run every experiment on texts from outside, of which one reads none."""
+    taken: list[tuple[str, ...]] = []
+    monkeypatch.setattr("analysis.measure.run.run", lambda root, names, *rest, **more: taken.append(names) or [])
+    words = ["--all", "--model", "tiny-rope", "--texts", "manual", "--executor", "slurm"]
+    run_command.main(words, standalone_mode=False, obj={"root": Path()})
+    assert "massive_values" in taken[0]
+    assert "text_kinds" not in taken[0]
+    assert "without text_kinds, which reads texts that are written here" in capsys.readouterr().err

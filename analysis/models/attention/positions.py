@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-5  # of the logits' standard deviation: an identity rotation leaves them equal to the last bit
 PROBE_TOKENS = 16
 SHIFT = 1000
+POSITION_EMBEDDINGS = {"wpe", "embed_positions", "position_embeddings", "position_embedding", "embed_position"}
+IN_ORDER = ("mamba", "rwkv", "recurrent")  # kinds of layers that read a text token by token
 
 _swapped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()  # rotary module -> encodings in force, innermost last
 
@@ -72,22 +74,31 @@ def encoding(
 def positional(model: PreTrainedModel) -> str:
     """The encoding of a loaded model: "rope", "drope", "pi" or "yarn", read and then confirmed by running it.
 
+    "none" for a model that rotates nothing: positions are learned (GPT-2), or seen by other layers (Jamba).
+
     Read from `encoding` where one is in force, else from the configuration; then the rotary modules must rotate, or
     not, as that says, and a DroPE model must be blind to positions as a whole.
 
     Raises
     ------
     ModelError
-        When the model has no rotary module, or runs otherwise than its configuration says.
+        When the model runs otherwise than its configuration says, or adds a position bias to its scores.
     """
+    if not rotates(model):
+        return "none"
     modules = rotary(model)
     kinds = {(_swapped.get(module) or [encoding_name(module.config)])[-1] for module in modules}
     kind = kinds.pop() if len(kinds) == 1 else "rope"
-    rotates = any(not _still(*pair) for module in modules for pair in _angles(module))
-    if rotates == (kind == "drope"):
+    try:
+        turning = any(not _still(*pair) for module in modules for pair in _angles(module))
+    except ModelError:  # rotated by complex numbers (Llama 4): known by its configuration alone
+        if kind == "drope":
+            raise
+        return kind
+    if turning == (kind == "drope"):
         raise ModelError(
             f"{type(model).__name__}: its configuration says {kind}, but its rotary module "
-            f"{'rotates' if rotates else 'gives no rotation'}; rope_parameters in config.json are not what is run"
+            f"{'rotates' if turning else 'gives no rotation'}; rope_parameters in config.json are not what is run"
         )
     if kind == "drope":
         check_position_blind(model)
@@ -156,6 +167,22 @@ def check_position_blind(model: PreTrainedModel, tokens: Tensor | None = None, s
     return error
 
 
+def rotates(model: PreTrainedModel) -> bool:
+    """Whether a model may rotate queries and keys; False only where its positions are seen to come otherwise.
+
+    That is where they are embedded like tokens (GPT-2, OPT), or other layers run through the text in order (Jamba), and
+    nothing tells of a rotation or of a position bias in its place.
+    """
+    text = model.config.get_text_config()
+    if any(getattr(text, name, None) for name in ("alibi", "rope_parameters", "rotary_dim")):
+        return True
+    parts = [(name.rpartition(".")[2], type(module).__name__.lower()) for name, module in model.named_modules()]
+    if any("rotary" in kind for _, kind in parts):
+        return True
+    embedded = any(name in POSITION_EMBEDDINGS and "embedding" in kind for name, kind in parts)
+    return not embedded and not any(word in kind for _, kind in parts for word in IN_ORDER)
+
+
 def rotary(model: PreTrainedModel) -> list[Any]:
     """The rotary modules of a model's text part.
 
@@ -172,6 +199,11 @@ def rotary(model: PreTrainedModel) -> list[Any]:
         for module in model.modules()
         if "Rotary" in type(module).__name__ and type(getattr(module, "config", None)) is type(text)
     ]
+    if not rotates(model):
+        raise ModelError(
+            f"{type(model).__name__} (model type {model.config.model_type}) rotates nothing, so there is no rotation "
+            "to change: its positions are learned, or seen by layers of another kind"
+        )
     if not modules:
         raise ModelError(
             f"{type(model).__name__} (model type {model.config.model_type}) has no rotary module that is known how to "

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from analysis.models.attention.calls import Call
+from analysis.models.attention.positions import rotates
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 
@@ -27,7 +28,8 @@ TOLERANCE = 2e-2  # relative spread of norms that half precision leaves; a q/k n
 class Projections:
     """What the projections of each attention module gave last; `before(call)` takes it out."""
 
-    def __init__(self) -> None:
+    def __init__(self, rotates: bool = True, mend: str = "") -> None:
+        self._rotates, self._mend = rotates, mend
         self._made: dict[tuple[int, str], Tensor] = {}
         self._angles: dict[int, Any] = {}
 
@@ -39,31 +41,44 @@ class Projections:
         ModelError
             When the architecture does not show them.
         """
+        if not self._rotates:
+            return call.query, call.key
         owner = id(call.module)
         query, key = self._made.pop((owner, "q"), None), self._made.pop((owner, "k"), None)
         angles = self._angles.pop(owner, None)
         if query is not None and key is not None:
-            return _shaped(query, call.query, call), _shaped(key, call.key, call)
+            return _shaped(query, call.query, call, self._mend), _shaped(key, call.key, call, self._mend)
         rotate = getattr(sys.modules[type(call.module).__module__], "apply_rotary_pos_emb", None)
         if rotate is None or not isinstance(angles, tuple) or not getattr(call.module, "use_rope", True):
             raise ModelError(
                 f"{type(call.module).__name__} shows neither its query and key projections nor its rotation, so "
-                "queries and keys before the rotary embedding cannot be had (a capture without --pre-rope does without)"
+                f"queries and keys before the rotary embedding cannot be had{self._mend}"
             )
         return _unrotated(call, rotate, *angles)
 
 
 @contextmanager
-def projecting(model: PreTrainedModel) -> Iterator[Projections]:
-    """Hooks on every attention module of `model`, removed when the block is left."""
-    held = Projections()
+def projecting(
+    model: PreTrainedModel, mend: str = "; an experiment that reads them needs another model"
+) -> Iterator[Projections]:
+    """Hooks on every attention module of `model`, removed when the block is left.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        A model that rotates nothing has its queries and keys before rotation as they are.
+    mend : str
+        The end of the error where they cannot be had.
+    """
+    held = Projections(rotates(model), mend)
     hooks = []
     try:
         for module in model.modules():
             if getattr(module, "layer_idx", None) is None:
                 continue
             for side in ("q", "k"):
-                source = getattr(module, f"{side}_norm", None) or getattr(module, f"{side}_proj", None)
+                named = (f"{side}_norm", f"{side}_layernorm", f"{side}_proj")
+                source = next((part for name in named if (part := getattr(module, name, None)) is not None), None)
                 if source is not None:
                     hooks.append(source.register_forward_hook(_catch(held, id(module), side)))
             if not hasattr(module, "q_proj"):
@@ -88,7 +103,7 @@ def _angles(held: Projections, owner: int) -> Any:
     return hook
 
 
-def _shaped(made: Tensor, rotated: Tensor, call: Call) -> Tensor:
+def _shaped(made: Tensor, rotated: Tensor, call: Call, mend: str) -> Tensor:
     """A projection's output as (B, H, T, d); rotation must have left its norms alone."""
     batch, heads, tokens, dims = rotated.shape
     readings = []
@@ -117,7 +132,7 @@ def _shaped(made: Tensor, rotated: Tensor, call: Call) -> Tensor:
     )
     raise ModelError(
         f"{type(call.module).__name__}: the output of its projections {what}, so queries and keys before the rotary "
-        "embedding cannot be had (a capture without --pre-rope does without)"
+        f"embedding cannot be had{mend}"
     )
 
 

@@ -99,7 +99,9 @@ def record(
     _check_memory(options, loaded, layers)
     clock = Clock(options.context, progress, total, shard)
     with ExitStack() as stack:
-        projections = stack.enter_context(projecting(loaded.model)) if options.pre_rope else None
+        projections = (
+            stack.enter_context(projecting(loaded.model, "; leave --pre-rope out")) if options.pre_rope else None
+        )
         why = partial(undefined, loaded.model)
         recorder = VectorRecorder(layers, drawn, buckets, options.seed, projections, why)
         stack.enter_context(recording(loaded.model, recorder, _watch(loaded, layers, options.context)))

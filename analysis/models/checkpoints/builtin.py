@@ -35,8 +35,12 @@ def resolve(root: Path, name: str) -> str:
         return str(place)
     if name in PACKAGES:
         return str(from_package(root, name))
-    if name.endswith(".gguf"):
-        return str(from_file(root, Path(name).expanduser()))
+    path = Path(name).expanduser()
+    if name.lower().endswith(".gguf") or (path.is_file() and _begins_as_gguf(path)):
+        return str(from_file(root, path))
+    if path.is_file():
+        mend = "give the folder that it lies in" if path.suffix == ".safetensors" else "texts go to --texts"
+        raise ModelError(f"{name}: a file, and no model; a model is a folder, a GGUF file or a Hub id; {mend}")
     if "/" in name or name.startswith((".", "~")) or Path(name).is_dir():
         return str(Path(name).expanduser()) if name.startswith("~") else name
     known = ", ".join((*NAMES, *PACKAGES))
@@ -45,3 +49,8 @@ def resolve(root: Path, name: str) -> str:
         f"{name!r} is no folder and not known by name ({known}); {hint}a Hub model has its owner in front, "
         "as owner/name"
     )
+
+
+def _begins_as_gguf(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(4) == b"GGUF"

@@ -13,6 +13,7 @@ from typing import Any
 from analysis.models.architecture import Layer
 from analysis.models.checkpoints.loading import DTYPES, ModelSource, configuration, factory
 from analysis.models.checkpoints.memory import available, largest, least
+from analysis.models.checkpoints.reasons import explained
 from analysis.models.libraries import need
 from artifacts.errors import ModelError
 
@@ -124,7 +125,7 @@ def of_config(
     torch = need("torch", "to estimate memory")
     kind = getattr(torch, DTYPES[dtype]) if dtype != "auto" else getattr(config, "dtype", None) or torch.float32
     kind = getattr(torch, kind) if isinstance(kind, str) else kind
-    with torch.device("meta"):
+    with torch.device("meta"), explained(name):
         told = {"trust_remote_code": True} if trust_remote_code else {}
         model = factory(config, trust_remote_code).from_config(config, dtype=kind, **told)
     text = config.get_text_config()
@@ -211,7 +212,9 @@ def _quantized(numbers: int, rows: int, quantize: str, double: bool) -> int:
 
 def _layers(text: Any) -> tuple[Layer, ...]:
     """Attention layers as a configuration says them."""
-    heads = text.num_attention_heads
+    heads = getattr(text, "num_attention_heads", None)
+    if not heads:
+        return ()  # of a model without attention no cache of keys grows
     keys = getattr(text, "num_key_value_heads", None) or heads
     width = getattr(text, "head_dim", None) or text.hidden_size // heads
     types = getattr(text, "layer_types", None)

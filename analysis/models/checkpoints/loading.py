@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 PRODUCTS = "bitsandbytes.autograd._functions"  # warns of its casts at every product
+HUB_SECONDS = 5
 _said: set[str] = set()
 QUANTIZATIONS = ("nf4", "fp4", "int8")
 AS_CONFIGURED = "as configured"
@@ -111,7 +113,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     torch, transformers = need("torch", "to load models"), need("transformers", "to load models")
     transformers.utils.logging.disable_progress_bar()  # ours would be torn by it
     device = _device(source.device)
-    options: dict[str, Any] = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
+    options: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, **hub_options(source)}
     with explained(source.name, source.revision):
         config = configuration(source)
         options |= {"dtype": getattr(torch, DTYPES[source.dtype]) if source.dtype != "auto" else "auto"}
@@ -162,11 +164,30 @@ def load_tokenizer(source: ModelSource, config: Any = None) -> Any:
     known = {} if config is None else {"config": config}
     with explained(source.name, source.revision):
         words = transformers.AutoTokenizer.from_pretrained(
-            source.name, revision=source.revision, trust_remote_code=source.trust_remote_code, **known
+            source.name, trust_remote_code=source.trust_remote_code, **hub_options(source), **known
         )
         if source.bos:
             begin(words, source.name)
     return words
+
+
+def hub_options(source: ModelSource) -> dict[str, Any]:
+    """Options by which the libraries find a model: the revision, and where the Hub is out of reach its cache alone."""
+    offline = not Path(source.name).is_dir() and not _hub_answers()
+    return {"revision": source.revision, **({"local_files_only": True} if offline else {})}
+
+
+@functools.cache
+def _hub_answers() -> bool:
+    """Whether the Hub answers at all, asked once for a few seconds: its library tries again and again for minutes."""
+    hub = need("huggingface_hub", "to load models")
+    if hub.constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        hub.get_session().head(hub.constants.ENDPOINT, timeout=HUB_SECONDS)
+    except Exception:  # whatever its library for HTTP raises: there is no answer
+        return False
+    return True
 
 
 def configuration(source: ModelSource) -> Any:
@@ -181,9 +202,9 @@ def configuration(source: ModelSource) -> Any:
     with explained(source.name, source.revision):
         if source.load_as is None:
             config = transformers.AutoConfig.from_pretrained(
-                source.name, revision=source.revision, trust_remote_code=source.trust_remote_code
+                source.name, trust_remote_code=source.trust_remote_code, **hub_options(source)
             )
-        raw, _ = transformers.PreTrainedConfig.get_config_dict(source.name, revision=source.revision)
+        raw, _ = transformers.PreTrainedConfig.get_config_dict(source.name, **hub_options(source))
         if source.load_as is not None:
             config = checkpoint.as_class(raw, source.load_as, source.name)
         if not source.trust_remote_code:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from analysis.models.libraries import version
 from artifacts.errors import MissingDependency, ModelError
+
+NUMBERS = re.compile(r"(theta|factor|size|_dim|heads?|layers|eps|embeddings|window|scal\w*|_id)$")  # names of settings
+SHOWN = 3
 
 
 @contextmanager
@@ -57,17 +62,56 @@ def _reason(name: str, revision: str | None, causes: list[BaseException]) -> str
             "the checkpoint brings its own code; read it, then give --trust-remote-code, or load its weights into a "
             "plain class (load_as and position)"
         )
+    if "Unrecognized configuration class" in text:
+        return (
+            f"its architecture{_model_type(name)} is no causal language model (but an encoder, or an encoder with a "
+            "decoder), and only those are measured here"
+        )
     if "does not recognize this architecture" in text or "Unrecognized model" in text or "Unrecognized config" in text:
         kind = _model_type(name)
         return f"transformers {version('transformers')} does not know its architecture{kind}; a newer one may"
     if "okenizer" in text and local:
         return "its tokenizer cannot be loaded; tokenizer.json or its kind must lie in the folder"
-    return (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
+    first = (str(causes[0]) or type(causes[0]).__name__).strip().splitlines()[0]
+    if isinstance(causes[0], LookupError | TypeError | AttributeError | ArithmeticError | AssertionError):
+        told = f"{type(causes[0]).__name__}: {first}"
+        at_fault = _settings_at_fault(name, causes[0])
+        which = (
+            f"check {', '.join(at_fault)}"
+            if at_fault
+            else "one of its settings is of another kind than the class takes"
+        )
+        return f"config.json does not fit the class of its model_type{_model_type(name)} ({told}); {which}"
+    return first
+
+
+def _raw(folder: str) -> dict[str, Any]:
+    try:
+        held = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _settings_at_fault(folder: str, error: BaseException) -> list[str]:
+    """Settings of config.json that a mistake may lie in: with the value that was looked up, or a text for a number."""
+    found = []
+    for key, value in _flat(_raw(folder)):
+        looked_up = isinstance(error, KeyError) and bool(error.args) and value == error.args[0]
+        number = isinstance(value, str) and NUMBERS.search(key) is not None
+        if looked_up or number:
+            found.append(f"{key} = {value!r}")
+    return found[:SHOWN]
+
+
+def _flat(held: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in held.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
 
 
 def _model_type(folder: str) -> str:
-    try:
-        kind = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8")).get("model_type")
-    except (OSError, ValueError):
-        return ""
+    kind = _raw(folder).get("model_type")
     return f" ({kind})" if kind else ""
