@@ -54,7 +54,7 @@ def run(
     )
     options = CaptureOptions(model=source, texts=Source(texts, field, split), out=out.absolute(), **asked)
     size = options.context // options.buckets
-    if options.rate >= size and options.context % options.buckets == 0:
+    if options.rate > size and options.context % options.buckets == 0:
         print(f"--rate {options.rate:g}: a bucket has {size} tokens, so all of them are kept", file=sys.stderr)
     resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
     if capture.is_finished(options):
