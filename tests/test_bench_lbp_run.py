@@ -229,7 +229,7 @@ def test_the_set_reads_the_same_from_every_form(data, tmp_path):
         ("secondary_task", "T12.1 New", ":2: secondary_task is 'T12.1 New'"),
         ("answer", "one text", ":2: answer is 'one text'; it should be a list of texts"),
         ("answer", [], ":2: answer is []"),
-        ("context", None, ":2: no column context; it has id"),
+        ("context", None, ":2: context is null; a sample has all of its columns"),
         ("id", "t1.1-english-8k", ":2: the id 't1.1-english-8k' stands twice"),
     ],
 )

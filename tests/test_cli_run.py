@@ -368,7 +368,7 @@ def test_parts_of_a_text_begin_with_the_beginning_token(models: Path, tmp_path: 
     assert {int(text.tokens[0, 0]) for text in parts} == {subject.tokenizer.bos_token_id}
     inside = [subject.tokenizer.decode(text.tokens[0, 1:]) for text in parts]
     assert " ".join(inside).split() == words[:30]
-    assert subject.used.record()["texts"][str(file)]["count"] == 3
+    assert subject.used.record()["texts"][file.name]["count"] == 3
     with pytest.raises(DataError, match=r"\d texts of 11 tokens, 99 are asked"):
         subject.texts(dataclasses.replace(options, texts=99))
 
@@ -394,5 +394,5 @@ def test_experiments_that_read_captures_say_what_they_cannot_do(project: Path, m
     assert done.exit_code == 1
     assert "text_kinds: text_kinds compares the kinds of text that are written here; leave --texts out" in done.stderr
     noted = manifest(project, "crosslayer_balance", "m-on-mine.txt")
-    assert noted["texts"] == str(file)
-    assert noted["hashes"]["texts"][str(file)]["count"] == 2
+    assert noted["texts"] == file.name
+    assert noted["hashes"]["texts"][file.name]["count"] == 2
