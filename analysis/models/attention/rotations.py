@@ -191,6 +191,8 @@ def _judged(
     """The rotation of a layer, or why there is none."""
     kind = type(call.module).__name__
     query = call.query[0].double().cpu().numpy()  # (heads, tokens, d)
+    if not query.any():
+        return NO_ROTATION  # zeros stay zeros however they are turned, and so do their scores
     # steps of the precision of queries and, over a long context, of angles in single precision
     slack = 6 * float(need("torch").finfo(call.query.dtype).eps) + context * 2.0**-23
     try:
