@@ -368,7 +368,7 @@ def test_the_command_measures_and_the_table_shows_it(project, planted):
     assert table.returncode == 0, table.stderr
     words = table.stdout
     assert "\n| planted" in words
-    assert "normal law with full covariance in each query bin" in words
+    assert "normal law with full covariance of each bin's queries, turned to one position" in words
     assert "4 heads of 2 key heads, 1,600 tokens" in words
     with (project / "artifacts/results/measured_models.csv").open() as stream:
         assert {row["model"] for row in csv.DictReader(stream)} >= {"planted", "random-llama"}
@@ -395,7 +395,7 @@ def test_without_numba_the_line_that_installs_it_is_printed():
     command = [sys.executable, "-c", hide, "heads", "nowhere"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    assert done.stderr.startswith("error: numba is not installed (needed to analyse heads); install it: python -m pip")
+    assert done.stderr.startswith("error: numba is not installed (needed to analyse heads); run: ")
 
 
 def test_a_killed_command_leaves_no_process_behind(planted, tmp_path):

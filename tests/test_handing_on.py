@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import two_clicks
+from artifacts.errors import SpecError
 from conftest import ROOT, run
 from paper import crate
 from paper.tex import pdf
@@ -271,7 +272,8 @@ def test_the_pdf_names_its_author(built, tmp_path):
     assert crate.cited_authors(tmp_path) == "Ada Alder, Beans & Co, Yew"
     assert crate.cited_authors(ROOT) == "The long-context-thesis authors"
     (tmp_path / "CITATION.cff").write_text("authors: Ada\n")
-    assert crate.cited_authors(tmp_path) == ""
+    with pytest.raises(SpecError, match="'Ada' is no list"):
+        crate.cited_authors(tmp_path)
 
 
 def test_citation_and_version_agree():

@@ -34,7 +34,8 @@ ALSO = (
     *("tables/_press/templates/*", "figures/_press/templates/*", "paper/thesis.tex.j2", "paper/preamble.tex"),
     *("paper/site/templates/*", "paper/annotate/templates/*"),
     *("docs/architecture.md", "docs/extending.md", "docs/measuring.md", "docs/own-paper.md", "docs/site.md"),
-    *("docs/robustness.md", "docs/population-plan.md", "docs/distil-plan.md"),
+    *("docs/robustness.md", "docs/population-plan.md", "docs/distil-plan.md", "docs/bibliography.md"),
+    "docs/matplotlib.md",
     *("artifacts/models/*/*", "analysis/studies/__init__.py", "analysis/experiments/__init__.py"),
     *("constraints.txt", ".gitignore"),
 )
