@@ -60,7 +60,7 @@ def test_table_prints_every_format(warm):
     ("arguments", "words"),
     [
         (["table", "ap_drp"], ["no table called 'ap_drp'", "did you mean ap_drop"]),
-        (["tabel", "ap_drop"], ["No such command 'tabel'", "did you mean table"]),
+        (["tabel", "ap_drop"], ["No such command 'tabel'", "Did you mean table"]),
         (["figure", "nothing"], ["no figure called 'nothing'"]),
         (["table", "ap_drop", "--format", "word"], ["'word' is not one of"]),
         (["list", "tabel"], ["no kind 'tabel'", "did you mean table"]),
