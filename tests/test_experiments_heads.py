@@ -368,7 +368,7 @@ def test_the_command_measures_and_the_table_shows_it(project, planted):
     assert table.returncode == 0, table.stderr
     words = table.stdout
     assert "\n| planted" in words
-    assert "normal law with full covariance of each bin's queries, turned to one position" in words
+    assert "normal law with full covariance of each bin's queries, as captured" in words
     assert "4 heads of 2 key heads, 1,600 tokens" in words
     with (project / "artifacts/results/measured_models.csv").open() as stream:
         assert {row["model"] for row in csv.DictReader(stream)} >= {"planted", "random-llama"}

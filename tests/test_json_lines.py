@@ -42,7 +42,7 @@ def needles(path):
 
 
 DAMAGED = {
-    "utf-16": ('{"id": "a"}\n'.encode("utf-16"), "1: not UTF-8"),
+    "utf-16": ('{"id": "a"}\n'.encode("utf-16"), "UTF-16; save it"),
     "latin-1": ('{"id": "é"}\n'.encode("latin-1"), "1: not UTF-8"),
     "cut": (b'{"id": "a', "1: not JSON"),
     "deep": (b"[" * 100_000 + b"\n", "1: not JSON"),

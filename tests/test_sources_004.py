@@ -273,7 +273,7 @@ def test_places_of_these_documents_are_all_cited() -> None:
     }
     scripts = {source for source in places if source.startswith("repo ")}
     assert cited - scripts == ours
-    also = {row["source"] for name in ("script_facts", "capture_settings") for row in rows(name)}
+    also = {row["source"] for name in ("script_facts", "capture_settings", "analysed_heads") for row in rows(name)}
     assert scripts <= cited | also
     assert all(places[source]["section"] for source in cited)
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from artifacts.errors import DataError
+from artifacts.store.file_kind import foreign
 
 GZIP = b"\x1f\x8b"
+START = 400  # bytes that tell what a file is
 
 
 def binary(path: Path) -> IO[bytes]:
@@ -29,10 +31,13 @@ def values(path: Path) -> Iterator[tuple[str, Any]]:
     Raises
     ------
     DataError
-        The file cannot be read, or a line is no JSON in UTF-8.
+        The file cannot be read, is of another kind or encoding, or a line is no JSON in UTF-8.
     """
     try:
         with binary(path) as stream:
+            if fault := foreign(stream.read(START)):
+                raise DataError(f"{path}: {fault}")
+            stream.seek(0)
             for number, line in enumerate(stream, 1):
                 content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 if content.strip():

@@ -60,7 +60,7 @@ def c000_hypotheses_frequency(
     )
     if excluded:
         return judge(
-            False,
+            not excluded,
             f"{told}, and the scaling of the long wavelengths is the same too ({factor[recovering[0]]}).",
             recomputed=f"{len(same)} model with the same frequencies falls",
             n=len(rows),
