@@ -40,6 +40,7 @@ class Commands(click.Group):
         """Run a command; print the project's errors in their own words and exit with 1."""
         from artifacts.errors import ThesisError
 
+        interrupt.begin()
         try:
             status = super().invoke(ctx)
             sys.stdout.flush()

@@ -5,8 +5,11 @@ import subprocess
 import sys
 import time
 
+import click
 import pytest
+from click.testing import CliRunner
 
+import build
 from artifacts.build import interrupt
 from conftest import ROOT
 
@@ -79,3 +82,14 @@ def test_what_takes_back_jobs_elsewhere_has_its_time():
 
 def test_a_second_is_not_exceeded():
     assert interrupt.SECONDS < 1
+
+
+def test_each_interrupted_command_of_a_process_says_so():
+    @click.command()
+    def stopped():
+        raise KeyboardInterrupt
+
+    group = build.Commands(commands={"stopped": stopped}, params=[click.Option(["--debug"], is_flag=True)])
+    for _ in range(2):
+        done = CliRunner().invoke(group, ["stopped"])
+        assert (done.exit_code, done.stderr) == (interrupt.CODE, interrupt.WORDS + "\n")

@@ -23,8 +23,14 @@ _said = threading.Lock()
 _patient = threading.Event()
 
 
+def begin() -> None:
+    """Begin a command, which says of itself that it was interrupted, whatever an earlier one of this process said."""
+    if _said.locked():
+        _said.release()
+
+
 def say() -> None:
-    """Say on the standard error stream that the command was interrupted, once."""
+    """Say on the standard error stream that the command was interrupted, once for each command."""
     if _said.acquire(blocking=False):
         print(WORDS, file=sys.stderr, flush=True)
 
