@@ -19,12 +19,13 @@ def settings() -> dict[str, int]:
     return dict(zip(table["setting"], table["value"], strict=True))
 
 
-def test_the_small_models_are_read_in_bins_of_the_code() -> None:
+def test_the_small_models_are_read_in_bins_and_pairs_of_the_code() -> None:
     pytest.importorskip("torch")
-    from analysis.population import geometry
+    from analysis.population import geometry, reach
     from analysis.population.recipe import Recipe
 
     assert settings()["population_bin"] * geometry.BUCKETS == Recipe().length
+    assert settings()["reach_pairs"] == reach.FIRST_PAIRS
 
 
 @pytest.mark.parametrize("setting", MODELS)

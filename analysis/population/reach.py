@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 WIDTHS = (1, 2, 4, 8, 16)  # words that the queries of a bin come from; bins lie as far apart as the last
 WIDEST = WIDTHS[-1]
-DRAWN = 1_000  # pairs of keys a bin for plasticity
+FIRST_PAIRS = 20_000  # pairs of keys a bin for plasticity as the first run measured it
+DRAWN = 1_000  # and by width of the bins
 EXCHANGED = 1_000  # and for the exchange of positions
 APART = (0, 32, 64, 128, 256, 512)  # words between two keys, and from the query to their middle
 REACHED = "reach"  # the queries of the first run, in bins of a half of the widest
@@ -134,8 +135,8 @@ def _profile(head: Head, options: PlasticityOptions, recipe: Recipe) -> list[Row
 
 
 def _reached(head: Head, recipe: Recipe) -> list[Row]:
-    """Plasticity as in the first run, whose bins are eight words wide."""
-    found = _profile(head, PlasticityOptions(estimator="bucket_full", cap=DRAWN), recipe)
+    """Plasticity as in the first run: bins of eight words, and as many pairs of keys."""
+    found = _profile(head, PlasticityOptions(estimator="bucket_full", cap=FIRST_PAIRS), recipe)
     return [{"estimator": "bucket_full", **row} for row in found]
 
 

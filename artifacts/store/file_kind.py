@@ -21,6 +21,8 @@ _BEGINNINGS = (
     (b"\xfe\xff", "is UTF-16", "save it in UTF-8"),
     (b"version https://git-lfs.github.com/spec/", "is a pointer to a file of Git LFS", "run `git lfs pull`"),
 )
+START = 400
+"""Bytes from the beginning of a file that tell its kind."""
 _PAGES = ("<!doctype html", "<html")
 
 
@@ -29,7 +31,7 @@ def foreign(content: bytes) -> str:
     for beginning, kind, mend in _BEGINNINGS:
         if content.startswith(beginning):
             return f"{kind}; {mend}"
-    start = content[:400]
+    start = content[:START]
     if len(start) > 8 and (not any(start[1::2]) or not any(start[::2])):
         return "is UTF-16 without a byte order mark; save it in UTF-8"
     return ""

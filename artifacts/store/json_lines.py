@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from artifacts.errors import DataError
-from artifacts.store.file_kind import foreign
+from artifacts.store.file_kind import START, foreign
 
 GZIP = b"\x1f\x8b"
-START = 400  # bytes that tell what a file is
 
 
 def binary(path: Path) -> IO[bytes]:
