@@ -173,13 +173,18 @@ def built(name: str) -> Any:
 
 
 def saved(name: str, folder: Path) -> Path:
-    """A model and a word-level tokenizer in a folder, as a user has them."""
+    """A model by its architecture and a word-level tokenizer in a folder, as a user has them."""
+    return saved_model(built(name), folder)
+
+
+def saved_model(model: Any, folder: Path) -> Path:
+    """A model and a word-level tokenizer in a folder."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import WhitespaceSplit
     from tokenizers.processors import TemplateProcessing
 
-    built(name).save_pretrained(folder)
+    model.save_pretrained(folder)
     words = {"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3} | {f"w{number}": number for number in range(4, VOCABULARY)}
     tokenizer = Tokenizer(WordLevel(words, unk_token="<unk>"))
     tokenizer.pre_tokenizer = WhitespaceSplit()

@@ -59,6 +59,7 @@ def run(
     resources = Resources(partition=partition, minutes=minutes, gpus=gpus, memory=memory)
     if capture.is_finished(options):
         print("captured already, with these very options", file=sys.stderr)
+        print_notes(options.out)
         return out
     if executor == "local" and jobs == 1 and resources == Resources():
         _here(options)
@@ -73,6 +74,8 @@ def _here(options: CaptureOptions) -> None:
     with bar("documents") as shown:
 
         def tell(state: CaptureProgress) -> None:
+            for note in state.notes:
+                shown.say(note)
             rate = f"{state.tokens_per_second:,.0f} tokens/s" if state.tokens_per_second else ""
             shown.update(state.done, state.total, rate, state.seconds_left)
 
@@ -85,6 +88,13 @@ def _jobs(options: CaptureOptions, executor: str, count: int, resources: Resourc
     folder = options.out / LOGS
     with bar("jobs") as shown, open_executor(executor, folder, workers=count, resources=resources) as pool:
         run_jobs(share, shares, pool, folder, names=names, valid=lambda done: _there(options), progress=shown.follow)
+    print_notes(options.out)
+
+
+def print_notes(folder: Path) -> None:
+    """Print on standard error what a capture's manifest says is to be known before it is used."""
+    for note in (manifest.read(folder) or {}).get("notes", ()):
+        print(note, file=sys.stderr)
 
 
 def _there(options: CaptureOptions) -> bool:

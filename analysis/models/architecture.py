@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -132,18 +133,8 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
     most = getattr(text, "max_position_embeddings", None) or 0
     count = min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
     tokens = need("torch").arange(count)[None] % int(text.vocab_size)
-    try:
+    with describe_failures(model, count):
         forward(model, tokens, lambda call: None, look)
-    except (ThesisError, MemoryError):
-        raise
-    except Exception as error:  # code of any architecture runs here
-        if "memory" in str(error):
-            raise
-        reason = (str(error) or type(error).__name__).strip().splitlines()[0]
-        raise ModelError(
-            f"{_named(model)}: a forward of {count} tokens of text fails ({type(error).__name__}: {reason}); its "
-            "configuration does not fit its class, or it takes more than text"
-        ) from error
     if not any(layer.kind != "cross" for layer in calls.values()):
         raise ModelError(unsupported(model))
     example = next(layer for layer in calls.values() if layer.kind != "cross")
@@ -155,6 +146,29 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
             ),
         )
     return tuple(calls[index] for index in sorted(calls))
+
+
+@contextmanager
+def describe_failures(model: PreTrainedModel, tokens: int) -> Iterator[None]:
+    """Say that a forward of so many tokens failed, in place of what the code of an architecture raises.
+
+    Raises
+    ------
+    ModelError
+        With the kind of the error and its first line; errors of this project, of memory and Ctrl-C pass as they are.
+    """
+    try:
+        yield
+    except (ThesisError, MemoryError):
+        raise
+    except Exception as error:  # code of any architecture runs here
+        if "memory" in str(error):
+            raise
+        reason = (str(error) or type(error).__name__).strip().splitlines()[0]
+        raise ModelError(
+            f"{_named(model)}: a forward of {tokens} tokens of text fails ({type(error).__name__}: {reason}); its "
+            "configuration does not fit its class, it takes more than text, or no text as long as this"
+        ) from error
 
 
 def check_call(

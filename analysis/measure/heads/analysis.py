@@ -366,9 +366,11 @@ def run(
     list of str
         Paths of the tables, below the project.
     """
-    if estimator is None:
-        given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
-        estimator = _default(open_capture(place, **given))
+    given = {name: asked[name] for name in ("context", "branch", "group") if name in asked}
+    capture = open_capture(place, **given)
+    for note in (capture.manifest or {}).get("notes", ()):
+        print(note, file=sys.stderr)
+    estimator = estimator or _default(capture)
     options = PlasticityOptions(
         estimator=estimator, pairs=pairs, bins=bins, min_queries=min_queries, cap=sample, separation=separation
     )

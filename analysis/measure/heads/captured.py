@@ -14,6 +14,7 @@ from analysis.measure.measurements import slug
 from analysis.measure.subject import LONGEST, Options, Subject
 from analysis.models.captures import capture
 from analysis.models.captures.options import CaptureOptions
+from analysis.models.captures.progress import CaptureProgress
 from analysis.models.captures.reading import Capture, open_capture
 from analysis.models.checkpoints.loading import Loaded, shown_model
 from analysis.models.texts import Source
@@ -70,7 +71,12 @@ def open_or_capture(subject: Subject, options: Options, kind: str | None = None)
     if not capture.is_finished(asked):
         subject.tell(f"capturing {label}")
         facts = {**subject.facts, "model": shown_model(subject.source.name)}
-        capture.record(asked, loaded=Loaded(subject.model, subject.tokenizer, facts))
+
+        def tell(state: CaptureProgress) -> None:
+            for note in state.notes:
+                subject.tell(note)
+
+        capture.record(asked, tell, loaded=Loaded(subject.model, subject.tokenizer, facts))
         capture.finish(asked)
     held = open_capture(folder)
     if source is not None:

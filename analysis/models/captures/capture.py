@@ -10,9 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.models.architecture import Layer, check_call, run, survey, undefined
+from analysis.models.architecture import Layer, check_call, describe_failures, run, survey, undefined
 from analysis.models.attention.calls import Call, Observer, recording
 from analysis.models.attention.projections import projecting
+from analysis.models.attention.reach import positions_made_for, rows_of_positions
 from analysis.models.attention.rotations import Rotations, records, rotations
 from analysis.models.captures import dataset_card, layout, manifest, parts
 from analysis.models.captures.options import CaptureOptions
@@ -94,10 +95,10 @@ def record(
     loaded = loaded if loaded is not None else load(options.model)
     layers = survey(loaded.model)
     drawn = draw_heads(layers, options.heads, sliding=options.sliding)
-    _check_length(options, loaded)
-    _begin(options, loaded, layers, drawn)
+    notes = _length_notes(options, loaded)
+    _begin(options, loaded, layers, drawn, notes)
     _check_memory(options, loaded, layers)
-    clock = Clock(options.context, progress, total, shard)
+    clock = Clock(options.context, progress, total, shard, tuple(notes))
     with ExitStack() as stack:
         projections = (
             stack.enter_context(projecting(loaded.model, "; leave --pre-rope out")) if options.pre_rope else None
@@ -189,7 +190,9 @@ def _watch(loaded: Loaded, layers: tuple[Layer, ...], context: int) -> Observer:
     return look
 
 
-def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[Head, ...]) -> None:
+def _begin(
+    options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], drawn: tuple[Head, ...], notes: list[str]
+) -> None:
     """Write the manifest, or check that the one there is of the same capture."""
     facts = dict(loaded.facts)
     versions = facts.pop("versions", {})
@@ -210,13 +213,15 @@ def _begin(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...], d
     if occupied:
         raise ModelError(f"{options.out}: not empty, and no capture of ours; give another --out")
     turning = {} if options.pre_rope else {"rotations": records(_rotations(options, loaded))}
-    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **turning})
+    noted_too = {"notes": notes} if notes else {}
+    manifest.save(options.out, {"complete": False, "settings": settings, "versions": versions, **noted_too, **turning})
 
 
 def _rotations(options: CaptureOptions, loaded: Loaded) -> Rotations:
     """How each layer turns its queries; where not even a few tokens fit into memory, what fits is told."""
     words = int(loaded.model.config.get_text_config().vocab_size)
-    with _told_what_fits(options, loaded, need("torch").arange(options.context)[None] % words):
+    tokens = need("torch").arange(options.context)[None] % words
+    with _told_what_fits(options, loaded, tokens), describe_failures(loaded.model, options.context):
         return rotations(loaded.model, options.context)
 
 
@@ -238,11 +243,21 @@ def _told_what_fits(
     raise ModelError(_too_big(options, f"ran out of memory ({spent})", fits, ""))
 
 
-def _check_length(options: CaptureOptions, loaded: Loaded) -> None:
-    most = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
-    learned = not getattr(loaded.model.config.get_text_config(), "rope_parameters", None)
-    if most is not None and learned and options.context > most:
-        raise ModelError(f"{options.model.name}: takes at most {most} tokens; give --context {most} or less")
+def _length_notes(options: CaptureOptions, loaded: Loaded) -> list[str]:
+    """What is to be known of a context that is longer than the model was made for; refuse one that it cannot take."""
+    rows = rows_of_positions(loaded.model)
+    if rows is not None and options.context > rows:
+        raise ModelError(
+            f"{options.model.name}: its table of learned positions has {rows} rows, and a context of "
+            f"{options.context} tokens needs as many; give --context {rows} or less"
+        )
+    made_for = positions_made_for(loaded.model.config)
+    if made_for is None or options.context <= made_for[0]:
+        return []
+    return [
+        f"the context of {options.context:,} tokens is longer than the model was made for: {made_for[1]}; what lies "
+        "beyond is captured all the same"
+    ]
 
 
 def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, ...]) -> None:
@@ -257,7 +272,10 @@ def _check_memory(options: CaptureOptions, loaded: Loaded, layers: tuple[Layer, 
 def _run(options: CaptureOptions, loaded: Loaded, document: Document, recorder: VectorRecorder) -> None:
     tokens = need("torch").tensor(document.tokens)[None]
     check_tokens(loaded.model, tokens, loaded.tokenizer)
-    with _told_what_fits(options, loaded, tokens, recorder.abandon):
+    with (
+        _told_what_fits(options, loaded, tokens, recorder.abandon),
+        describe_failures(loaded.model, options.context),
+    ):
         run(loaded.model, tokens)
 
 

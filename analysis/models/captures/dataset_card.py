@@ -33,12 +33,13 @@ def save(root: Path, found: dict[str, Any]) -> None:
     vectors = "before" if settings.get("pre_rope") else "after"
     documents = f"{len(found['documents'])} documents of {settings['context']} tokens"
     example = next((name for name in names if name.endswith("q")), "l00h00q")
+    notes = "".join(f"\n{note[:1].upper()}{note[1:]}.\n" for note in found.get("notes", ()))
     text = f"""# Queries and keys of {model}
 
 Attention vectors {vectors} the rotary embedding over {documents}, in {settings["buckets"]} equal
 buckets. Of each {settings["rate"]:g} tokens a document were kept at random, for queries and for keys apart. It holds
 {len(manifest.heads_of(found))} heads; `{manifest.FILE}` says how it was made.
-
+{notes}
 `l05h12q` has the queries of head 12 of layer 5, `l05h03k` the keys of key head 3, counted from 0: a row a vector.
 
     from datasets import load_dataset

@@ -67,6 +67,9 @@ def _wrong(found: Mapping[str, Any]) -> str:
         return "`versions` is no mapping"
     if not isinstance(found.get("documents", []), list):
         return "`documents` is no list"
+    notes = found.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        return "`notes` is no list of texts"
     try:
         rotations_of(found)
     except (KeyError, TypeError, ValueError) as error:

@@ -21,12 +21,15 @@ class CaptureProgress:
         Since this run began; 0 before its first document.
     seconds_left : float or None
         At that rate.
+    notes : tuple of str
+        What is to be known of the capture before it is used; in the first state of a run alone.
     """
 
     done: int
     total: int | None
     tokens_per_second: float = 0.0
     seconds_left: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 Report = Callable[[CaptureProgress], None]
@@ -35,12 +38,19 @@ Report = Callable[[CaptureProgress], None]
 class Clock:
     """Counts documents and tells how fast they go."""
 
-    def __init__(self, context: int, report: Report, total: int | None, shard: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        context: int,
+        report: Report,
+        total: int | None,
+        shard: tuple[int, int],
+        notes: tuple[str, ...] = (),
+    ) -> None:
         if total is not None:
             total = len(range(shard[0], total, shard[1]))
         self._context, self._report, self._total = context, report, total
         self._done, self._run, self._start = 0, 0, time.perf_counter()
-        report(CaptureProgress(0, total))
+        report(CaptureProgress(0, total, notes=notes))
 
     def skip(self) -> None:
         """A document that an earlier run left."""

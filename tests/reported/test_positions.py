@@ -1,0 +1,129 @@
+"""How far positions reach: contexts that are longer than a model was made for, or than it can take."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from analysis.measure.capture import run as capture_command
+from analysis.models.attention.reach import positions_made_for, rows_of_positions
+from analysis.models.captures import capture as capturing
+from analysis.models.captures.options import CaptureOptions
+from analysis.models.captures.progress import CaptureProgress
+from analysis.models.checkpoints.loading import ModelSource
+from analysis.models.texts import Source
+from artifacts.errors import ModelError
+from models_tiny import ROPE, SIZES, saved, saved_model, text
+
+pytestmark = pytest.mark.models
+
+LEARNED: dict[str, Any] = {**SIZES, "ffn_dim": 48, "word_embed_proj_dim": 32, "n_positions": 64}
+
+
+def causal(config: Any) -> Any:
+    torch.manual_seed(0)
+    return transformers.AutoModelForCausalLM.from_config(config).eval()
+
+
+def asked(model: Path, folder: Path, context: int) -> CaptureOptions:
+    lines = "\n".join(json.dumps({"text": text(context + 8, seed)}) for seed in range(2))
+    (folder / "texts.jsonl").write_text(lines)
+    source = ModelSource(str(model), device="cpu")
+    texts = Source(str(folder / "texts.jsonl"))
+    return CaptureOptions(model=source, texts=texts, context=context, buckets=4, rate=4.0, out=folder / "out")
+
+
+@pytest.mark.reported(outcome="right")
+def test_a_context_beyond_what_a_rotary_model_was_made_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Capture texts of 128 tokens from a model that was made for 64."""
+    options = asked(saved("llama", tmp_path / "model"), tmp_path, 128)
+    told: list[CaptureProgress] = []
+    capturing.capture(options, told.append)
+    note = (
+        "the context of 128 tokens is longer than the model was made for: max_position_embeddings is 64; "
+        "what lies beyond is captured all the same"
+    )
+    assert [state.notes for state in told] == [(note,), (), ()]
+    assert json.loads((options.out / "manifest.json").read_text())["notes"] == [note]
+    assert "longer than the model was made for" in (options.out / "README.md").read_text()
+    nothing = dict.fromkeys(("revision", "quantize", "partition", "minutes", "gpus", "memory"))
+    how: dict[str, Any] = {"dtype": "auto", "device": "cpu", "trust_remote_code": False, "executor": "local", "jobs": 1}
+    how |= {"field": "text", "split": "train", "context": 128, "buckets": 4, "rate": 4.0, **nothing}
+    for out in (options.out, tmp_path / "again"):  # of what is there, and anew
+        capture_command(tmp_path, model=options.model.name, texts=options.texts.place, out=out, **how)
+        assert capsys.readouterr().err.count(note) == 1
+
+
+@pytest.mark.reported(outcome="right")
+def test_a_context_within_what_a_model_was_made_for(tmp_path: Path) -> None:
+    """Capture texts of just as many tokens as a model was made for."""
+    options = asked(saved("llama", tmp_path / "model"), tmp_path, 64)
+    capturing.capture(options)
+    assert "notes" not in json.loads((options.out / "manifest.json").read_text())
+
+
+YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 64}
+LLAMA3 = {**YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize(
+    ("rope", "expected"),
+    [
+        (ROPE, 64),
+        (YARN, 256),
+        (LLAMA3, 256),
+        ({"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}, 128),
+        ({"rope_type": "linear", "rope_theta": 1e4, "factor": 4.0}, 64),
+    ],
+)
+def test_a_scaled_rotation_stretches_what_a_model_was_made_for(rope: dict[str, Any], expected: int) -> None:
+    """Ask configurations of scaled rotations how many positions they are made for."""
+    found = positions_made_for(transformers.LlamaConfig(**SIZES, rope_parameters=rope))
+    assert found is not None
+    assert found[0] == expected
+
+
+@pytest.mark.reported(outcome="right")
+def test_rotations_by_layer_type_and_positions_that_nothing_tells() -> None:
+    """Ask Gemma 3, whose layers of full attention alone are stretched, and a model that says nothing."""
+    by_type = {"sliding_attention": ROPE, "full_attention": YARN}
+    config = transformers.Gemma3TextConfig(**SIZES, head_dim=8, rope_parameters=by_type)
+    assert positions_made_for(config) == (256, "its rotation (yarn) stretches 64 positions to 256")
+    assert positions_made_for(transformers.BloomConfig(vocab_size=64, hidden_size=32, n_head=4, n_layer=1)) is None
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("kind", ["GPT2", "OPT", "BioGpt", "GPTBigCode"])
+def test_a_context_beyond_a_table_of_learned_positions(tmp_path: Path, kind: str) -> None:
+    """Capture texts of 72 tokens from a model whose table of positions has rows for 64."""
+    model = causal(getattr(transformers, f"{kind}Config")(**LEARNED))
+    folder = saved_model(model, tmp_path / "model")
+    words = r"its table of learned positions has 64 rows, and a context of 72 tokens needs as many; give --context 64"
+    with pytest.raises(ModelError, match=words):
+        capturing.capture(asked(folder, tmp_path, 72))
+    assert not (tmp_path / "out").exists()
+    capturing.capture(asked(folder, tmp_path, 64))
+
+
+@pytest.mark.reported(outcome="right")
+def test_rows_of_positions_are_found_by_their_use() -> None:
+    """Count the rows of a table that begins with another row, of one beside a table of token types, and of none."""
+    encoder = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
+    assert rows_of_positions(causal(transformers.RobertaConfig(**encoder, is_decoder=True))) == 64 - 1
+    assert rows_of_positions(causal(transformers.BertConfig(**encoder, is_decoder=True))) == 64
+    assert rows_of_positions(causal(transformers.LlamaConfig(**SIZES))) is None
+
+
+@pytest.mark.reported(outcome="refused")
+def test_a_text_that_the_code_of_a_model_cannot_take(tmp_path: Path) -> None:
+    """Capture texts of 72 tokens from CTRL, whose table of positions is no embedding and has 64 rows."""
+    config = transformers.CTRLConfig(vocab_size=64, n_positions=64, n_embd=32, dff=48, n_layer=2, n_head=4)
+    folder = saved_model(causal(config), tmp_path / "model")
+    with pytest.raises(ModelError, match=r"a forward of 72 tokens of text fails \(IndexError.* no text as long"):
+        capturing.capture(asked(folder, tmp_path, 72))
