@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["full", "sliding", "chunked", "cross"]
 PROBE_TOKENS = 8
+# Of the logits' standard deviation: what sums in another order leave, and activations in 8 bits, which are rounded together
+ROUNDING, ROUNDING_OF_HALF, ROUNDING_OF_QUANTIZED = 1e-4, 3e-2, 0.2
 CAPTURED = "it cannot be captured"
+LATER = "attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"
 
 
 @dataclass(frozen=True)
@@ -130,8 +133,7 @@ def survey(model: PreTrainedModel) -> tuple[Layer, ...]:
         calls[call.layer] = layer
 
     text = model.config.get_text_config()
-    most = getattr(text, "max_position_embeddings", None) or 0
-    count = min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
+    count = _probe_tokens(text)
     tokens = need("torch").arange(count)[None] % int(text.vocab_size)
     with describe_failures(model, count):
         forward(model, tokens, lambda call: None, look)
@@ -221,6 +223,37 @@ def check_call(
     )
 
 
+def check_order(model: PreTrainedModel) -> None:
+    """Refuse a model in which later tokens enter what is said of earlier ones: two texts that differ in the last token.
+
+    Raises
+    ------
+    ModelError
+        When their logits differ before it, or the forward fails.
+    """
+    torch = need("torch")
+    text = model.config.get_text_config()
+    first = torch.arange(_probe_tokens(text))[None] % int(text.vocab_size)
+    if first.shape[1] < 2 or int(text.vocab_size) < 2:
+        return
+    other = first.clone()
+    other[0, -1] = first[0, 0]
+    check_tokens(model, first)
+    device = model.get_input_embeddings().weight.device
+    with describe_failures(model, first.shape[1]), torch.inference_mode():
+        logits = [model(input_ids=each.to(device), use_cache=False).logits[0, :-1].float() for each in (first, other)]
+    apart, spread = float((logits[0] - logits[1]).abs().max()), float(logits[0].std())
+    slack = ROUNDING if model.dtype == torch.float32 else ROUNDING_OF_HALF
+    if apart > (ROUNDING_OF_QUANTIZED if getattr(model, "is_quantized", False) else slack) * spread:
+        raise ModelError(f"{_named(model)}: {LATER}")
+
+
+def _probe_tokens(text: Any) -> int:
+    """How many tokens a probe of a model with this configuration takes."""
+    most = getattr(text, "max_position_embeddings", None) or 0
+    return min(PROBE_TOKENS, most) if most > 0 else PROBE_TOKENS
+
+
 def undefined(model: PreTrainedModel, layer: int) -> str:
     """Why a layer's vectors or its attention are not finite, in words that say how to mend it."""
     torch = need("torch")
@@ -248,10 +281,7 @@ def _other_shapes(call: Call, queries: Tensor, tokens: int) -> Iterator[tuple[Te
     torch = need("torch")
     causal = definition.causal(queries, tokens)
     everything = torch.ones_like(causal)
-    yield (
-        everything,
-        "attends to later tokens as well, as an encoder does, and every quantity here is of causal attention",
-    )
+    yield everything, LATER
     if call.mask is not None and call.mask.ndim == 4 and call.mask.shape[:2] == (1, 1):
         shown = call.mask[0, 0].index_select(0, queries)[:, :tokens]
         shown = shown if shown.dtype == torch.bool else shown > torch.finfo(shown.dtype).min / 2

@@ -30,7 +30,7 @@ from analysis.models.checkpoints.loading import ModelSource, load
 from analysis.models.texts import Source, documents, texts
 from analysis.models.vocabulary import check_tokens
 from artifacts.errors import DataError, ModelError
-from models_tiny import SIZES, built, saved, text
+from models_tiny import SIZES, built, saved, saved_model, text
 
 pytestmark = pytest.mark.models
 
@@ -461,6 +461,33 @@ def test_a_rotation_by_complex_numbers() -> None:
     """Ask Llama 4, whose rotary module gives complex numbers, for its encoding."""
     sizes = {**SIZES, "num_local_experts": 2, "intermediate_size_mlp": 48, "head_dim": 8}
     assert positional(causal(transformers.Llama4TextConfig(**sizes))) == "rope"
+
+
+@pytest.mark.reported(outcome="refused")
+@pytest.mark.parametrize("kind", ["Bert", "Electra", "Camembert", "RoFormer", "RemBert"])
+def test_an_encoder_in_every_command(tmp_path: Path, kind: str) -> None:
+    """Load, capture and run experiments on an encoder: each is refused in the same words."""
+    sizes = {**ENCODER, "embedding_size": 32, "input_embedding_size": 32, "output_embedding_size": 32}
+    folder = saved_model(causal(getattr(transformers, f"{kind}Config")(**sizes)), tmp_path / "model")
+    words = r"attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"
+    with pytest.raises(ModelError, match=words):
+        load(ModelSource(str(folder), device="cpu"))
+    with pytest.raises(ModelError, match=words):
+        capturing.capture(asked(folder, tmp_path))
+    with pytest.raises(ModelError, match=words):
+        run_command.main(
+            ["sinks", "--model", str(folder), "--device", "cpu", "--tokens", "32"],
+            standalone_mode=False,
+            obj={"root": tmp_path},
+        )
+
+
+@pytest.mark.reported(outcome="right")
+@pytest.mark.parametrize("name", ["llama", "gpt_oss", "mistral", "bloom", "falcon", "mpt"])
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_a_causal_model_is_none(tmp_path: Path, name: str, dtype: str) -> None:
+    """Load causal models of many kinds, experts and biases on scores among them, in two precisions."""
+    assert load(ModelSource(str(saved(name, tmp_path / "model")), dtype=dtype, device="cpu")).model is not None
 
 
 @pytest.mark.reported(outcome="refused")

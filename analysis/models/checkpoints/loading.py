@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.models.architecture import check_order
 from analysis.models.attention.encodings import configured, encoding_name
 from analysis.models.attention.positions import check_position_blind
 from analysis.models.checkpoints import checkpoint, gguf
@@ -105,8 +106,8 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     Raises
     ------
     ModelError
-        When the model is missing, gated, out of reach, of an unknown architecture, lacks weights, or holds weights
-        that the architecture would ignore although they change attention.
+        When the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds weights that the
+        architecture would ignore although they change attention, or attends to later tokens.
     MissingDependency
         When torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
     """
@@ -138,6 +139,7 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
         checkpoint.rescale(model, source.scaling)
     if "device_map" not in options and device != "cpu":
         model.to(device)
+    check_order(model)
     if source.position == "drope":
         check_position_blind(model)
     return Loaded(model, words, facts(model, source))
