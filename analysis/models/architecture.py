@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["full", "sliding", "chunked", "cross"]
 PROBE_TOKENS = 8
-# Of the logits' standard deviation: what sums in another order leave, and activations in 8 bits, which are rounded together
+# Of the logits' standard deviation: what sums in another order leave, and activations rounded to 8 bits together
 ROUNDING, ROUNDING_OF_HALF, ROUNDING_OF_QUANTIZED = 1e-4, 3e-2, 0.2
 CAPTURED = "it cannot be captured"
 LATER = "attends to later tokens as well, as an encoder does, and every quantity here is of causal attention"

@@ -106,8 +106,8 @@ def load(source: ModelSource, *, tokenizer: bool = True) -> Loaded:
     Raises
     ------
     ModelError
-        When the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds weights that the
-        architecture would ignore although they change attention, or attends to later tokens.
+        When the model is missing, gated, out of reach, of an unknown architecture, lacks weights, holds weights that
+        the architecture would ignore although they change attention, or attends to later tokens.
     MissingDependency
         When torch, transformers or, for quantization, bitsandbytes and accelerate are absent.
     """
