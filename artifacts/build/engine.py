@@ -186,7 +186,8 @@ class Engine:
         except ModuleNotFoundError as error:
             self._fail(step, MissingDependency.package(error.name), error)
         except Exception as error:  # a fault in a step's own code is the user's to mend: say where
-            self._fail(step, SpecError(f"{_place(self.root, error, step)}: {type(error).__name__}: {error}"), error)
+            told = f"{type(error).__name__}: {error}{''.join(getattr(error, '__notes__', ()))}"
+            self._fail(step, SpecError(f"{_place(self.root, error, step)}: {told}"), error)
 
     def _fail(self, step: Step, error: ThesisError, cause: BaseException | None = None) -> None:
         error.__cause__ = cause or error.__cause__

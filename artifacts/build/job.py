@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from artifacts.errors import SpecError
+from artifacts.near import close_to
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+_QUOTED = re.compile(r"[^'\"\[\](),]+")
 
 TYPESET = frozenset({"table", "figure", "chapter"})
 EXAMINING = frozenset({"result", "claim"})
@@ -89,5 +93,28 @@ class Job:
         return function  # type: ignore[no-any-return]
 
     def call(self) -> Any:
-        """Run the step's function on its artifacts and return what it made."""
-        return self.load()(**self.frames())
+        """Run the step's function on its artifacts and return what it made.
+
+        Raises
+        ------
+        KeyError
+            As the function raises it, with a note of the columns that there are.
+        """
+        function, frames = self.load(), self.frames()
+        try:
+            return function(**frames)
+        except KeyError as error:
+            error.add_note(_columns(error, frames))
+            raise
+
+
+def _columns(error: KeyError, frames: Mapping[str, pd.DataFrame]) -> str:
+    """The columns of the frames that a step reads: those of the frame with the name nearest to the absent one."""
+    absent = [word for argument in error.args for word in _QUOTED.findall(repr(argument))]
+    columns = {name: [str(column) for column in frame.columns] for name, frame in frames.items()}
+    for word in absent:
+        for near in close_to(word, (column for each in columns.values() for column in each), most=1):
+            name = next(name for name, each in columns.items() if near in each)
+            return f"; {name} has the columns {', '.join(columns[name])}; did you mean {near!r}?"
+    shown = [f"{name} has the columns {', '.join(each)}" for name, each in columns.items()]
+    return f"; {'; '.join(shown)}" if len(shown) == 1 else ""

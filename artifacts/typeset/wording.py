@@ -6,7 +6,7 @@ All of it is prose (`artifacts.typeset.text.prose`), for captions, notes, headin
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from artifacts.errors import DataError
@@ -70,6 +70,28 @@ def estimator(key: str, pairs: str) -> str:
     if key not in ESTIMATORS:
         raise DataError(f"no words for the estimator {key!r}: give it some in artifacts/typeset/wording.py")
     return f"{ESTIMATORS[key]}, pairs of {PAIRS.get(pairs, f'{pairs} keys')}"
+
+
+def short_names(names: Iterable[str], most: int) -> dict[str, str]:
+    """A name of at most `most` characters for each name: a longer one without its middle (`smollm2-13…b179c952`).
+
+    Where two would be alike, they keep more.
+    """
+    full = list(dict.fromkeys(names))
+    kept = dict.fromkeys(full, most)
+    while True:
+        short = {name: _without_middle(name, kept[name]) for name in full}
+        alike = [name for name in full if list(short.values()).count(short[name]) > 1]
+        if not alike:
+            return short
+        kept |= {name: kept[name] + 1 for name in alike}
+
+
+def _without_middle(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    end = (most - 1) // 2
+    return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
 def readable(text: str, names: Mapping[str, str]) -> str:

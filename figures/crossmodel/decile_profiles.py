@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from artifacts.typeset.wording import tokens
+from artifacts.typeset.wording import short_names, tokens
 from figures import Axis, Figure, Line, Panel
 
 SHORT = {"SmolLM2-135M-Instruct": "SmolLM2", "Gemma 3 270M": "Gemma 3", "random-llama": "random"}
@@ -40,16 +40,18 @@ def figure(decile_profiles: pd.DataFrame, measured_profiles: pd.DataFrame) -> Fi
                 title=title,
             )
         )
+    labels = {name: SHORT.get(name, name) for name in map(str, measured_profiles["display_name"])}
+    labels |= short_names((name for name in labels if name not in SHORT), most=14)
     measured = [
         Line(
             entity="measured",
-            label=SHORT.get(str(name), str(name)),
+            label=labels[str(name)],
             x=10 * rows["decile"] + 5,
             y=rows["plasticity"],
             low=rows["ci_low"],
             high=rows["ci_high"],
             uncertainty="band",
-            direct=SHORT.get(str(name), str(name)),
+            direct=labels[str(name)],
             origin="measured",
             legend=False,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from artifacts.typeset.armour import plain
 from tables._press.align import widest_tokens
@@ -15,6 +15,7 @@ from tables._press.spec import Column, Size, mark_names
 LINE = 430.0  # pt, a little below the 152 mm that scrreprt sets on A4 at 11 pt
 TURNED = 600.0  # pt, the line of a landscape page
 NARROW = 250.0  # pt: narrower tables are stretched to it, for the sake of caption and notes
+BROKEN = 6.0  # em: a column of text that the table is too wide for breaks its lines, if it keeps as much
 ROOMY = 4.0  # pt of half column space: with less, marks may not hang over into the next column
 _POINTS: dict[Size, float] = {"small": 10, "footnotesize": 9, "scriptsize": 8}
 _CHOICES: tuple[tuple[Size, float], ...] = (
@@ -69,7 +70,22 @@ def fit(grid: Grid) -> Fit:
         tried, shrunk = _try(grid, size, table.column_space if table.column_space is not None else space)
         if tried.width <= _line(grid) and shrunk >= 7 / 8:
             return tried
-    return tried
+    return _broken(grid, tried)
+
+
+def _broken(grid: Grid, chosen: Fit) -> Fit:
+    """The same fit, where the widest column of text breaks its lines as far as the table is wider than its line."""
+    lacking = chosen.width - _line(grid)
+    texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
+    if lacking <= 0 or not texts:
+        return chosen
+    point = _POINTS[chosen.size]
+    widths = {index: _body(grid, index, chosen.space) * point for index in texts}
+    widest = max(texts, key=lambda index: widths[index])
+    left = widths[widest] - lacking
+    if left < BROKEN * point:
+        return chosen
+    return replace(chosen, width=_line(grid), paragraphs={**chosen.paragraphs, widest: left})
 
 
 def _line(grid: Grid) -> float:

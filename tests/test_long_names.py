@@ -1,0 +1,58 @@
+"""A measured model of a long name: no exhibit that shows it fails, and each shows the whole name."""
+
+import importlib
+import inspect
+
+import pandas as pd
+import pytest
+
+from artifacts.store.reader import read as artifact
+from artifacts.typeset.wording import short_names
+from conftest import ROOT
+from figures._press.render import tex
+from tables._press.read import read
+from tables._press.render import render
+from tables._press.width import LINE, TURNED, fit
+
+LONG = "an-organisation-smollm2-135m-instruct-long.q4_1-b179c952aabb"
+TABLES = {
+    "tables.crossmodel.model_plasticity": "measured_models",
+    "tables.benchmarks.needles": "",
+    "tables.benchmarks.ruler_scores": "",
+    "tables.benchmarks.length_decline": "",
+}
+
+
+def frames(function, added: str) -> dict[str, pd.DataFrame]:
+    """The artifacts that an exhibit reads, with a second model of a long name beside the last one of `added`."""
+    read_by = {name: artifact(ROOT, name).copy() for name in inspect.signature(function).parameters}
+    for name, frame in read_by.items():
+        if "display_name" in frame and (name == added or not added):
+            last = frame[frame["display_name"] == frame["display_name"].iloc[-1]]
+            more = last.assign(display_name=LONG, model=LONG)
+            read_by[name] = pd.concat([frame, more], ignore_index=True)
+    return read_by
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_keeps_to_its_line_and_shows_the_whole_name(name: str) -> None:
+    function = importlib.import_module(name).table
+    spec = function(**frames(function, TABLES[name]))
+    grid = read(spec, "t")
+    assert fit(grid).width <= (TURNED if spec.landscape else LINE)
+    assert LONG in render(spec, "t", "markdown").replace("\\", "")
+
+
+def test_a_figure_shortens_the_name_and_says_it_in_full_in_its_note() -> None:
+    function = importlib.import_module("figures.crossmodel.decile_profiles").figure
+    made = function(**frames(function, "measured_profiles"))
+    assert "an-orga" in tex(made, "t")
+    assert LONG in made.note
+
+
+def test_short_names_differ_where_the_names_do() -> None:
+    names = ["a" * 20 + "1" + "b" * 20, "a" * 20 + "2" + "b" * 20, "short"]
+    short = short_names(names, most=12)
+    assert len(set(short.values())) == 3
+    assert short["short"] == "short"
+    assert short_names(["abcdefghijklmnop"], most=9) == {"abcdefghijklmnop": "abcd…mnop"}
