@@ -21,7 +21,8 @@ _IZE = re.compile(r"\b\w+i(?:z(?:e[sd]?|ing|er|ers|ation|ations)|zable)\b", re.I
 _SIZE = re.compile(r"(?:(?:re|over|under|down|out|sub)?siz|priz|seiz|capsiz)", re.IGNORECASE)
 # What only a reader of the code knows: identifiers, options, files.
 _CODE = re.compile(
-    r"(?<![\w@/.])(?:[A-Za-z]\w*\\?_\w+(?:\\?_\w+)*|--[a-z][\w-]*|[\w/-]+\.(?:csv|py|json|jsonl|yaml|tex|ipynb)\b)"
+    r"(?<![\w@/.])(?:[A-Za-z](?=[^\W_]*\\?_\w)(?:\w|\\_(?=\w))*+|--[a-z][\w-]*"
+    r"|(?<!-)[\w/-]++\.(?:csv|py|json|jsonl|yaml|tex|ipynb)\b)"
     r"|\\(?:texttt|verb)\b"
 )
 _PREDICATE = re.compile(

@@ -25,16 +25,16 @@ _COMMAND = re.compile(
     rf"\\(?P<name>{'|'.join(sorted(_SILENT, key=len, reverse=True))})(?![A-Za-z])\*?(?:\s*\[[^\]]*\])*"
 )
 _MATH = re.compile(
-    r"(?<!\\)\$\$.*?(?<!\\)\$\$|(?<!\\)\$(?:\\.|[^$\\])*\$|\\\(.*?\\\)|\\\[.*?\\\]"
+    r"(?<!\\)\$\$.*?(?<!\\)\$\$|(?<!\\)\$(?:\\.|[^$\\])*\$|\\\((?:(?!\\\().)*?\\\)|\\\[(?:(?!\\\[).)*?\\\]"
     r"|\\begin\{(?P<environment>(?:equation|align|gather|multline|eqnarray|math|displaymath|verbatim|tikzpicture)\*?)\}"
-    r".*?\\end\{(?P=environment)\}",
+    r"(?:(?!\\begin\{(?P=environment)\}).)*?\\end\{(?P=environment)\}",
     re.DOTALL,
 )
 _CITE = re.compile(
-    r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[[^\]]*\]\s*)*)\{(?P<keys>[^}]*)\}"
+    r"\\(?:no)?[cC]ite(?:p|t|alt|alp|author|year|yearpar)?\*?\s*(?P<notes>(?:\[(?:(?!\\(?:no)?[cC]ite)[^\]])*+\]\s*+)*+)\{(?P<keys>[^{}]*)\}"
 )
-_REFERENCE = re.compile(r"\\(?:ref|cref|Cref|autoref|nameref|eqref|pageref|labelcref)\*?\s*\{(?P<keys>[^}]*)\}")
-_LABEL = re.compile(r"\\label\s*(?:\[[^\]]*\])?\{(?P<key>[^}]*)\}")
+_REFERENCE = re.compile(r"\\(?:ref|cref|Cref|autoref|nameref|eqref|pageref|labelcref)\*?\s*\{(?P<keys>[^{}]*)\}")
+_LABEL = re.compile(r"\\label\s*(?:\[[^\]\\]*\])?\{(?P<key>[^{}]*)\}")
 _VERBATIM = re.compile(r"\\verb\*?(?P<delimiter>[^A-Za-z\s*]).*?(?P=delimiter)")
 _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*")
 _LENGTH = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?\\(?:textwidth|linewidth|columnwidth|baselineskip)")

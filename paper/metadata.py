@@ -8,9 +8,9 @@ from typing import Any
 
 from artifacts.errors import SpecError
 from artifacts.near import or_known
+from artifacts.store.pattern import fault
 from artifacts.store.rules import Rule, either, listed, mapping, matching, require, text, whole
 from artifacts.store.text_file import text_of, yaml_of
-from paper.pattern import fault
 
 FILE = "paper/metadata.yaml"
 ORCID = r"(?:https?://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])"

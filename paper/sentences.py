@@ -14,13 +14,13 @@ from paper.lint import Finding
 
 _SHORT = "al ca cf ed eds e.g i.e etc vs resp Dr Prof No Nos Eq Eqs Fig Figs Tab Tabs Sec Secs Ch App Ref Refs Vol pp"
 _ABBREVIATIONS = frozenset(_SHORT.split())
-_EXPRESSION = re.compile(r"<<.*?>>")
+_EXPRESSION = re.compile(r"<<(?:(?!<<).)*?>>")
 _MARK = re.compile(r"<<\s*mark\(")
 # A heading, an exhibit, a statement or a row is no prose; an inline heading begins a line of it.
 _APART = re.compile(r"\s*(?:\\(?:part|chapter|(?:sub)*section|label|item)\b|<%|<#|%|<<\s*(?:table|figure)\()")
 _PARAGRAPH = re.compile(r"\s*\\paragraph\b")
 _BEGIN, _END = re.compile(r"\\begin\{"), re.compile(r"\\end\{")
-_STOP = re.compile(r"(?P<word>[\w.]*)[.?!](?:[)\]}]|'+)*\0*(?P<gap> +)(?=[A-Z`(\\<$\1\u201c])")
+_STOP = re.compile(r"(?<![\w.])(?P<word>[\w.]*)[.?!][)\]}']*+\0*(?P<gap> ++)(?=[A-Z`(\\<$\1\u201c])")
 
 
 @dataclass(frozen=True)

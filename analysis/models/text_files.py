@@ -35,9 +35,9 @@ OTHER = {  # what files of other kinds begin with
 }
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MARKUP = {
-    re.compile(r"\s*(<!doctype\s+html|<html)\b", re.I): "an HTML page",
-    re.compile(r"\s*<\?xml\b", re.I): "XML",
-    re.compile(r"(^|\n)\s*\\document(class|style)\b"): "LaTeX",
+    re.compile(r"\A\s*+(<!doctype\s+html|<html)\b", re.I): "an HTML page",
+    re.compile(r"\A\s*+<\?xml\b", re.I): "XML",
+    re.compile(r"^[^\S\n]*+\\document(class|style)\b", re.M): "LaTeX",
 }
 MEND = 'give its text as .txt, or as JSON lines of {"text": ...}'
 
@@ -107,7 +107,7 @@ def kind_of_file(path: Path, field: str) -> str:
     if ending in TABLES or _is_table(start, field):
         return "table"
     for pattern, what in MARKUP.items():
-        if pattern.search(start) if what == "LaTeX" else pattern.match(start):
+        if pattern.search(start):
             raise DataError(f"{path}: {what}, whose marks would be taken for text; {MEND}")
     return "text"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 SHARED = 0.34  # the share of a statement's weight that a sentence must have in common with it
 ELSEWHERE = 0.7  # the same, of a sentence that does not stand under the heading
-_HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(*\[])")
 _PIECES = re.compile(r", | and | against | to |; ")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[a-z]{3,}")
@@ -72,7 +72,7 @@ def sentences(text: str) -> list[Sentence]:
         match = _HEADING.match(line)
         if match:
             level = len(match[1])
-            headings = [each for each in headings if each[0] < level] + [(level, match[2])]
+            headings = [each for each in headings if each[0] < level] + [(level, match[2].rstrip("#").rstrip())]
         names = tuple(name for _, name in headings)
         parts += [Sentence(number, part, names) for part in _END.split(line.strip()) if normalised(part)]
     return parts
@@ -138,7 +138,7 @@ def under(section: str, document: Sequence[Sentence]) -> str:
 
 
 def _stems(text: str) -> set[str]:
-    words = re.findall(r"\d+\.\d+|\d+b|[a-z]+", text.lower())
+    words = re.findall(r"(?<!\d)\d++(?:\.\d+|b)|[a-z]+", text.lower())
     return {word[:5] for word in words} - {"and", "of", "the", "to", "table", "in", "is", "not"}
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from artifacts.errors import DataError
 from artifacts.store.descriptor import as_list
 from artifacts.store.missing import markers
+from artifacts.store.pattern import fault
 from artifacts.store.spelling import clean, difference, looks, spelt
 from artifacts.store.table_file import records
 from artifacts.store.vocabulary import SPELLINGS
@@ -52,6 +53,8 @@ def _enum(values: Sequence[Any], kind: str) -> Check:
 
 
 def _pattern(pattern: str, kind: str) -> Check:
+    if wrong := fault(pattern):
+        raise ValueError(f"{pattern!r} {wrong}")
     compiled = re.compile(pattern)
     return lambda value, cell: "" if compiled.fullmatch(cell) else f"{short(cell)} is not of the form {pattern}"
 

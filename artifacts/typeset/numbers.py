@@ -169,7 +169,7 @@ class Uncertain:
 
 _PRINTED = re.compile(
     r"(?P<prefix>[~≈<>≤≥=]?)\s*(?P<sign>[+\-−]?)(?P<whole>[1-9]\d{0,2}(?:,\d{3})+|\d+|(?=\.\d))(?:\.(?P<fraction>\d+))?"
-    r"(?:[eE](?P<exponent>[+\-−]?\d+))?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?(?:\s*[-–]\s*(?P<to>\d+(?:\.\d+)?))?"
+    r"(?:[eE](?P<exponent>[+\-−]?\d+))?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?(?:\s*[-–]\s*+(?P<to>\d+(?:\.\d+)?))?"
     r"\s*(?P<suffix>[%×x]?\*?)"
 )
 _LOWERED = {raised: char for char, raised in SUPERSCRIPT.items()}

@@ -35,7 +35,7 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MINUS = re.compile(r"(?<![\w.%)\]}/:-])-(?=\.?\d)")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>#|~$&^@]")
 _LIST_START = re.compile(r"^(\d{1,9})([.)])(?=\s|$)|^([-+])(?=\s|$)")
-_CITATION = re.compile(r"\[@[^\]]*\]")
+_CITATION = re.compile(r"\[@(?:[^\][]|\[(?!@))*+\]")
 _KEY = re.compile(r"@([A-Za-z0-9][\w:.+/-]*)(?:,\s*(.+))?")
 
 
@@ -158,7 +158,7 @@ def citations(text: str) -> tuple[str, ...]:
 
 def without_citations(text: str) -> str:
     """Return an author's text without its `[@key]`s and the space before them."""
-    return re.sub(r"\s*" + _CITATION.pattern, "", text)
+    return re.sub(r"(?<!\s)\s*+" + _CITATION.pattern, "", text)
 
 
 def _spans(text: str) -> list[_Span]:

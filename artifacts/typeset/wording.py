@@ -111,7 +111,7 @@ def readable(text: str, names: Mapping[str, str]) -> str:
     return _UNDERSCORES.sub(lambda match: match[0].replace("_", " "), text)
 
 
-_UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]+[a-z0-9]*(?:_[a-z0-9]+)+(?![\w/]|\.\w)")
+_UNDERSCORES = re.compile(r"(?<![\w/.])[A-Za-z]++[a-z0-9]*+(?:_[a-z0-9]++)++(?![\w/]|\.\w)")
 
 
 def correlation_phrase(row: pd.Series, digits: int = 2) -> str:

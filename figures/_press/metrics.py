@@ -39,7 +39,7 @@ def width(text: str, size: Size = "footnotesize", bold: bool = False) -> float:
         if i % 2:
             letters = re.sub(r"\\[,;: ]", "", part)
             letters = re.sub(r"\\[a-zA-Z]+", "m", letters)
-            small = len(re.findall(r"[_^](\{[^}]*\}|.)", letters))
+            small = len(re.findall(r"[_^](\{[^{}]*\}|.)", letters))
             letters = re.sub(r"[_^{}\\ ]", "", letters)
             thousandths += sum(_MINUS if c == "-" else _char(c) for c in letters) - 150 * small
             thousandths += 60 * sum(c.isalpha() for c in letters) + 700 * len(re.findall(r"[=<>]", letters))

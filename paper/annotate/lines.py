@@ -17,7 +17,7 @@ WORST = ("contradicted", "not supported", "not testable", "not significant", "ho
 _MARKS = re.compile(r"\*\*|`")
 _HEADING = re.compile(r"^(#{1,6})\s+")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+")
-_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
+_RULE = re.compile(r"^(?=[\s:|]*-)[\s:|-]*$")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 _NUMBER = re.compile(r"(?<![\w.])(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<unit>\s?[%×]|[KMx]\b)?")
 _SIGN = re.compile(r"(?<![\w.%)\]}/:–-])[-+−±~≈]$")  # not the dash of a range, nor the hyphen of a name
-_BEHIND_NAME = re.compile(r"[A-Za-z_][\w.]*[-/_.]$")  # `Llama-`, `v0.`: what follows is part of a name
+_BEHIND_NAME = re.compile(r"[A-Za-z_][\w.]{0,200}[-/_.]$")  # `Llama-`, `v0.`: what follows is part of a name
 _BEFORE_NAME = re.compile(r"[-_]?[A-Za-z]")  # `8b-hf`, `2nd`, `14B`, `4p`: a name or a formula goes on
 _LABELS = (
     r"Tables?|Figures?|Figs?\.|Sections?|Findings?|Experiments?|Equations?|Eqs?\.|Appendix|Chapters?"
@@ -25,7 +25,7 @@ _LABEL = re.compile(
 )
 _YEAR = re.compile(r"(?<=[(,\s])(?:19|20)\d\d[a-z]?(?=\))|(?<=et al\.,\s)(?:19|20)\d\d|\bet al\.\s\((?:19|20)\d\d\)")
 _DATE = re.compile(r"\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b|\b[A-Z][a-z]+,?\s(?:19|20)\d\d\s*$")
-_LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)|https?://\S+|arXiv:\S+", re.IGNORECASE)
+_LINK = re.compile(r"!?\[[^\]]{0,500}\]\([^)]{0,500}\)|https?://\S+|arXiv:\S+", re.IGNORECASE)
 _ORDINAL = re.compile(r"^\s*(?:#{1,6}\s+)?(?:\d+(?:\.\d+)*[.)]?)(?=\s|$)")
 
 

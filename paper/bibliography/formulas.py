@@ -88,7 +88,7 @@ _KNOWN = FORMULA | {
         "subset",
     ),
 }
-_OLD_FONT = re.compile(r"\{\s*\\(rm|it|bf|cal|tt|sf)(?![A-Za-z])\s*([^{}]*)\}")
+_OLD_FONT = re.compile(r"\{\s*\\(rm|it|bf|cal|tt|sf)(?![A-Za-z])\s*+([^{}]*+)\}")
 _OLD_STYLE = re.compile(r"\\(?:rm|it|bf|cal|tt|sf|em|sl|sc)(?![A-Za-z])\s*")
 
 
@@ -99,7 +99,7 @@ def formula(tex: str) -> str:
         tex = _OLD_FONT.sub(lambda match: rf"{{\math{match[1]}{{{match[2]}}}}}", tex)
     tex = re.sub(r"(?<!\\)[%#&]", lambda match: "\\" + match[0], tex)
     tex = re.sub(r"\\ensuremath\s*\{", "{", tex)
-    if tex[:1].isdigit() and re.search(r"[A-Za-z]{2,} ?$", re.sub(r"\\[A-Za-z]+", "", tex)):
+    if tex[:1].isdigit() and re.search(r"(?<![A-Za-z])[A-Za-z]{2,}+ ?$", re.sub(r"\\[A-Za-z]+", "", tex)):
         raise MarkupFault(f"has the formula ${tex}$; write \\$ for a sign of money")
     if _OLD_STYLE.search(tex):
         raise MarkupFault(f"has the formula ${tex}$ with a font of old; write \\mathrm{{...}} and the like")

@@ -83,11 +83,14 @@ def read(text: str, macros: Mapping[str, tuple[int, str]] | None = None) -> tupl
     MarkupFault
         A command that is not known, or a formula that cannot be set.
     """
-    reader = _Reader(re.sub(r"\\ifmmode.*?\\else(.*?)\\fi(?![A-Za-z])", r"\1", text), macros or {})
+    reader = _Reader(_IN_FORMULA_OR_NOT.sub(r"\1", text), macros or {})
     parts = reader.parts("")
     if reader.at < len(reader.text):
         raise MarkupFault("has a closing brace too many")
     return parts
+
+
+_IN_FORMULA_OR_NOT = re.compile(r"\\ifmmode(?:(?!\\ifmmode|\\else).)*+\\else((?:(?!\\ifmmode).)*?)\\fi(?![A-Za-z])")
 
 
 class _Reader:

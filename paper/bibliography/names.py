@@ -22,7 +22,7 @@ def split(text: str) -> list[str]:
     NamesFault
         A name is empty, has a comma too many, or holds several names.
     """
-    names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _parted(text, r"\s+and(?=\s)")]
+    names = [" ".join(name.split()).removesuffix(",").rstrip() for name in _parted(text, r"(?<!\s)\s+and(?=\s)")]
     if cut := _LAST_ET_AL.fullmatch(names[-1]):
         names[-1:] = [cut["name"], "others"]
     names = ["others" if _ET_AL.fullmatch(name) else _in_order(name) for name in names]

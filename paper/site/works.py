@@ -22,7 +22,10 @@ from paper.site.page import typeset
 from paper.tex import latex
 from paper.tex.bibtex import failure, style
 
-_CITATION = re.compile(r'<span class="citation">\[(?P<keys>[^],<]*)(?P<place>,.*?)?\]</span>', re.DOTALL)
+_CITATION = re.compile(
+    r'<span class="citation">\[(?P<keys>[^],<]*)(?P<place>,(?:(?!\]</span>|<span class="citation">).)*+)?\]</span>',
+    re.DOTALL,
+)
 _ITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 
 

@@ -12,7 +12,7 @@ from paper.bibliography import FILE
 PREAMBLE = "paper/preamble.tex"
 TEMPLATE = "paper/thesis.tex.j2"
 STANDARD = "plainnat"
-_STYLE = re.compile(r"(?m)^[^%\n]*\\bibliographystyle\s*\{([^}]*)\}")
+_STYLE = re.compile(r"(?m)^(?:(?!\\bibliographystyle)[^%\n])*+\\bibliographystyle\s*\{([^{}]*)\}")
 # What the standard styles say of a field that an entry lacks, and BibTeX of a paper that cites nothing.
 _TOLERATED = re.compile(
     r"Warning--(?:empty |there's a (?:number|volume) but no |page numbers missing)|I found no \\citation commands"

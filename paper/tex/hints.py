@@ -18,7 +18,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "a closing brace is missing before this line",
     ),
     (r"Environment .* undefined", "a package that defines it is missing in paper/preamble.tex"),
-    (r"\\begin\{.*\} .*ended by \\end|\\end occurred inside a group", "a \\begin or { of this file has no end"),
+    (r"\\begin\{[^{}]*\} [^\\]*ended by \\end|\\end occurred inside a group", "a \\begin or { of this file has no end"),
     (r"Too many unprocessed floats|Float\(s\) lost", "too many exhibits in a row: put text between, or a \\clearpage"),
     (r"Dimension too large|Arithmetic overflow", "values too large for TeX: scale them in the figure's function"),
     (r"TeX capacity exceeded", "too much at once: draw fewer points, or look for a command that calls itself"),

@@ -22,7 +22,7 @@ _STOP = re.compile(r"^(See the .* for explanation|Type +H <return>|l\.\d+|<.*>|\
 _FATAL = re.compile(r"==> Fatal error|Emergency stop")
 _REFERENCE = re.compile(r"Reference `(?P<name>[^']*)' on page \S+ undefined(?: on input line (?P<line>\d+))?")
 _CITATION = re.compile(r"Citation [`'](?P<name>[^']*)' (?:on page \S+ )?undefined(?: on input line (?P<line>\d+))?")
-_MULTIPLE = re.compile(r"Label `(?P<name>[^']*)' multiply defined")
+_MULTIPLE = re.compile(r"Label `(?P<name>[^`']*)' multiply defined")
 _MISSING = re.compile(r"^Missing character: (?P<message>There is no .*? in font [^!]*)!")
 # A file that a package looks for and does without; what LaTeX itself misses of its own (an .aux, a .bbl) comes later.
 _ABSENT = re.compile(r"^(?:Package|LaTeX) \w+ Warning: File [\"`'](?P<name>[^\"']+)[\"'] not found")

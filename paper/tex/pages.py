@@ -22,7 +22,7 @@ _CAPTION = re.compile(r"(?P<name>(?:Table|Figure) (?:[A-Z]|\d+)\.\d+):")
 _CONTINUED = re.compile(r"(?P<name>Table (?:[A-Z]|\d+)\.\d+), continued$")
 _FOOT = "continued on the next page"
 _CALL = re.compile(r"(?P<kind>Tables?|Figures?) (?P<numbers>(?:(?:[A-Z]|\d+)\.\d+(?:, and | and |, | to )?)+)")
-_NUMBER = re.compile(r"(?:[A-Z]|\d+)\.\d+")
+_NUMBER = re.compile(r"(?:[A-Z]|(?<!\d)\d++)\.\d+")
 
 
 @dataclass(frozen=True)

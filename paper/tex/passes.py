@@ -14,10 +14,10 @@ from artifacts.build import process
 from artifacts.store import files
 from paper.tex import latex
 
-CITED = re.compile(r"\\(?:[Cc]ite[a-z]*|nocite)\*?(?:\[[^]]*\])*\{([^}]*)\}")
-READ = re.compile(r"\\input\{([^}]*)\}")
-OF_BIBTEX = re.compile(r"\\(bibliographystyle|bibliography)\{([^}]*)\}")
-NOTED = re.compile(r"\\citation\{([^}]*)\}")
+CITED = re.compile(r"\\(?:[Cc]ite[a-z]*+|nocite)\*?(?:\[(?:(?!\\[Cc]ite|\\nocite)[^]])*+\])*+\{([^{}]*)\}")
+READ = re.compile(r"\\input\{([^{}]*)\}")
+OF_BIBTEX = re.compile(r"\\(bibliographystyle|bibliography)\{([^{}]*)\}")
+NOTED = re.compile(r"\\citation\{([^{}]*)\}")
 DRAFTS = 2
 
 

@@ -81,7 +81,7 @@ def _short(caption: str, short: str | None) -> str:
     if short is not None:
         return prose(short, "latex")
     first = caption
-    for end in re.finditer(r"(\S+)[.?!]\s+(?=[A-Z$*])", caption):
+    for end in re.finditer(r"(?<!\S)(\S+)[.?!]\s+(?=[A-Z$*])", caption):
         if caption[: end.end()].count("$") % 2 == 0 and end[1].lower() not in _ABBREVIATIONS:
             first = caption[: end.end()].rstrip()
             break

@@ -147,4 +147,4 @@ def _body(grid: Grid, index: int, space: float) -> float:
 
 
 def _visible(heading: str) -> str:
-    return re.sub(r"<[^>]*>|\\[a-zA-Z]+|[\\{}_^$]|&[a-z]+;", "", heading)
+    return re.sub(r"<[^<>]*>|\\[a-zA-Z]+|[\\{}_^$]|&[a-z]+;", "", heading)

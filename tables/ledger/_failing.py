@@ -23,7 +23,7 @@ FAILURES: Mapping[str, str] = {
 
 SIGNS: Mapping[str, str] = {"contradicted": r"$\times$", "not supported": r"$\circ$"}
 CLAIM = re.compile(r"(?<![\w/])(?:c\d{3}|thesis)_[\w.-]*\w")
-BARE = re.compile(r"-?\d+\.\d{4,}")
+BARE = re.compile(r"-?(?<!\d)\d++\.\d{4,}")
 NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?")
 UNIT = re.compile(r"\d\s*(?P<unit>%|×|x)$")
 

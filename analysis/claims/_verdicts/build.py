@@ -16,7 +16,8 @@ from artifacts.near import nearest
 from artifacts.store.documents import STATED, documents
 from artifacts.store.paths import DOCUMENTS
 
-_WORD = re.compile(r"(?!(?:r|d|p)\b)[a-z]+(?=[ ,']|-fifth)")  # a word that may begin a sentence, not a symbol or a name
+# A word that may begin a sentence, not a symbol or a name.
+_WORD = re.compile(r"(?<![a-z])(?!(?:r|d|p)\b)[a-z]++(?=[ ,']|-fifth)")
 _SAME = re.compile(
     r"\b(preserv\w+|unchanged|unaffected|unimpaired|intact|identical|no (?:difference|effect|change)"
     r"|(?:does|do) not differ)\b",

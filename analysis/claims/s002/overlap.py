@@ -118,7 +118,7 @@ def c002_overlap_windows(reported_overlap: pd.DataFrame, models: pd.DataFrame) -
     Source: 002, Model Overlap.
     """
     rows = reported_overlap[reported_overlap["benchmark_model"] != ""].merge(models, on="model")
-    given = rows["benchmark_model"].str.extract(r"(\d+k)\)$")[0].map(WINDOWS)
+    given = rows["benchmark_model"].str.extract(r"(?<!\d)(\d+k)\)$")[0].map(WINDOWS)
     wrong = rows[given.to_numpy() != rows["claimed_context"].to_numpy(dtype=float)]
     return judge(
         wrong.empty,

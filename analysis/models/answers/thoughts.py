@@ -19,7 +19,7 @@ PAIRS = (  # opening and closing marks, as patterns
 OPENING = re.compile("|".join(opening for opening, _ in PAIRS), re.IGNORECASE)
 CLOSING = re.compile("|".join(closing for _, closing in PAIRS), re.IGNORECASE)
 # Channels of GPT-OSS: `<|channel|>analysis<|message|>...<|end|>`, and only the channel `final` holds the answer
-CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>", re.IGNORECASE)
+CHANNEL = re.compile(r"<\|channel\|>\s*(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?<\|message\|>", re.IGNORECASE)
 CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 BARE_FINAL = re.compile(r"assistant\s*final(?=\S|\s|$)")  # the same where special tokens were taken out
 BARE_ANALYSIS = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z\W\d])")

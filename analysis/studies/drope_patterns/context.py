@@ -111,7 +111,7 @@ def _protocol(protocols: pd.DataFrame, section: str) -> tuple[int, str]:
 def _digits(protocols: pd.DataFrame, section: str, form: str) -> int:
     """Digits of the number to retrieve: one for the section, or one per prompt format."""
     text = str(protocols[protocols["section"] == section]["passkey_digits"].iloc[0])
-    named = {name.lower(): int(count) for count, name in re.findall(r"(\d+) \((\w+)", text)}
+    named = {name.lower(): int(count) for count, name in re.findall(r"(?<!\d)(\d++) \((\w+)", text)}
     return named[form] if named else int(text)
 
 

@@ -150,7 +150,7 @@ def uniform_bos_attention(drope_protocols: pd.DataFrame) -> pd.DataFrame:
     vanish in short texts: a layer's attention to BOS has to be held against it.
     """
     items = str(drope_protocols[drope_protocols["experiment"] == "7"]["items"].iloc[0])
-    match = re.search(r"(\d+)-(\d+) tokens", items)
+    match = re.search(r"(?<!\d)(\d++)-(\d++) tokens", items)
     if match is None:
         raise ValueError(f"drope_protocols: experiment 7 runs on {items!r}; a range of tokens is needed")
     return pd.DataFrame(

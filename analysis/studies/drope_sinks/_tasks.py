@@ -32,7 +32,7 @@ def protocol(drope_protocols: pd.DataFrame, section: str) -> tuple[dict[str, int
     rows = drope_protocols[drope_protocols["section"] == section]
     if len(rows) != 1:
         raise DataError(f"drope_protocols has {len(rows)} rows of section {section!r}; exactly one is needed")
-    items = {name: int(n) for name, n in re.findall(r"([a-z]+) (\d+)", str(rows["items"].iloc[0]))}
+    items = {name: int(n) for name, n in re.findall(r"(?<![a-z])([a-z]++) (\d+)", str(rows["items"].iloc[0]))}
     if set(items) != set(CATEGORY):
         raise DataError(f"section {section!r} lists items for {', '.join(items)}; needed are {', '.join(CATEGORY)}")
     digits = int(rows["passkey_digits"].iloc[0])

@@ -141,7 +141,7 @@ def uniform_sink(drope_protocols: pd.DataFrame, drope_stated: pd.DataFrame) -> p
 
 def _lengths(drope_protocols: pd.DataFrame, section: str) -> tuple[int, int]:
     items = str(pick(drope_protocols, section=section)["items"])
-    match = re.search(r"(\d+)-(\d+) tokens", items)
+    match = re.search(r"(?<!\d)(\d++)-(\d++) tokens", items)
     if not match:
         raise DataError(f"section {section!r} lists {items!r}; a range of tokens is needed")
     return int(match[1]), int(match[2])

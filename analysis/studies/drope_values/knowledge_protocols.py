@@ -94,7 +94,7 @@ def knowledge_protocols(
 def _setting(protocols: pd.DataFrame, section: str) -> dict[str, Any]:
     """Items per task, digits of the passkey, and precision of a section."""
     row = protocols[protocols["section"] == section].iloc[0]
-    items: dict[str, Any] = {name: int(count) for name, count in re.findall(r"(\w+) (\d+)", str(row["items"]))}
+    items: dict[str, Any] = {name: int(count) for name, count in re.findall(r"\b(\w++) (\d+)", str(row["items"]))}
     return items | {"precision": row["precision"], "digits": int(row["passkey_digits"])}
 
 

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from artifacts.errors import SpecError
+from artifacts.store.pattern import fault
 from conftest import ROOT
 from paper import metadata
 from paper.lint import digits
-from paper.pattern import fault
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,202 @@
+"""Regular expressions of the project: all that its files write, and texts that bring out how long each can take.
+
+Patterns are collected from the source text. One that is written out is taken as it is; one that is put together from
+names of its module is evaluated there; one that is put together in a function has to be listed with samples.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FUNCTIONS = frozenset(("compile", "match", "search", "fullmatch", "findall", "finditer", "sub", "subn", "split"))
+OF_SERIES = FUNCTIONS - {"compile"} | {"extract", "extractall", "contains", "replace", "count"}
+ROOMS = ("analysis", "artifacts", "figures", "paper", "tables")
+_parser = importlib.import_module("re._parser")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern and the place where it stands."""
+
+    file: str
+    line: int
+    use: str
+    text: str
+    flags: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def calls(file: str) -> Iterator[tuple[ast.Call, str]]:
+    """Each call of a file that takes a pattern, with what is done with the pattern."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        owner, name = node.func.value, node.func.attr
+        if isinstance(owner, ast.Name) and owner.id == "re" and name in FUNCTIONS:
+            yield node, name
+        if isinstance(owner, ast.Attribute) and owner.attr == "str" and name in OF_SERIES and node.args:
+            yield node, f"str.{name}"
+
+
+def collected(made: Mapping[str, Iterable[str]]) -> tuple[list[Pattern], list[str]]:
+    """All patterns of the rooms, and the places of those that are neither written out nor listed in `made`."""
+    patterns: list[Pattern] = []
+    unknown: list[str] = []
+    files = (path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    for file in sorted(files):
+        for node, use in calls(file):
+            written = ast.unparse(node.args[0])
+            key = f"{file}: {written}"
+            if key in made:
+                use = _use_of(file, node) if use == "compile" else use
+                patterns += [Pattern(file, node.lineno, use, text) for text in made[key]]
+                continue
+            try:
+                text = ast.literal_eval(node.args[0])
+                flags = _flags(node)
+            except ValueError:
+                try:
+                    text, flags = _evaluated(file, node.args[0]), _flags(node)
+                except NameError:
+                    unknown.append(key)
+                    continue
+            use = _use_of(file, node) if use == "compile" else use
+            patterns.append(Pattern(file, node.lineno, use, text, flags))
+    return patterns, unknown
+
+
+def _use_of(file: str, node: ast.Call) -> str:
+    """What is done with a compiled pattern: `fullmatch` or `match` where its file does no more with it or its name."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if at_once := re.match(
+        r"\.(match|fullmatch)\(", text.splitlines()[(node.end_lineno or 1) - 1].encode()[node.end_col_offset :].decode()
+    ):
+        return at_once[1]
+    named = re.match(r"\s*(\w+)\s*=", text.splitlines()[node.lineno - 1])
+    uses = set(re.findall(rf"\b{named[1]}\.(\w+)", text)) if named else set()
+    return "match" if uses and uses <= {"match", "fullmatch", "pattern"} else "finditer"
+
+
+def _evaluated(file: str, node: ast.expr) -> str:
+    module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
+    return eval(compile(ast.Expression(node), file, "eval"), dict(vars(module)))
+
+
+def _flags(node: ast.Call) -> int:
+    flags = [word.value for word in node.keywords if word.arg == "flags"]
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "compile":
+        flags += node.args[1:2]
+    return int(eval(ast.unparse(flags[0]), {"re": re})) if flags else 0
+
+
+def attacks(pattern: Pattern) -> list[tuple[str, str]]:
+    """Pairs of a beginning and a part to repeat after it: what is nearly the pattern, again and again.
+
+    The parts are each sign of the pattern's own alphabet, pairs of them, a text that the pattern matches, and each
+    beginning of that text, by itself and after what leads to it.
+    """
+    parsed = _parser.parse(pattern.text, pattern.flags)
+    samples = list(dict.fromkeys([_sample(parsed, 1), _sample(parsed, 2), _sample(parsed, 1, last=True)]))
+    signs = list(dict.fromkeys([*_alphabet(parsed), *"a1 .\n\\"]))[:12]
+    beginnings = list(dict.fromkeys(sample[:end] for sample in samples for end in range(len(sample) + 1)))
+    if len(beginnings) > 12:
+        beginnings = beginnings[:: len(beginnings) // 12 + 1]
+    found = [("", part) for part in (*signs, *samples, *beginnings) if part]
+    found += [("", a + b) for a in signs[:6] for b in signs[:6] if a != b]
+    found += [(start, sign) for start in beginnings for sign in signs[:8] if start]
+    return list(dict.fromkeys(found))
+
+
+def _alphabet(parsed: Any) -> Iterator[str]:
+    for kind, value in parsed:
+        name = str(kind)
+        if name in ("LITERAL", "NOT_LITERAL"):
+            yield chr(value) if name == "LITERAL" else ("b" if value != ord("b") else "c")
+        elif name == "IN":
+            yield _of_class(value)
+            for item, given in value:
+                if str(item) == "LITERAL":
+                    yield chr(given)
+        for inside in _insides(value):
+            yield from _alphabet(inside)
+
+
+def _insides(value: Any) -> Iterator[Any]:
+    if isinstance(value, _parser.SubPattern):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _insides(each)
+
+
+_CANDIDATES = "a1 b,.-(B)\n{}[]<>'\"$%\\_:/=~*⁻−–é"
+
+
+def _of_class(items: Any) -> str:
+    expression = re.compile(_class_text(items))
+    return next((sign for sign in _CANDIDATES if expression.match(sign)), _first(items))
+
+
+def _first(items: Any) -> str:
+    for item, given in items:
+        if str(item) == "LITERAL":
+            return chr(given)
+        if str(item) == "RANGE":
+            return chr(given[0])
+    return "a"
+
+
+_CATEGORIES = {
+    "CATEGORY_DIGIT": r"\d", "CATEGORY_NOT_DIGIT": r"\D", "CATEGORY_SPACE": r"\s", "CATEGORY_NOT_SPACE": r"\S",
+    "CATEGORY_WORD": r"\w", "CATEGORY_NOT_WORD": r"\W",
+}  # fmt: skip
+
+
+def _class_text(items: Any) -> str:
+    parts = []
+    for item, given in items:
+        name = str(item)
+        if name == "NEGATE":
+            parts.append("^")
+        elif name == "LITERAL":
+            parts.append(re.escape(chr(given)))
+        elif name == "RANGE":
+            parts.append(f"{re.escape(chr(given[0]))}-{re.escape(chr(given[1]))}")
+        elif name == "CATEGORY":
+            parts.append(_CATEGORIES[str(given)])
+    return f"[{''.join(parts)}]"
+
+
+def _sample(parsed: Any, times: int, *, last: bool = False) -> str:
+    """A text that the pattern matches, lookarounds left out: each repeat `times` over, or the last alternatives."""
+    parts = []
+    for kind, value in parsed:
+        name = str(kind)
+        if name == "LITERAL":
+            parts.append(chr(value))
+        elif name == "NOT_LITERAL":
+            parts.append("b" if value != ord("b") else "c")
+        elif name == "ANY":
+            parts.append("a")
+        elif name == "IN":
+            parts.append(_of_class(value))
+        elif name == "BRANCH":
+            parts.append(_sample(value[1][-1 if last else 0], times, last=last))
+        elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            least, most, inside = value
+            often = max(least, min(times, int(most)))
+            parts.append(_sample(inside, times, last=last) * often)
+        elif name == "SUBPATTERN":
+            parts.append(_sample(value[-1], times, last=last))
+        elif name == "ATOMIC_GROUP":
+            parts.append(_sample(value, times, last=last))
+    return "".join(parts)

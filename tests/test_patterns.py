@@ -1,0 +1,142 @@
+"""No regular expression over text of users takes more than a time that grows with the length of the text."""
+
+import re
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import pytest
+import yaml
+
+import patterns
+from analysis.claims._verdicts import typeset
+from analysis.claims.s000 import layers
+from analysis.tasks import answers
+from artifacts.build import new_paper
+from artifacts.store import vocabulary
+from figures._press.matplotlib import words
+from paper import metadata
+from paper.tex import hints
+
+
+def of_schemas() -> list[str]:
+    """The patterns of the data package: those of cells."""
+    package = (patterns.ROOT / "artifacts/datapackage.yaml").read_text(encoding="utf-8")
+    return [yaml.safe_load(found) for found in re.findall(r"pattern: (\"[^\"]*\")", package)]
+
+
+STANDS_BY_ITSELF = next(key for key in patterns.collected({})[1] if "(?<!\\\\s-){thousands}" in key)
+LINT_OF_NAMES = next(key for key in patterns.collected({})[1] if key.startswith("paper/lint.py: "))
+WORDS = ("the old mill", "  ", "a", "nonnegative 1.5 numbers, (all) of them")
+NUMBERS = ("0", "12.5", "100,000", "-3", "1.2.3")
+KEYS = ("ap_drop", "llama-3.1-8b", "002", "a.b")
+
+MADE: dict[str, Iterable[str]] = {
+    "analysis/claims/_verdicts/typeset.py: pattern": [pattern for pattern, _ in typeset._NAMES],
+    "analysis/claims/s000/layers.py: word": layers.WORDS,
+    "analysis/experiments/_anchoring/words.py: pattern": [
+        r"(?<!\w)" + r"\s+".join(map(re.escape, each.split())) + r"(?!\w)" for each in WORDS if each.split()
+    ],
+    "analysis/tasks/answers.py: BEFORE + words + AFTER": [
+        answers.BEFORE + r"\s+".join(map(re.escape, each.split())) + answers.AFTER for each in WORDS if each.split()
+    ],
+    "artifacts/build/new_paper.py: f'(?m)^{pattern}'": [r'(?m)^name = ".*"\n', r'(?m)^license = ".*"\n'],
+    r"artifacts/build/new_paper.py: f'(?m)^(\\.PHONY:.*) {target}(?= |$)'": [
+        rf"(?m)^(\.PHONY:.*) {target}(?= |$)" for target in new_paper.LEFT_OUT
+    ],
+    "artifacts/store/rules.py: pattern": [metadata.ORCID, metadata.ROR, vocabulary._STANDARD, "(?i)utf-?8"],
+    STANDS_BY_ITSELF: [rf"(?<!\w)(?<!\d\.)(?<!\s-)(?<!\d,){re.escape(piece)}(?!\w)(?![.,]\d)" for piece in NUMBERS],
+    r"artifacts/store/sentences.py: f'\\bFig(?:ure|\\.) {figure[1]}\\b'": [r"\bFig(?:ure|\.) 3\b"],
+    "artifacts/store/validation.py: pattern": of_schemas(),
+    "artifacts/typeset/wording.py: pattern": [
+        rf"(?<![\w/.-])({'|'.join(map(re.escape, KEYS))})(?![\w/]|[-.]\w)",
+    ],
+    "figures/_press/matplotlib/words.py: re.escape(command) + '(?![A-Za-z])'": [
+        re.escape(command) + "(?![A-Za-z])" for command in words._SAME
+    ],
+    "paper/annotate/build.py: pattern": metadata.read(patterns.ROOT).names,
+    "paper/annotate/copies.py: f'{re.escape(key)}(?![0-9A-Za-z])'": [
+        f"{re.escape(key)}(?![0-9A-Za-z])" for key in KEYS
+    ],
+    "paper/bibliography/names.py: f'[{{}}]|{separator}'": [r"[{}]|(?<!\s)\s+and(?=\s)", "[{}]|,"],
+    LINT_OF_NAMES: ["|".join(f"(?:{item})" for item in metadata.read(patterns.ROOT).names)],
+    "paper/tex/hints.py: pattern": [pattern for pattern, _ in hints._HINTS],
+}
+"""Patterns that are put together in a function: all that it makes of its own tables, or samples."""
+
+LENGTH = 100_000
+LIMIT_S = 1.0
+SHORT = 3_000
+HARMLESS_S = LIMIT_S * (SHORT / LENGTH) ** 2 / 4
+"""What takes less at `SHORT` cannot reach the limit at `LENGTH` by growing with the square."""
+
+
+class TooSlow(Exception):
+    """A pattern took longer than the limit."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Stop what takes more of this process's own time, so that a busy machine makes no pattern slow."""
+
+    def stop(*_: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def run(pattern: patterns.Pattern) -> Callable[[str], object]:
+    compiled = re.compile(pattern.text, pattern.flags)
+    use = pattern.use.removeprefix("str.")
+    if use in ("match", "fullmatch"):
+        return getattr(compiled, use)  # type: ignore[no-any-return]
+    return lambda text: sum(1 for _ in compiled.finditer(text))
+
+
+def slow(function: Callable[[str], object], text: str, limit: float) -> bool:
+    """Whether a text takes more than the limit, in seconds of this process."""
+    start = time.process_time()
+    function(text)
+    return time.process_time() - start > limit
+
+
+def slowest(pattern: patterns.Pattern) -> str:
+    """The text of 100,000 characters that takes more than a second; empty where there is none."""
+    function = run(pattern)
+    for start, part in patterns.attacks(pattern):
+        for end in ("", "\0"):
+            short, long = (start + part * (length // len(part) + 1) + end for length in (SHORT, LENGTH))
+            try:
+                with limited(LIMIT_S):
+                    if not slow(function, short, HARMLESS_S) or not slow(function, short, HARMLESS_S):
+                        continue
+                    function(long)
+            except TooSlow:
+                return f"{start[:20]!r}, {part[:20]!r} again and again, {end!r}"
+    return ""
+
+
+FOUND, UNKNOWN = patterns.collected(MADE)
+DIFFERENT = list({(each.text, each.flags, each.use): each for each in FOUND}.values())
+
+
+def test_every_pattern_is_known() -> None:
+    assert len(FOUND) > 200
+    assert not UNKNOWN, "list what these make in MADE"
+
+
+@pytest.mark.parametrize("pattern", DIFFERENT, ids=str)
+def test_a_hundred_thousand_characters_take_less_than_a_second(pattern: patterns.Pattern) -> None:
+    assert not slowest(pattern)
+
+
+@pytest.mark.parametrize("text", [r"(?:'[^']*'|.)*?>>", r"\s*x", r"(a+)+b", r"<<.*?>>"])
+def test_a_pattern_that_is_worse_is_found(text: str) -> None:
+    assert slowest(patterns.Pattern("here", 1, "search", text, re.DOTALL))
