@@ -14,7 +14,7 @@ from artifacts.typeset.characters import MATH
 
 FOLDER = Path(__file__).parent / "templates"
 ASSETS = ("site.css", "site.js")
-_MATH = re.compile(r'<span class="math">\\\((.*?)\\\)</span>', re.DOTALL)
+_MATH = re.compile(r'<span class="math">\\\(((?:(?!<span).)*?)\\\)</span>', re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
 _TEX = re.compile(r"\\[A-Za-z]+")
 _SIGNS = {command: char for char, command in reversed(MATH.items())}  # of several signs, the first

@@ -15,6 +15,7 @@ from tables._press.spec import Column, Size, mark_names
 LINE = 430.0  # pt, a little below the 152 mm that scrreprt sets on A4 at 11 pt
 TURNED = 600.0  # pt, the line of a landscape page
 NARROW = 250.0  # pt: narrower tables are stretched to it, for the sake of caption and notes
+OVER = 5.0  # pt by which a table may look wider than its line: the estimate is no closer, and LaTeX lets as much pass
 BROKEN = 6.0  # em: a column of text that the table is too wide for breaks its lines, if it keeps as much
 ROOMY = 4.0  # pt of half column space: with less, marks may not hang over into the next column
 _POINTS: dict[Size, float] = {"small": 10, "footnotesize": 9, "scriptsize": 8}
@@ -77,7 +78,7 @@ def _broken(grid: Grid, chosen: Fit) -> Fit:
     """The same fit, where the widest column of text breaks its lines as far as the table is wider than its line."""
     lacking = chosen.width - _line(grid)
     texts = [index for index, column in enumerate(grid.columns) if column.width is None and not is_number(column)]
-    if lacking <= 0 or not texts:
+    if lacking <= OVER or not texts:
         return chosen
     point = _POINTS[chosen.size]
     widths = {index: _body(grid, index, chosen.space) * point for index in texts}
