@@ -14,6 +14,7 @@ from artifacts.build.facts import Reader
 from artifacts.build.state import State
 from artifacts.errors import SpecError, ThesisError
 from artifacts.store import files
+from artifacts.store.json_lines import values
 from artifacts.store.text_file import json_of, text_of, yaml_of
 from conftest import ROOT
 from paper import lint
@@ -207,3 +208,28 @@ def test_output_goes_into_no_folder_that_is_not_there(tmp_path, monkeypatch):
     assert done.exit_code == 2
     assert "no folder" in done.output
     assert not (tmp_path / "absent").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.json", '{"a": {"b": 1, "c": 2, "b": 1}}', "a.json: the key 'b' is there twice in one object"),
+        ("a.json", '[{"a": 1}, {"a": 1, "a": 2, "a": 3}]', "a.json: the key 'a' is there 3 times"),
+        ("a.jsonl", '{"a": 1}\n{"a": [{"": 0, "": 0}]}\n', "a.jsonl:2: not JSON (the key '' is there twice"),
+        ("a.yaml", "a: 1\nb: 2\na: 3\n", "a.yaml:3: the key 'a' stands at line 1 already"),
+        ("a.yaml", "x:\n  - {p: 1, q: 2, p: 1}\n", "a.yaml:2: the key 'p' stands at line 2 already"),
+        ("a.yaml", "base: &b {p: 1}\nx:\n  <<: *b\n  1: a\n  1: b\n", "a.yaml:5: the key '1' stands at line 4"),
+    ],
+)
+def test_a_key_that_is_there_twice_is_told(name, content, words, tmp_path):
+    """Readers of JSON and YAML keep the last of them in silence."""
+    (tmp_path / name).write_text(content)
+    reader = {".json": json_of, ".yaml": yaml_of}.get((tmp_path / name).suffix)
+    with pytest.raises(ThesisError) as told:
+        reader(tmp_path, name) if reader else list(values(tmp_path / name))
+    assert words in str(told.value)
+
+
+def test_a_key_that_overrides_a_merged_one_is_right(tmp_path):
+    (tmp_path / "a.yaml").write_text("a: &a {p: 1, q: 2}\nb: &b {<<: *a, p: 3}\nc: [{<<: [*a, *b], q: 4}]\n")
+    assert yaml_of(tmp_path, "a.yaml") == {"a": {"p": 1, "q": 2}, "b": {"p": 3, "q": 2}, "c": [{"p": 1, "q": 4}]}

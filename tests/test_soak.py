@@ -1,12 +1,16 @@
-"""What the soak run takes for amiss: how a command on a damaged file ended."""
+"""The soak run itself: what it takes for amiss, that its damage is seeded, and that forked commands are commands."""
 
 import json
 import random
+import struct
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.soak.commands import changed, judged
+from tests.soak.commands import judged
+from tests.soak.damage import broken, changed
+from tests.soak.forks import Ended, Forks
 
 FILE = Path("artifacts/sources/beans.csv")
 
@@ -19,6 +23,10 @@ FILE = Path("artifacts/sources/beans.csv")
         (0, "information, Nancy, infant\n", "", "accepted"),
         (1, "", "error: artifacts/sources/beans.csv:2: 'x' is no number\n", "told"),
         (1, "", "error: something went wrong\n", "unnamed"),
+        (1, "", "error: beans.csv: odd\n" + "more of it\n" * 9, "long"),
+        (1, "", f"error: beans.csv: {'x' * 2000}\n", "long"),
+        (0, "", "lib/x.py:3: FutureWarning: soon\n", "warning"),
+        (3, "", "error: beans.csv: odd\n", "status"),
         (1, "", "Traceback (most recent call last):\n  File beans.csv\nKeyError: 'x'\n", "traceback"),
         (1, "", "table:beans: artifacts/store/reader.py:12: KeyError: 'beans'\n", "code line"),
         (1, "", "beans: KeyError: 1 (caching.py:677)\n", "code line"),
@@ -27,14 +35,86 @@ FILE = Path("artifacts/sources/beans.csv")
     ],
 )
 def test_how_a_command_ended(code, output, errors, outcome):
-    found, why = judged(FILE, code, output, errors)
+    found, why = judged(FILE, ("beans",), Ended(code, output, errors, 0.1, 0))
     assert found == outcome
     assert bool(why) == (outcome not in ("told", "accepted"))
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv"])
+def test_a_process_that_outlives_its_command_is_amiss():
+    assert judged(FILE, ("beans",), Ended(0, "", "", 0.1, 2))[0] == "left"
+
+
+CONTENTS = {
+    "a.json": json.dumps({"a": [1, 2, {"b": "c"}], "d": None}),
+    "a.jsonl": '{"a": 1, "b": "c"}\n{"a": 2, "b": "d"}\n',
+    "a.csv": "name,value\nx,1\ny,2\n",
+    "a.yaml": "a: [1, 2]\nb: {c: d}\n",
+    "a.tex.j2": "\\chapter{Beans}\n<< n('a') >>\n",
+    "a.py": "def f(x):\n    return x + 1\n",
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
 def test_each_seed_gives_one_change_and_the_same_again(tmp_path, name):
-    (tmp_path / name).write_text(json.dumps({"a": [1, 2, {"b": "c"}], "d": None}) + "\n")
+    (tmp_path / name).write_text(CONTENTS[name])
     one, same = (changed(tmp_path / name, random.Random(7)) for _ in range(2))
     assert one == same
-    assert len({changed(tmp_path / name, random.Random(seed)) for seed in range(40)}) > 20
+    assert len({changed(tmp_path / name, random.Random(seed)) for seed in range(60)}) > 20
+    assert broken((tmp_path / name).suffix, CONTENTS[name].encode()) == ""
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [
+        (".json", b'{"a": 1, "a": 2}'),
+        (".json", b'{"a": 1'),
+        (".jsonl", b'{"a": 1}\n{"a"}\n'),
+        (".yaml", b"a: 1\na: 2\n"),
+        (".yaml", b"a: [1\n"),
+        (".csv", b"a,b\n1,2\n1\n"),
+        (".csv", b"a,a\n1,2\n"),
+        (".csv", b"\xff,b\n1,2\n"),
+        (".py", b"def f(:\n"),
+        (".tex", b"a\x00b"),
+        (".npz", b"PK\x03\x04"),
+        (".safetensors", struct.pack("<Q", 2) + b"{}x"),
+    ],
+)
+def test_what_is_none_of_its_format_is_known(suffix, content):
+    assert broken(suffix, content)
+
+
+def test_a_forked_command_is_one_of_its_own(tmp_path):
+    """It reads files as they are now, sees the arguments, and gives outputs, exit status and what it leaves."""
+    (tmp_path / "build.py").write_text(
+        "import os, subprocess, sys, time\n"
+        "from pathlib import Path\n"
+        "import learned\n"
+        "print(Path('told').read_text(), learned.VALUE, *sys.argv[1:])\n"
+        "if 'leave' in sys.argv: subprocess.Popen(['sleep', '30'])\n"
+        "if 'kill' in sys.argv: os.abort()\n"
+        "sys.exit(int('fail' in sys.argv))\n"
+    )
+    (tmp_path / "learned.py").write_text("VALUE = 'first'\n")
+    (tmp_path / "odd.py").write_text("raise SystemExit\n")
+    (tmp_path / "told").write_text("one")
+    forks = Forks(tmp_path)
+    try:
+        assert forks.learn("a", "b").output == "one first a b\n"
+        (tmp_path / "learned.py").write_text("VALUE = 'second'\n")
+        (tmp_path / "told").write_text("two")
+        done = forks.run("fail")
+        assert (done.code, done.output, done.errors, done.orphans) == (1, "two first fail\n", "", 0)
+        assert forks.run("leave").orphans == 1
+        assert forks.run("kill").code == -6
+        assert forks.run("ends").code == 0
+    finally:
+        forks.end()
+    fresh = Forks(tmp_path, [tmp_path / "learned.py"])
+    try:
+        fresh.learn()
+        (tmp_path / "learned.py").write_text("VALUE = 'third'\n")
+        assert fresh.run().output == "two third\n", "a file that is to be damaged is imported by the command itself"
+    finally:
+        fresh.end()
+    assert "learned" not in sys.modules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -19,6 +18,7 @@ from analysis.models.texts import Source, texts
 from analysis.models.vocabulary import check_tokens
 from analysis.tasks.items import Book
 from artifacts.errors import DataError, ModelError
+from artifacts.store.json_text import parsed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -289,7 +289,7 @@ def open_subject(
 def _card(folder: Path) -> dict[str, Any]:
     path = folder / CARD
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
+        card = parsed(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 
 from artifacts.errors import DataError
 from artifacts.store.file_kind import START, foreign
+from artifacts.store.json_text import parsed
 
 GZIP = b"\x1f\x8b"
 
@@ -59,9 +60,9 @@ def value(line: bytes, where: str) -> Any:
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: not UTF-8 (byte {error.start} of it); save the file in that encoding") from None
     try:
-        parsed = json.loads(text)
+        content = parsed(text)
         if "\\u" in text:
-            json.dumps(parsed, ensure_ascii=False).encode()
+            json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         half = str(error.object)[error.start]
         raise DataError(
@@ -69,4 +70,4 @@ def value(line: bytes, where: str) -> Any:
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
-    return parsed
+    return content

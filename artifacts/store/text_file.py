@@ -7,11 +7,13 @@ What is no text at all is told by how it begins, whatever its name ends with.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from artifacts.errors import DataError, ThesisError
 from artifacts.store.file_kind import foreign, is_page
+from artifacts.store.json_text import DoubledKeyError, parsed
 from artifacts.store.rules import shown
 
 MARK = "\ufeff"  # the byte order mark
@@ -51,7 +53,9 @@ def json_of(root: Path, file: str) -> dict[str, Any]:
     """The object that a JSON file holds; DataError when it holds none."""
     text = text_of(root, file)
     try:
-        content = json.loads(text)
+        content = parsed(text)
+    except DoubledKeyError as caught:
+        raise DataError(f"{file}: {caught}; keep one of them") from None
     except json.JSONDecodeError as caught:
         raise DataError(f"{file}:{caught.lineno}: no JSON ({caught.msg}); restore the file") from None
     except (ValueError, RecursionError):
@@ -67,13 +71,14 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
     Raises
     ------
     ThesisError
-        Of the kind given: no YAML, with the line, or aliases of aliases that would fill the memory when written out.
+        Of the kind given: no YAML, or a key that is there twice, with the line; aliases of aliases that would fill the
+        memory when written out.
     """
     import yaml
 
     text = text_of(root, file, error)
     try:
-        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        content = yaml.load(text, Loader=_loader())
     except (yaml.YAMLError, ValueError, RecursionError) as caught:
         raise error(f"{file}{_broken_yaml(caught, text)}") from None
     left, stack = MOST_NODES, [content]
@@ -87,6 +92,27 @@ def yaml_of(root: Path, file: str, error: type[ThesisError] = DataError) -> Any:
         if left < len(stack):
             raise error(f"{file}: more than {MOST_NODES} values once its aliases are written out; write fewer of them")
     return content
+
+
+@cache
+def _loader() -> Any:
+    """The safe loader, to which a key that a mapping has twice is an error: YAML's own keeps the last in silence."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def flatten_mapping(self, node: Any) -> None:
+            """Check the keys as they are written, before those of merged mappings come among them."""
+            if not hasattr(node, "checked"):
+                node.checked = True
+                firsts: dict[tuple[str, str], Any] = {}
+                for key, _ in node.value:
+                    if isinstance(key, yaml.ScalarNode) and firsts.setdefault((key.tag, key.value), key) is not key:
+                        line = firsts[key.tag, key.value].start_mark.line + 1
+                        told = f"the key {shown(key.value)} stands at line {line} already; keep one of them"
+                        raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
+            super().flatten_mapping(node)
+
+    return Loader
 
 
 def _broken_yaml(caught: Exception, text: str) -> str:

@@ -19,22 +19,37 @@ def _tell(amiss: list[str], wrong: list[str]) -> None:
 def main() -> int:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mutations", type=int, default=200, help="damaged files of each class [200]")
-    parser.add_argument("--kills", type=int, default=20, help="iterations of kills of each target [20]")
+    parser.add_argument(
+        "--mutations",
+        type=int,
+        default=None,
+        help="damaged files of each class [200, or 0 beside --files or --endings]",
+    )
+    parser.add_argument(
+        "--kills", type=int, default=None, help="iterations of kills of each target [20, or 0 as above]"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--paper", action="store_true", help="kill builds of the whole thesis as well")
-    parser.add_argument("--commands", type=int, default=0, help="damaged files of each kind that commands read [0]")
+    parser.add_argument("--files", type=int, default=0, help="damaged files, of every kind that commands read [0]")
+    parser.add_argument("--case", type=int, metavar="NUMBER", help="of --files and one of --kinds this one again")
     parser.add_argument("--endings", type=int, default=0, help="iterations of kills of every command [0]")
     parser.add_argument("--beginning", metavar="WORDS", default="", help="of --endings these, with commas between")
-    parser.add_argument("--kinds", metavar="WORDS", default="", help="of --commands these alone, with commas between")
+    parser.add_argument("--kinds", metavar="WORDS", default="", help="of --files these alone, with commas between")
     parser.add_argument("--classes", metavar="WORDS", default="", help="damage these alone, e.g. 'scores predictions'")
     parser.add_argument(
         "--only", metavar="WORDS", help="kill this build alone, e.g. --only paper, --only 'table ap_drop'"
     )
     parser.add_argument("--warm", action="store_true", help="begin with what is built here, and remake its LaTeX only")
     asked = parser.parse_args()
+    if asked.case is not None and not (asked.files and asked.kinds):
+        parser.error(
+            "--case is the number of one of --files of one of --kinds, with the --seed of the run that told it"
+        )
+    for name, usual in (("mutations", 200), ("kills", 20)):
+        if getattr(asked, name) is None:
+            setattr(asked, name, 0 if asked.files or asked.endings else usual)
     amiss: list[str] = []
-    if not (asked.only or asked.classes or asked.commands or asked.endings):
+    if not (asked.only or asked.classes or asked.files or asked.endings):
         _tell(amiss, published.run(ROOT))
     for word, counts, wrong in (
         fuzz.run(ROOT, asked.mutations, asked.seed, asked.classes.split()) if asked.mutations else ()
@@ -42,14 +57,11 @@ def main() -> int:
         line = f"| {word} | {sum(counts.values())} | {counts['good']} | {counts['told']} | {counts['other error']} |"
         print(f"{line} {len(wrong)} |", flush=True)
         _tell(amiss, wrong)
-    for word, counts, wrong in (
-        commands.run(ROOT, asked.commands, asked.seed, asked.kinds.split(",") if asked.kinds else ())
-        if asked.commands
-        else ()
-    ):
-        shown = " | ".join(str(counts[outcome]) for outcome in commands.OUTCOMES)
-        print(f"| {word} | {sum(counts.values())} | {shown} |", flush=True)
-        _tell(amiss, wrong)
+    kinds_asked = asked.kinds.split(",") if asked.kinds else ()
+    for tally in commands.run(ROOT, asked.files, asked.seed, kinds_asked, asked.case) if asked.files else ():
+        shown = " | ".join(str(tally.counts[outcome]) for outcome in commands.OUTCOMES)
+        print(f"| {tally.word} | {sum(tally.counts.values())} | {shown} | {tally.seconds:.0f} |", flush=True)
+        _tell(amiss, tally.wrong)
     beginning = asked.beginning.split(",") if asked.beginning else ()
     for tally in endings.run(ROOT, asked.endings, asked.seed, beginning) if asked.endings else ():
         shown = " | ".join(str(count) for count in tally.kills.values())

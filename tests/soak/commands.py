@@ -1,12 +1,12 @@
-"""Damaged files of every kind that a user writes, read through the command line: what it says, and how it ends.
+"""Damaged files of every kind that a user gives, read through the command line: what it says, and how it ends.
 
-Amiss is a traceback, a line of the engine's code, a command without end, NaN or an infinity in what is printed or
-written, and an error that names neither the file nor its folder.
+Amiss are a traceback, a line of the engine's code, a command without end, another exit status than 0, 1 and 2, NaN or
+an infinity in what is printed, an error that does not name the file, one of many lines, a process or a draft that
+stays, and a file that is accepted although it is none of its format, is sealed, or must make no difference.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -16,66 +16,175 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tests.soak import frame
-from tests.soak.fuzz import damaged
+from tests.soak.damage import broken, changed
+from tests.soak.forks import SECONDS, Ended, Forks
 
-OUTCOMES = ("told", "accepted", "code line", "unnamed", "nan", "traceback", "hang")
-SECONDS = 60  # of the processor, after which a command counts as one without end
-WAITED = 600  # seconds of the clock, for one that waits
-SCRIPT = "limited.py"
-LIMITED = f"""import signal
-signal.setitimer(signal.ITIMER_PROF, {SECONDS})
-signal.alarm({WAITED})
-exec(compile(open("build.py").read(), "build.py", "exec"))
-"""
+OUTCOMES = (
+    *("told", "accepted", "silent", "unnamed", "long", "code line", "warning", "nan", "traceback", "hang", "status"),
+    "left",
+)
+FINE = ("told", "accepted")
+LINES, LENGTH = 6, 1200  # of an error; `check` tells a line for each fault of a table, and then sums up
 CODE = re.compile(r"\b[\w/]+\.py:\d+\b[^\n]*(?:Error|Exception)\b|\(\w+\.py:\d+\)")
+WARNING = re.compile(r"^.*\.py:\d+: \w*Warning\b.*$", re.MULTILINE)
 ODD = re.compile(r"(?<![\w.-])(?:nan|-?inf(?:inity)?)(?![\w-])", re.IGNORECASE)
-LEAVES = (None, True, -1, 0, 1e308, 10**400, "", "nope", "0", [], {}, [[]], {"a": 1})
+EXHIBITS = ("tables/", "figures/", "analysis/claims/", "analysis/studies/", "analysis/experiments/")
+CHECK = ("check",)
+SURVEY = (
+    *("run", "sinks", "--model", "tiny-rope", "--documents", "1", "--tokens", "32", "--device", "cpu"),
+    *("--name", "own", "--replace"),
+)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: some of it, and the commands that read one of them."""
+    """A kind of file: some of it, and the commands that read one of them.
+
+    Attributes
+    ----------
+    files : sequence of Path
+    commands : callable
+        The commands that read a file, of which chance takes one.
+    named : callable
+        The words of which an error must say one.
+    sealed : bool
+        Whether another content must be told, whatever it is.
+    same : bool
+        Whether the outcome must be the undisturbed one, since the file only saves work.
+    share : float
+        Of the files that each kind gets; less where a command takes long.
+    before : callable
+        Prepares the paper for one more run.
+    """
 
     files: Sequence[Path]
     commands: Callable[[Path], Sequence[tuple[str, ...]]]
+    named: Callable[[Path], Sequence[str]] = lambda path: (path.name, path.stem)
+    sealed: bool = False
+    same: bool = False
+    share: float = 1.0
+    before: Callable[[], None] = lambda: None
 
 
-def changed(path: Path, chance: random.Random) -> bytes:
-    """A file's content with a seeded change: of its bytes, or of one value where it is JSON."""
-    content = path.read_bytes()
-    if path.suffix in (".json", ".jsonl") and chance.random() < 0.5:
-        lines = content.splitlines() if path.suffix == ".jsonl" else [content]
-        at = chance.randrange(len(lines))
-        lines[at] = json.dumps(_with_odd_leaf(json.loads(lines[at]), chance)).encode()
-        return b"\n".join(lines)
-    return damaged(content, chance)
+@dataclass
+class Tally:
+    """What became of the files of one kind: counts of outcomes, seconds of the processor, and what is amiss."""
+
+    word: str
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    wrong: list[str] = field(default_factory=list)
 
 
-def _with_odd_leaf(data: Any, chance: random.Random) -> Any:
-    """A JSON value in which one value, at any depth, is another one than it should be, or is gone."""
-    inside = isinstance(data, (dict, list)) and len(data) > 0
-    if not inside or chance.random() < 0.15:
-        return chance.choice(LEAVES)
-    keys = list(data) if isinstance(data, dict) else range(len(data))
-    key = chance.choice(keys)
-    if chance.random() < 0.1:
-        return (
-            [each for each in data if each != key]
-            if isinstance(data, list)
-            else {k: v for k, v in data.items() if k != key}
-        )
-    copy = list(data) if isinstance(data, list) else dict(data)
-    copy[key] = _with_odd_leaf(data[key], chance)
-    return copy
+def _of_folder(path: Path) -> Sequence[str]:
+    """What an error may call a file of a folder that is given as a whole."""
+    return (path.name, path.parent.name)
 
 
-def kinds(paper: Path, thesis: Path, chance: random.Random) -> dict[str, Kind]:
+def kinds(paper: Path, thesis: Path, seed: int) -> dict[str, Kind]:
     """Every kind of file; those of the small paper, and tables of the thesis with the exhibits that read them."""
+
+    def one(*commands: tuple[str, ...]) -> Callable[[Path], Sequence[tuple[str, ...]]]:
+        return lambda path: commands
+
+    exhibit = _exhibits(thesis)
+    chance = random.Random(f"{seed} tables")
+    sources = [path for path in sorted((thesis / "artifacts/sources").glob("*.csv")) if exhibit(path)]
+    measured = [path for path in sorted((thesis / "artifacts/measurements").glob("*/*.[cp]*")) if exhibit(path)]
+    measured = chance.sample(measured, min(20, len(measured)))
+    made = (*frame.CAPTURE, "--out", "new-capture")
+    capture = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *made)
+    heads = ("heads", "capture", "--bins", "2", "--min-queries", "4", "-j", "1", "--name", "own", "--replace")
+    ruler = ("bench", "ruler", "--model", "tiny-bytes", "--name", "own", "--results", "results.json", "--replace")
+    lbp = ("bench", "lbp", "--model", "own", "--name", "own", "--predictions", "predictions.jsonl", "--replace")
+    table, figure, claims = ("table", "bean_heights"), ("figure", "bean_growth", "--format", "tex"), ("claims",)
+    model, own = paper / "own-model", paper / "artifacts"
+    tokenizer = [model / name for name in ("tokenizer.json", "tokenizer_config.json")]
+    caches = sorted(path for path in (thesis / "out/experiments").rglob("*") if path.suffix in (".npz", ".json"))
+
+    def stop_capture() -> None:
+        shutil.rmtree(paper / "stopped-capture", ignore_errors=True)
+        shutil.copytree(paper / "kept-capture", paper / "stopped-capture")
+
+    stop_capture()
+
+    def annotated(path: Path) -> Sequence[str]:
+        return (path.name, path.parent.name)
+
+    return {
+        "sources": Kind(chance.sample(sources, min(20, len(sources))), exhibit),
+        "measurements": Kind(measured, exhibit, _measured, sealed=True),
+        "manifests": Kind([path.with_suffix(".json") for path in measured], exhibit, _measured),
+        "own sources": Kind([own / "sources/bean_heights.csv"], one(CHECK, claims, table, figure)),
+        "own documents and places": Kind([own / f"sources/{name}.csv" for name in ("places", "documents")], one(CHECK)),
+        "own measurements": Kind(
+            sorted((own / "measurements").glob("head_*/own.[cp]*")), one(CHECK), _measured, sealed=True
+        ),
+        "own manifests": Kind(sorted((own / "measurements").glob("head_*/own.json")), one(CHECK), _measured),
+        "datapackage": Kind([own / "datapackage.yaml"], one(CHECK, table, claims)),
+        "metadata and layout": Kind(
+            [paper / "paper/metadata.yaml", *(paper / "paper").glob("layout.yaml")], one(CHECK, ("paper",)), share=0.6
+        ),
+        "citation": Kind([paper / "CITATION.cff"], one(("publish",)), share=0.4),
+        "chapters": Kind(
+            [paper / "paper/chapters/introduction.tex.j2"], one(("paper",), ("chapter", "introduction")), share=0.8
+        ),
+        "template and preamble": Kind(
+            [paper / "paper/thesis.tex.j2", paper / "paper/preamble.tex"], one(("paper",)), share=0.6
+        ),
+        "references": Kind([paper / "paper/references.bib"], one(("paper",), ("site",)), share=0.6),
+        "exhibits": Kind(
+            [paper / "tables/bean_heights.py", paper / "figures/bean_growth.py"],
+            lambda path: (table,) if path.parent.name == "tables" else (figure,),
+        ),
+        "claims": Kind(sorted((paper / "analysis/claims").glob("[a-z]*.py")), one(claims)),
+        "experiments": Kind(
+            [paper / "analysis/experiments/vocabulary.py"], one(("run", "--recipe", "recipe.yaml", "--replace"))
+        ),
+        "copies of documents": Kind([paper / "copies/thesis.md"], one(("annotate", "copies")), annotated, share=0.6),
+        "recipes": Kind([paper / "recipe.yaml"], one(("run", "--recipe", "recipe.yaml", "--replace"))),
+        "state": Kind(
+            [paper / f"out/state/{name}.json" for name in ("state", "facts", "unchanged")],
+            one(table, claims),
+            same=True,
+        ),
+        "surveys": Kind(caches, one(SURVEY), same=True, share=0.6),
+        "safetensors": Kind([model / "model.safetensors"], one(capture), _of_folder),
+        "model configuration": Kind([model / "config.json"], one(capture), _of_folder),
+        "tokenizers": Kind(tokenizer, one(capture), _of_folder),
+        "gguf": Kind([paper / "own.gguf"], one(("capture", "--model", "own.gguf", *capture[3:]))),
+        "captures": Kind(
+            [*(paper / "capture").glob("*.json"), *(paper / "capture").rglob("*.parquet")], one(heads), _of_folder
+        ),
+        "parts of captures": Kind(
+            sorted((paper / "stopped-capture").rglob("*.npz")),
+            one((*capture[:-1], "stopped-capture")),
+            _of_folder,
+            before=stop_capture,
+        ),
+        "results of lm-eval": Kind([paper / "results.json"], one((*ruler, "--lengths", "4k", "--partial"))),
+        "predictions": Kind(
+            [paper / "predictions.jsonl", paper / "samples.jsonl"],
+            one((*lbp, "--data", "samples.jsonl", "--lengths", "8k", "--partial")),
+        ),
+        "texts": Kind(
+            [paper / name for name in ("texts.jsonl", "text.txt", "texts.csv", "texts.tsv")],
+            lambda path: [("capture", "--model", "own-model", "--texts", path.name, *made)],
+        ),
+    }
+
+
+def _measured(path: Path) -> Sequence[str]:
+    """What an error may call a measurement: the file, its manifest, or its table and name."""
+    return (path.name, f"{path.parent.name}/{path.stem}")
+
+
+def _exhibits(thesis: Path) -> Callable[[Path], Sequence[tuple[str, ...]]]:
+    """What gives the commands that read a table of the thesis: the three tables nearest to it."""
     from artifacts.build.facts import Reader
     from artifacts.build.graph import load
 
@@ -86,65 +195,10 @@ def kinds(paper: Path, thesis: Path, chance: random.Random) -> dict[str, Kind]:
         place = path.relative_to(thesis / "artifacts")
         name = place.stem if place.parts[0] == "sources" else place.parts[1]
         needing = [key for key, needs in tables.items() if {f"source:{name}", f"measurement:{name}"} & needs]
-        near = sorted(needing, key=lambda key: len(tables[key]))[:3]
-        return [("table", chance.choice(near).partition(":")[2])] if near else [("check",)]
+        near = sorted(needing, key=lambda key: (len(tables[key]), key))[:3]
+        return [("table", key.partition(":")[2]) for key in near if len(tables[key]) < 12]
 
-    def one(*commands: tuple[str, ...]) -> Callable[[Path], Sequence[tuple[str, ...]]]:
-        return lambda path: [chance.choice(commands)]
-
-    read = [path for path in sorted((thesis / "artifacts/sources").glob("*.csv")) if exhibit(path) != [("check",)]]
-    measured = sorted((thesis / "artifacts/measurements").glob("*/*.[cp]*"))
-    measured = [path for path in measured if exhibit(path) != [("check",)]]
-    capture = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE, "--out", "new-capture")
-    gguf = ("capture", "--model", "own.gguf", *capture[3:])
-    heads = ("heads", "capture", "--bins", "2", "--min-queries", "4", "-j", "1", "--name", "own", "--replace")
-    ruler = ("bench", "ruler", "--model", "tiny-bytes", "--name", "own", "--results", "results.json", "--replace")
-    ruler += ("--lengths", "4k", "--partial")
-    lbp = ("bench", "lbp", "--model", "own", "--name", "own", "--predictions", "predictions.jsonl", "--replace")
-    lbp += ("--data", "samples.jsonl", "--lengths", "8k", "--partial")
-    texts = ("capture", "--model", "own-model", "--texts")
-    model = paper / "own-model"
-    return {
-        "sources": Kind(chance.sample(read, min(20, len(read))), exhibit),
-        "measurements": Kind(chance.sample(measured, min(20, len(measured))), exhibit),
-        "manifests": Kind(
-            [path.with_suffix(".json") for path in chance.sample(measured, min(20, len(measured)))], exhibit
-        ),
-        "own sources": Kind(
-            [paper / "artifacts/sources/bean_heights.csv", paper / "artifacts/sources/places.csv"],
-            one(("check",), ("claims",), ("table", "bean_heights"), ("figure", "bean_growth", "--format", "tex")),
-        ),
-        "datapackage": Kind(
-            [paper / "artifacts/datapackage.yaml"], one(("check",), ("table", "bean_heights"), ("claims",))
-        ),
-        "metadata and layout": Kind(
-            [paper / "paper/metadata.yaml", *(paper / "paper").glob("layout.yaml")], one(("paper",), ("check",))
-        ),
-        "citation": Kind([paper / "CITATION.cff"], one(("publish",))),
-        "chapters": Kind(
-            [paper / "paper/chapters/introduction.tex.j2", paper / "paper/thesis.tex.j2"], one(("paper",))
-        ),
-        "references": Kind([paper / "paper/references.bib"], one(("paper",), ("site",))),
-        "recipes": Kind([paper / "recipe.yaml"], one(("run", "--recipe", "recipe.yaml", "--replace"))),
-        "state": Kind(
-            [paper / "out/state/state.json", paper / "out/state/facts.json", paper / "out/state/unchanged.json"],
-            one(("table", "bean_heights"), ("claims",)),
-        ),
-        "safetensors": Kind([model / "model.safetensors"], one(capture)),
-        "model files": Kind(
-            [model / name for name in ("config.json", "tokenizer.json", "tokenizer_config.json")], one(capture)
-        ),
-        "gguf": Kind([paper / "own.gguf"], one(gguf)),
-        "captures": Kind(
-            sorted((paper / "capture").glob("*.json")) + sorted((paper / "capture").rglob("*.parquet")), one(heads)
-        ),
-        "results of lm-eval": Kind([paper / "results.json"], one(ruler)),
-        "predictions": Kind([paper / "predictions.jsonl", paper / "samples.jsonl"], one(lbp)),
-        "texts": Kind(
-            [paper / "texts.jsonl", paper / "text.txt"],
-            lambda path: [(*texts, path.name, *frame.CAPTURE, "--out", "new-capture")],
-        ),
-    }
+    return exhibit
 
 
 def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
@@ -153,8 +207,6 @@ def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
     thesis = folder / "thesis"
     ignored = shutil.ignore_patterns("out", ".*", "golden", "__pycache__")
     shutil.copytree(project, thesis, ignore=ignored)
-    for root in (paper, thesis):
-        (root / SCRIPT).write_text(LIMITED)
     sys.path.insert(0, str(project / "tests"))
     try:
         import gguf_made
@@ -165,92 +217,143 @@ def _begun(project: Path, folder: Path) -> tuple[Path, Path]:
     return paper, thesis
 
 
-def run(
-    project: Path, mutations: int, seed: int, only: Sequence[str] = ()
-) -> Iterator[tuple[str, Counter[str], list[str]]]:
-    """For each kind of file, or those named: counts of how commands ended, and each outcome that should not be."""
-    sys.path.insert(0, str(project / "tests"))
-    import warmed
+class Soak:
+    """The two papers, their forking processes, and the kinds of files.
 
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    chance, folder = random.Random(seed), Path(tempfile.mkdtemp(prefix="soak-"))
-    interpreter = warmed.Interpreter(str(project / "tests/soak/warm.py"))
-    try:
-        paper, thesis = _begun(project, folder)
-        begin = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE, "--out", "capture")
+    Parameters
+    ----------
+    project : Path
+    folder : Path
+        Where the papers are made.
+    seed : int
+        Of every change: a case is known by seed, kind and number.
+    """
+
+    def __init__(self, project: Path, folder: Path, seed: int) -> None:
+        os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(folder / "scratch")}
+        (folder / "scratch").mkdir()
+        self.seed = seed
+        self.paper, self.thesis = _begun(project, folder)
+        python = [self.paper / name for name in ("tables", "figures", "analysis/claims", "analysis/experiments")]
+        forks = Forks(self.paper, [path for room in python for path in room.rglob("*.py")])
+        self.forks = {self.paper: forks, self.thesis: Forks(self.thesis)}
+        self.undisturbed: dict[tuple[str, ...], str] = {}
         for command in (
-            begin,
+            ("analyze",),
+            ("capture", "--model", "own-model", "--texts", "texts.jsonl", *frame.CAPTURE, "--out", "capture"),
             ("heads", "capture", "--bins", "2", "--min-queries", "4", "-j", "1", "--name", "own"),
+            ("run", "--recipe", "recipe.yaml"),
+            ("table", "bean_heights"),
             ("paper",),
         ):
-            done = interpreter.run(paper, "build.py", *command)
-            if done.returncode:
-                raise RuntimeError(f"{' '.join(command)} fails undisturbed: {done.stderr[-600:]}")
-        every = kinds(paper, thesis, chance)
-        words = [word.strip() for word in only]
-        if unknown := [word for word in words if word not in every]:
-            raise SystemExit(f"no kind {unknown[0]!r}; have {', '.join(every)}")
-        for word, kind in every.items():
-            files = [path for path in kind.files if path.is_file()]
-            if files and (not words or word in words):
-                yield word, *_of_kind(interpreter, paper, thesis, files, kind, mutations, chance)
+            self._learn(self.paper, command)
+        frame.stopped_capture(self.paper, "kept-capture")
+        self._learn(self.thesis, SURVEY)
+        self.kinds = kinds(self.paper, self.thesis, seed)
+
+    def _learn(self, root: Path, command: tuple[str, ...]) -> None:
+        ended = self.forks[root].learn(*command)
+        if ended.code:
+            raise RuntimeError(f"{' '.join(command)} fails undisturbed: {ended.errors[-600:]}")
+        self.undisturbed[command] = ended.output
+
+    def case(self, word: str, number: int) -> tuple[str, str, float]:
+        """Damage one file of a kind and run a command that reads it; give outcome, what is amiss, and seconds."""
+        kind, chance = self.kinds[word], random.Random(f"{self.seed} {word} {number}")
+        kind.before()
+        path = chance.choice(kind.files)
+        root = self.thesis if path.is_relative_to(self.thesis) else self.paper
+        command = chance.choice(kind.commands(path))
+        if command not in self.undisturbed:
+            self._learn(root, command)
+            kind.before()
+        shutil.rmtree(root / "new-capture", ignore_errors=True)
+        content = path.read_bytes()
+        odd = changed(path, chance)
+        path.write_bytes(odd)
+        try:
+            ended = self.forks[root].run(*command)
+        finally:
+            path.write_bytes(content)
+        outcome, why = judged(path, kind.named(path), ended)
+        if outcome == "accepted" and odd != content:
+            if kind.sealed and _differs(path, content, odd):
+                outcome, why = "silent", "accepted, though it is sealed"
+            elif kind.same and ended.output != self.undisturbed[command]:
+                outcome, why = (
+                    "silent",
+                    f"gives {ended.output[-200:]!r} in place of {self.undisturbed[command][-200:]!r}",
+                )
+            elif not kind.same and (reason := broken(path.suffix, odd)):
+                outcome, why = "silent", f"accepted, though it is none of its format ({reason})"
+        if left := [each.name for place in ("out", "artifacts") for each in (root / place).rglob(".*.part")]:
+            outcome, why = "left", f"left {left[:3]}"
+        return outcome, why and f"{word}:{number} {path.name}: {' '.join(command[:2])}: {why}", ended.seconds
+
+    def end(self) -> None:
+        """End the forking processes."""
+        for forks in self.forks.values():
+            forks.end()
+
+
+def run(project: Path, files: int, seed: int, only: Sequence[str] = (), number: int | None = None) -> Iterator[Tally]:
+    """Damage so many files, spread over the kinds or those named, or the one of a number; tell what became of each."""
+    folder = Path(tempfile.mkdtemp(prefix="soak-"))
+    soak = Soak(project, folder, seed)
+    try:
+        words = [word.strip() for word in only] or [word for word, kind in soak.kinds.items() if kind.files]
+        if unknown := [word for word in words if word not in soak.kinds]:
+            raise SystemExit(f"no kind {unknown[0]!r}; have {', '.join(soak.kinds)}")
+        shares = sum(soak.kinds[word].share for word in words)
+        for word in words:
+            tally, last = Tally(word), round(files * soak.kinds[word].share / shares)
+            for each in range(last) if number is None else (number,):
+                outcome, why, seconds = soak.case(word, each)
+                tally.counts[outcome] += 1
+                tally.seconds += seconds
+                tally.wrong += [why] if why else []
+            yield tally
     finally:
-        interpreter.end()
+        soak.end()
         shutil.rmtree(folder)
 
 
-def _of_kind(
-    interpreter: Any,
-    paper: Path,
-    thesis: Path,
-    files: Sequence[Path],
-    kind: Kind,
-    mutations: int,
-    chance: random.Random,
-) -> tuple[Counter[str], list[str]]:
-    counts, wrong = Counter[str](), list[str]()
-    undisturbed: set[tuple[str, ...]] = set()
-    for _ in range(mutations):
-        path = chance.choice(files)
-        root = thesis if path.is_relative_to(thesis) else paper
-        content, state = path.read_bytes(), chance.getstate()
-        for command in kind.commands(path):
-            if command not in undisturbed:
-                shutil.rmtree(root / "new-capture", ignore_errors=True)
-                done = interpreter.run(root, SCRIPT, *command)
-                if done.returncode:
-                    raise RuntimeError(f"{' '.join(command)} fails undisturbed: {done.stderr[-600:]}")
-                undisturbed.add(command)
-            shutil.rmtree(root / "new-capture", ignore_errors=True)
-            path.write_bytes(changed(path, chance))
-            try:
-                done = interpreter.run(root, SCRIPT, *command)
-            finally:
-                odd = path.read_bytes()
-                path.write_bytes(content)
-            outcome, why = judged(path, done.returncode, done.stdout, done.stderr)
-            counts[outcome] += 1
-            if why:
-                kept = Path(tempfile.gettempdir()) / f"soak-{path.stem}-{abs(hash(state)) % 10**8}{path.suffix}"
-                kept.write_bytes(odd)
-                wrong.append(f"{path.name}: {' '.join(command[:2])}: {why} (the file is kept as {kept})")
-    return counts, wrong
+def _differs(path: Path, content: bytes, odd: bytes) -> bool:
+    """Whether two contents of a table differ in what they say, and not only in how it is written."""
+    if path.suffix != ".parquet":
+        return content.decode("utf-8-sig").split() != odd.decode("utf-8-sig", "replace").split()
+    import io
+
+    import pandas as pd
+
+    try:
+        return not pd.read_parquet(io.BytesIO(odd)).equals(pd.read_parquet(io.BytesIO(content)))
+    except Exception:
+        return True
 
 
-def judged(path: Path, code: int, output: str, errors: str) -> tuple[str, str]:
+def judged(path: Path, names: Sequence[str], ended: Ended) -> tuple[str, str]:
     """How a command on a damaged file ended (`accepted`, `told`, or what is amiss), and in that case the words."""
-    last = errors.strip().splitlines()[-1:] or [""]
+    errors, shown = ended.errors, ended.errors[:400].replace("\n", " | ")
     if "Traceback (most recent call last)" in errors:
-        return "traceback", last[0][:300]
-    if code < 0:
-        return "hang", f"ended by {signal.Signals(-code).name}: no end in {SECONDS} s of the processor"
+        return "traceback", (errors.strip().splitlines()[-1:] or [""])[0][:300]
+    if ended.code < 0:
+        return "hang", f"ended by {signal.Signals(-ended.code).name} after {ended.seconds:.0f} s of {SECONDS}"
+    if ended.code not in (0, 1, 2):
+        return "status", f"exit status {ended.code}: {shown}"
+    if ended.orphans:
+        return "left", f"{ended.orphans} processes outlive it"
+    if found := WARNING.search(errors):
+        return "warning", found[0][:300]
     own = CODE.search(errors)
-    if own and not own[0].startswith((path.name, "tables/", "figures/", "analysis/claims/", "analysis/studies/")):
-        return "code line", errors[:400].replace("\n", " | ")
-    if code == 0:
-        found = ODD.search(output)
-        return ("nan", f"prints {found[0]!r}") if found else ("accepted", "")
-    names = (path.name, path.stem, path.parent.name)
+    if own and not own[0].startswith((path.name, *EXHIBITS)):
+        return "code line", shown
+    if ended.code == 0:
+        odd = ODD.search(ended.output)
+        return ("nan", f"prints {odd[0]!r}") if odd else ("accepted", "")
     if not any(name in errors for name in names):
-        return "unnamed", errors[:300].replace("\n", " | ")
+        return "unnamed", shown
+    blocks = [line for line in errors.strip().splitlines() if not any(name in line for name in names)]
+    if len(blocks) > LINES or max(map(len, errors.splitlines())) > LENGTH:
+        return "long", f"{len(errors.splitlines())} lines: {shown}"
     return "told", ""

@@ -30,6 +30,24 @@ LINES = {
     },
     "texts.jsonl": lambda number: {"id": number, "text": "The lamp is in the hall, and nobody has the key. " * 20},
 }
+COPY = """# Beans
+
+Under the sun beans are higher on each day. A bean is 18.4 cm high after two weeks.
+
+| lamp | height |
+|---|---|
+| sun | 18.4 |
+"""
+STOPPED = """import runpy
+import sys
+
+sys.path.insert(0, "")
+from analysis.models.captures import capture
+
+capture.finish = lambda *arguments: sys.exit()
+sys.argv = ["build.py", *sys.argv[1:]]
+runpy.run_path("build.py", run_name="__main__")
+"""
 RECIPE = """title: One model
 experiments: [vocabulary]
 documents: 2
@@ -59,15 +77,31 @@ def paper(project: Path, folder: Path) -> Path:
     written(next(part for part in recipes if part.startswith("An experiment\n")), folder)
     (folder / "LICENSE").write_text("All rights reserved.\n")
     (folder / "CITATION.cff").write_text((folder / "CITATION.cff").read_text().replace("Nobody yet", "Ada Gardener"))
+    metadata = folder / "paper/metadata.yaml"
+    metadata.write_text(metadata.read_text().replace("Nobody yet", "Ada Gardener"))
     shutil.copytree(folder / "artifacts/models/tiny-rope", folder / "own-model")
     for name, line in LINES.items():
         (folder / name).write_text("".join(json.dumps(line(number)) + "\n" for number in range(4)))
     (folder / "text.txt").write_text("The lamp is in the hall, and nobody has the key.\n" * 40)
+    for name, sign in (("texts.csv", ","), ("texts.tsv", "\t")):
+        lines = [
+            sign.join(("id", "text")),
+            *(f"{number}{sign}{'The lamp is in the hall. ' * 40}" for number in range(4)),
+        ]
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    (folder / "copies").mkdir()
+    (folder / "copies/thesis.md").write_text(COPY)
     (folder / "recipe.yaml").write_text(RECIPE)
     shutil.copy(project / "tests/ruler_results.json", folder / "results.json")
     subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
     commit(folder)
     return folder
+
+
+def stopped_capture(folder: Path, out: str) -> None:
+    """Leave in `out` what a capture leaves that was ended after its last text: parts, and a manifest without end."""
+    command = ("capture", "--model", "own-model", "--texts", "texts.jsonl", *CAPTURE, "--out", out)
+    subprocess.run([sys.executable, "-P", "-c", STOPPED, *command], cwd=folder, check=True, capture_output=True)
 
 
 def commit(folder: Path) -> None:

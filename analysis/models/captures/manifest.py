@@ -12,6 +12,7 @@ from analysis.models.captures.sampling import Head
 from analysis.rotary import NO_ROTATION, Rotary, from_record
 from artifacts.errors import DataError, ModelError
 from artifacts.store.files import write
+from artifacts.store.json_text import parsed
 
 FILE = "manifest.json"
 FORMAT = 1
@@ -29,7 +30,7 @@ def read(root: Path) -> dict[str, Any] | None:
     """
     path = root / FILE
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = parsed(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

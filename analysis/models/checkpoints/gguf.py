@@ -19,6 +19,7 @@ from analysis.models.checkpoints.identity import fingerprint
 from analysis.models.checkpoints.reasons import explained
 from analysis.models.libraries import need, version
 from artifacts.errors import ModelError
+from artifacts.store.json_text import parsed
 
 CARD = "gguf.json"
 LIBRARIES = ("gguf", "torch", "transformers")
@@ -99,7 +100,7 @@ def _versions() -> dict[str, str | None]:
 def card(folder: Path) -> dict[str, Any]:
     """What `dequantise` wrote beside the weights; empty where there is nothing of it."""
     try:
-        content = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        content = parsed((folder / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) and {"file", "weights", "versions"} <= content.keys() else {}

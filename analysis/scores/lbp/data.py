@@ -15,6 +15,7 @@ from analysis.models.libraries import need
 from analysis.scores.lbp.tasks import LANGUAGES, LENGTHS, TASKS
 from artifacts.errors import DataError
 from artifacts.store.json_lines import values
+from artifacts.store.json_text import parsed
 from artifacts.store.validation import short, short_words
 
 COLUMNS = (
@@ -161,7 +162,7 @@ def _file(path: Path) -> Iterator[tuple[str, Any]]:
         listed = path.suffix == ".json" and stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
     if listed:
         try:
-            rows = json.loads(path.read_bytes().decode("utf-8-sig"))
+            rows = parsed(path.read_bytes().decode("utf-8-sig"))
         except json.JSONDecodeError as error:
             raise DataError(f"{path}:{error.lineno}: not JSON ({error.msg})") from None
         except (ValueError, RecursionError) as error:

@@ -18,6 +18,7 @@ from analysis.scores.ruler.scores import TASKS, Cell, length_key, length_tokens,
 from artifacts.errors import DataError
 from artifacts.store.files import digest
 from artifacts.store.json_lines import values
+from artifacts.store.json_text import parsed
 
 # The harness' name of each task
 NAMES = {
@@ -132,7 +133,7 @@ def _content(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise DataError(f"{path}: no text; give a results_*.json file") from None
     try:
-        content = json.loads(text)
+        content = parsed(text)
     except (ValueError, RecursionError) as error:
         if _is_json(text.partition("\n")[0]):
             raise DataError(f"{path}: JSON lines, so samples; give the results_*.json file beside it") from None

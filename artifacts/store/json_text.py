@@ -1,0 +1,35 @@
+"""JSON as it is written: an object that has a key twice says two things, and Python's own reader keeps the last."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+
+class DoubledKeyError(ValueError):
+    """An object of JSON that has a key twice."""
+
+
+def parsed(text: str | bytes) -> Any:
+    """What a JSON text holds.
+
+    Raises
+    ------
+    ValueError
+        No JSON, or, as a `DoubledKeyError`, an object that has a key twice.
+    RecursionError
+        JSON that is nested too deeply.
+    """
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key, count = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise DoubledKeyError(
+            f"the key {key[:60]!r} is there {'twice' if count == 2 else f'{count} times'} in one object"
+        )
+    return found

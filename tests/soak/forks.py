@@ -1,0 +1,200 @@
+"""Commands in processes forked from one that has imported what they need: each a session of its own, with limits.
+
+An undisturbed run of a command tells which modules it imported; the forking process then imports them too, but for the
+files that are to be damaged. A later run of the command costs what it does, not what it imports.
+
+Run as a program in the folder of a paper, this file reads requests from standard input, a line of JSON each.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import types
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+ENTRY = "build.py"
+SECONDS = 60  # of the processor, after which a command counts as one without end
+WAITED = 300  # seconds of the clock, for one that waits
+MEMORY = 12 << 30  # bytes of address space
+FILE = 1 << 30  # bytes of one file
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended.
+
+    Attributes
+    ----------
+    code : int
+        The exit status; negative is the signal that ended it.
+    output, errors : str
+        What it printed.
+    seconds : float
+        Of the processor, its children's among them.
+    orphans : int
+        Processes of its session that still ran half a second after it.
+    """
+
+    code: int
+    output: str
+    errors: str
+    seconds: float
+    orphans: int
+
+
+class Forks:
+    """A process that forks for every command of the paper in `root`; `damaged` are files that it does not import."""
+
+    def __init__(self, root: Path, damaged: Iterable[Path] = ()) -> None:
+        self.root, self.damaged, self.known = root, [str(path) for path in damaged], set[tuple[str, ...]]()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", __file__],
+            cwd=root,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def learn(self, *command: str) -> Ended:
+        """Run a command, and import from now on what it imported."""
+        with tempfile.NamedTemporaryFile("r", suffix=".json") as names:
+            ended = self._asked(command, names.name)
+            modules = json.loads(names.read() or "[]")
+        self._reply({"modules": modules, "damaged": self.damaged})
+        self.known.add(command)
+        return ended
+
+    def run(self, *command: str) -> Ended:
+        """Run a command."""
+        return self._asked(command)
+
+    def _asked(self, command: tuple[str, ...], names: str = "") -> Ended:
+        with tempfile.TemporaryDirectory() as folder:
+            printed = [Path(folder) / name for name in ("out", "err")]
+            told = self._reply({"command": command, "printed": [str(file) for file in printed], "names": names})
+            output, errors = (file.read_bytes().decode(errors="replace") for file in printed)
+        return Ended(told["code"], output, errors, told["seconds"], told["orphans"])
+
+    def _reply(self, request: dict[str, Any]) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+    def end(self) -> None:
+        """End the process, and wait for it."""
+        self._process.communicate()
+
+
+def _session(leader: int) -> list[int]:
+    """The processes of a session that have not ended."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = place.read_text().rpartition(")")[2].split()  # state, parent, group, session, ...
+            if int(fields[3]) == leader and fields[0] != "Z":
+                found.append(int(place.parent.name))
+    return found
+
+
+def _import(modules: Iterable[str], damaged: Iterable[str]) -> None:
+    """Import modules, but those of files that are to be damaged, and what cannot be imported."""
+    left_out = set(damaged)
+    for name in modules:
+        with suppress(BaseException):
+            from importlib.util import find_spec
+
+            spec = None if name in sys.modules else find_spec(name)
+            if spec is not None and spec.origin not in left_out:
+                import_module(name)
+
+
+def _limited(seconds: int, waited: int) -> None:
+    """Limit this process: signals end it where it does not end by itself."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(waited)
+
+
+def _child(request: dict[str, Any]) -> NoReturn:
+    """Run a command in this process, whose output goes to files; its exit is that of the process."""
+    os.setsid()
+    for number, path in enumerate((os.devnull, *request["printed"])):
+        opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        os.dup2(opened, number)
+        os.close(opened)
+    _limited(SECONDS, WAITED)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = [ENTRY, *request["command"]]
+    place = Path(ENTRY).absolute()
+    module = types.ModuleType("__main__")
+    module.__file__ = str(place)
+    sys.modules["__main__"] = module
+    code = 1
+    try:
+        exec(compile(place.read_text(), str(place), "exec"), module.__dict__)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(bool(end.code))
+    except BaseException:
+        traceback.print_exc()
+    if request["names"]:
+        Path(request["names"]).write_text(json.dumps([name for name in sys.modules if name != "__main__"]))
+    threading._shutdown()  # what Python does at its end, but for taking apart a thousand modules
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _wait(child: int) -> dict[str, Any]:
+    """How a child ended, with what it leaves: processes that outlive it are counted, and ended."""
+    _, status, used = os.wait4(child, 0)
+    end = time.monotonic() + 0.5
+    while (orphans := _session(child)) and time.monotonic() < end:
+        time.sleep(0.02)
+    for orphan in orphans:
+        with suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGKILL)
+    seconds = used.ru_utime + used.ru_stime
+    return {"code": os.waitstatus_to_exitcode(status), "seconds": seconds, "orphans": len(orphans)}
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    sys.path[0:0] = [str(Path.cwd())]
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "modules" in request:
+            _import(request["modules"], request["damaged"])
+            gc.collect()
+            gc.freeze()
+            told: Any = True
+        elif child := os.fork():
+            told = _wait(child)
+        else:
+            _child(request)
+        print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    main()
